@@ -1,0 +1,91 @@
+# Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup up down status images load eval coverage test lint format lock bench clean
+
+#: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
+DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
+PREDICTIONS ?=# prediction file or folder; default: the sample's own
+SET ?=#         sample (default), mini_dev, mini_dev_2025 or dev, the last three from BIRD_HOME (default ./data)
+METRICS ?=#     ex
+PROFILE ?=#     official (default of eval) or faithful
+WORKERS ?=#     threads; default: one a core
+LIMIT ?=#       only the first LIMIT questions
+OUT ?=#         where run folders go; default: results
+NATIVE ?=#      NATIVE=1: private servers without Docker and without root
+ARGS ?=#        anything else for the command, e.g. ARGS="--extract fences"
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3.14 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(or $(shell command -v uv 2>/dev/null),$(BIN)/uv)
+HARNESS := $(BIN)/bird-harness
+
+on_set := $(if $(SET),--set "$(SET)")
+on_dialect := $(if $(DIALECT),--dialect "$(DIALECT)")
+on_profile := $(if $(PROFILE),--profile "$(PROFILE)")
+
+help: ## print this help
+	@awk 'BEGIN {FS = ":.*## "} \
+	  /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2} \
+	  /^#: / {printf "\n%s\n", substr($$0, 4)} \
+	  /^[A-Z]+ \?=#/ {split($$0, part, / \?=# */); printf "  %-15s %s\n", part[1], part[2]}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.ready ## install everything into .venv, with hashes checked
+
+$(VENV)/.ready: requirements/dev.txt requirements/uv.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or later is needed: install it, or name it with PYTHON=..." >&2; exit 2; }
+	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
+	@test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	"$(UV)" pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+up: setup ## start MySQL and PostgreSQL (Docker Compose; NATIVE=1: without Docker) and wait until they answer
+	@$(HARNESS) up $(on_dialect) $(if $(NATIVE),--native) $(ARGS)
+
+down: setup ## stop what `up` started (ARGS=--volumes: remove the loaded databases, too)
+	@$(HARNESS) down $(ARGS)
+
+status: setup ## say what is there, which databases are loaded, and what to do about the rest
+	@$(HARNESS) status $(on_set) $(ARGS)
+
+images: setup ## build the server images from Debian packages, where no registry can be reached
+	@$(HARNESS) images $(on_dialect) $(ARGS)
+
+load: setup ## load the databases of SET into the servers that are up
+	@$(HARNESS) load $(on_set) $(on_dialect) $(on_profile) $(ARGS)
+
+eval: setup ## score PREDICTIONS and print the table
+	@$(HARNESS) eval $(on_set) $(on_dialect) $(on_profile) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") \
+	  $(if $(METRICS),--metrics "$(METRICS)") $(if $(WORKERS),--workers "$(WORKERS)") \
+	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+coverage: setup ## count how many golds answer the same on MySQL and PostgreSQL as on SQLite
+	@$(HARNESS) coverage $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(ARGS)
+
+test: setup ## run the tests; servers come from Docker, or are private native ones where there is no Docker
+	@$(BIN)/python -m pytest $(ARGS)
+
+lint: setup ## style, types and the arrows between the rooms
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: setup ## rewrite the code in the project's style
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+lock: setup ## choose the newest dependencies that pyproject.toml allows and lock them
+	"$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --extra dev pyproject.toml --output-file requirements/dev.txt
+	echo uv | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header - --output-file requirements/uv.txt
+
+bench: setup ## measure the harness against a naive evaluator, in the same run
+	@$(BIN)/python -m benchmarks.evaluation $(ARGS)
+
+clean: ## remove what `make` made here, apart from results and .env
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
