@@ -1,0 +1,95 @@
+"""The seam between the harness and a database engine.
+
+One small module per engine stands behind `Engine`. An engine knows how to open a read-only session on one
+database and how to tell its errors apart; it knows nothing of questions, predictions or scores.
+"""
+
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import ClassVar, Protocol, Self
+
+from harness.engines.namespace import Database
+from harness.errors import EngineUnavailable
+from harness.words import Dialect
+
+Row = tuple[object, ...]
+"""One result row, with the values as the driver returns them."""
+
+BATCH_ROWS = 1_000
+"""Rows fetched at a time, so that a huge result is noticed before it fills the memory."""
+
+
+class SqlError(Exception):
+    """The engine refused a statement or failed while running it.
+
+    `code` is the engine's own: SQLSTATE on PostgreSQL, the error number on MySQL, the extended result
+    code's name on SQLite.
+    """
+
+    def __init__(self, message: str, code: str | None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+
+class SqlTimeout(SqlError):
+    """The statement was stopped because its time was up."""
+
+
+class EngineLost(EngineUnavailable):
+    """The engine cannot be reached or dropped the connection: nobody's SQL is to blame."""
+
+
+class Session(Protocol):
+    """A connection that can read one database and change nothing."""
+
+    def batches(self, sql: str) -> Iterator[list[Row]]:
+        """Run one SQL text as it is and yield its rows, at most `BATCH_ROWS` at a time.
+
+        Args:
+            sql: the text, passed to the engine without parameters.
+
+        Raises:
+            SqlError: the statement failed.
+            SqlTimeout: the engine stopped the statement.
+            EngineLost: the connection broke.
+        """
+        ...
+
+    def cancel(self) -> None:
+        """Stop the running statement; callable from another thread, harmless when nothing runs."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the session without waiting for what still runs in it."""
+        ...
+
+
+class Engine(Protocol):
+    """A running engine that holds loaded databases."""
+
+    dialect: ClassVar[Dialect]
+
+    def session(self, database: Database, seconds: float) -> Session:
+        """Open a session on `database` in a role that can only read.
+
+        Args:
+            database: the one that unqualified table names mean.
+            seconds: the time limit of each statement that the engine itself is to enforce where it can.
+
+        Raises:
+            EngineLost: the engine does not answer or does not know the database.
+        """
+        ...
+
+    def version(self) -> str:
+        """The engine's version as it says itself."""
+        ...
+
+    def settings(self) -> Mapping[str, str]:
+        """The settings that can change a result, read back from the engine for the manifest."""
+        ...

@@ -1,0 +1,49 @@
+"""A database server's address and credentials, wherever it came from."""
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from harness.words import Dialect
+
+
+class Origin(StrEnum):
+    """How a server came to be there, in the order in which the harness looks for one."""
+
+    DSN = "dsn"
+    COMPOSE = "compose"
+    TESTCONTAINERS = "testcontainers"
+    NATIVE = "native"
+
+
+@dataclass(frozen=True)
+class Server:
+    """An account that may create databases and roles on a running MySQL or PostgreSQL server.
+
+    Predictions never run under this account: they run as `reader_user`, a role that can only read.
+    """
+
+    dialect: Dialect
+    host: str
+    port: int
+    user: str
+    password: str = field(repr=False)
+    origin: Origin
+
+    reader_user: str = "bird_reader"
+
+    @property
+    def reader_password(self) -> str:
+        """The reading role's password: derived, so that there is no second secret to keep."""
+        return hmac.new(self.password.encode(), self.reader_user.encode(), hashlib.sha256).hexdigest()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the way to the server never leaves this machine, so that encrypting it gains nothing."""
+        return self.host in ("127.0.0.1", "::1", "localhost")
+
+    @property
+    def address(self) -> str:
+        """`host:port`, for messages."""
+        return f"{self.host}:{self.port}"

@@ -1,0 +1,96 @@
+"""One SQL text on one database becomes one `Execution`: rows, an error, a timeout or too large a result.
+
+Limits are enforced by the engine, and by a cancel from outside should the engine let one pass.
+"""
+
+import threading
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.engines.base import Engine, Row, Session, SqlError, SqlTimeout
+from harness.engines.namespace import Database
+
+_CANCEL_AFTER_SECONDS = 0.25
+"""How long after the limit the client stops a statement that the engine has not stopped."""
+
+
+class Ending(StrEnum):
+    """How the run of one SQL text can end."""
+
+    ROWS = "rows"
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    TOO_LARGE = "too_large"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one SQL text may use: wall-clock seconds, rows, and bytes of text in all rows together.
+
+    30 seconds is the official evaluator's limit for a prediction and its gold together.
+    """
+
+    seconds: float = 30.0
+    rows: int = 1_000_000
+    bytes: int = 256 * 2**20
+
+
+@dataclass(frozen=True)
+class Execution:
+    """What came of one SQL text.
+
+    `rows` is empty unless `ending` is ROWS; `error` and `code` are the engine's own words otherwise;
+    `seconds` is wall-clock time from sending the text to having the last row.
+    """
+
+    ending: Ending
+    rows: tuple[Row, ...] = ()
+    error: str | None = None
+    code: str | None = None
+    seconds: float = 0.0
+
+
+def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Execution:
+    """Run one SQL text in a session of its own, so that no statement can influence another.
+
+    Raises:
+        EngineLost: the engine is to blame, not the statement.
+    """
+    with engine.session(database, limits.seconds) as session:
+        started = time.perf_counter()
+        late = threading.Event()
+        watchdog = threading.Timer(limits.seconds + _CANCEL_AFTER_SECONDS, _stop, (session, late))
+        watchdog.daemon = True
+        watchdog.start()
+        try:
+            ending, rows, error = _collect(session, sql, limits)
+        except SqlError as failure:
+            stopped = isinstance(failure, SqlTimeout) or late.is_set()
+            ending, rows = (Ending.TIMEOUT if stopped else Ending.ERROR), ()
+            error, code = failure.message, failure.code
+        else:
+            code = None
+        finally:
+            # The session goes on to somebody else: no cancel may still be on its way.
+            watchdog.cancel()
+            watchdog.join()
+        return Execution(ending, rows, error, code, time.perf_counter() - started)
+
+
+def _stop(session: Session, late: threading.Event) -> None:
+    late.set()
+    session.cancel()
+
+
+def _collect(session: Session, sql: str, limits: Limits) -> tuple[Ending, tuple[Row, ...], str | None]:
+    rows: list[Row] = []
+    size = 0
+    for batch in session.batches(sql):
+        rows += batch
+        size += sum(len(value) for row in batch for value in row if isinstance(value, str | bytes))
+        if len(rows) > limits.rows:
+            return Ending.TOO_LARGE, (), f"more than {limits.rows:,} rows"
+        if size > limits.bytes:
+            return Ending.TOO_LARGE, (), f"more than {limits.bytes:,} bytes"
+    return Ending.ROWS, tuple(rows), None

@@ -1,0 +1,28 @@
+"""The closed vocabularies that every room shares: dialects, profiles, difficulties."""
+
+from enum import StrEnum
+
+
+class Dialect(StrEnum):
+    """The SQL that an engine speaks; also the engine's name."""
+
+    SQLITE = "sqlite"
+    MYSQL = "mysql"
+    POSTGRESQL = "postgresql"
+
+
+class Profile(StrEnum):
+    """How the databases of a question set are loaded into a server."""
+
+    OFFICIAL = "official"
+    """As the published dumps: one namespace for all databases of the set, their column types."""
+    FAITHFUL = "faithful"
+    """With SQLite's semantics: one namespace per database, dates as text, binary collations."""
+
+
+class Difficulty(StrEnum):
+    """BIRD's three levels, in the order that every table shows them."""
+
+    SIMPLE = "simple"
+    MODERATE = "moderate"
+    CHALLENGING = "challenging"

@@ -1,0 +1,24 @@
+"""The closed list of reasons for which a test may be skipped; anything else is a failure.
+
+With CI set in the environment nothing may be skipped: what is missing there is an error.
+"""
+
+import os
+from enum import StrEnum
+from typing import NoReturn
+
+import pytest
+
+
+class Reason(StrEnum):
+    NO_MYSQL = "no MySQL server could be found or started"
+    NO_POSTGRESQL = "no PostgreSQL server could be found or started"
+    NO_DOCKER = "no Docker engine answers, or it has no image of the server"
+    NO_BIRD_DATA = "BIRD_HOME does not name the published data"
+
+
+def skip(reason: Reason, detail: str) -> NoReturn:
+    """Skip the test, or fail it in CI."""
+    if os.environ.get("CI"):
+        pytest.fail(f"{reason}: {detail}", pytrace=False)
+    pytest.skip(f"{reason}: {detail}")
