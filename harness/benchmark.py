@@ -1,0 +1,110 @@
+"""A question set: questions with their gold, schemas and databases; read by `harness.readers.question_sets`.
+
+A question keeps its identity where ids repeat, as two do in the first revision of Mini-Dev.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from harness.engines.namespace import Database
+from harness.errors import BadInput
+from harness.words import Dialect, Difficulty, Profile
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, spelled as in the database; `type` is Spider's (text, integer, real, date, datetime)."""
+
+    table: str
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class DatabaseSchema:
+    """The published schema of one database."""
+
+    db_id: str
+    tables: tuple[str, ...]
+    columns: tuple[Column, ...]
+    primary_keys: tuple[tuple[Column, ...], ...]
+    """One per table that has a primary key; a compound key has several columns."""
+    foreign_keys: tuple[tuple[Column, Column], ...]
+    """Pairs of a referring and a referred column."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One item of a question set.
+
+    `key` names it within the set: the published id ("137"), or "137#2" where an id occurs a second time.
+    `gold` has the published SQL of each dialect that the set publishes, SQLite's always.
+    """
+
+    key: str
+    question_id: int
+    db_id: str
+    text: str
+    evidence: str
+    difficulty: Difficulty
+    gold: Mapping[Dialect, str]
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """The questions of a set with what is needed to run and score them.
+
+    `questions` stand in SQLite's published order. `order` has the keys in the published order of each
+    dialect, which positional prediction files follow; a dialect that the set doesn't publish follows
+    SQLite's. `files` maps the names of the files it was read from to their sha256; `schemas` is empty where
+    none are published.
+    """
+
+    name: str
+    title: str
+    collection: str
+    questions: tuple[Question, ...]
+    order: Mapping[Dialect, tuple[str, ...]]
+    databases: Path
+    schemas: Mapping[str, DatabaseSchema]
+    files: Mapping[str, str]
+
+    @cached_property
+    def by_key(self) -> Mapping[str, Question]:
+        """The questions by their keys."""
+        return {question.key: question for question in self.questions}
+
+    def keys_of(self, question_id: int) -> tuple[str, ...]:
+        """The keys of the questions that carry a published id: none, one, or several where ids repeat."""
+        return self._keys_by_id.get(question_id, ())
+
+    @cached_property
+    def _keys_by_id(self) -> Mapping[int, tuple[str, ...]]:
+        keys: dict[int, tuple[str, ...]] = {}
+        for question in self.questions:
+            keys[question.question_id] = (*keys.get(question.question_id, ()), question.key)
+        return keys
+
+    @property
+    def db_ids(self) -> tuple[str, ...]:
+        """The databases that the questions are about, in alphabetical order."""
+        return tuple(sorted({question.db_id for question in self.questions}))
+
+    def database(self, db_id: str, profile: Profile = Profile.OFFICIAL) -> Database:
+        """Where a database of the set stands on each engine."""
+        return Database(self.collection, db_id, self.databases / db_id / f"{db_id}.sqlite", profile)
+
+    def limit(self, count: int) -> "QuestionSet":
+        """The first `count` questions. Prediction files are read against the whole set, never against this.
+
+        Raises:
+            BadInput: `count` is less than 1.
+        """
+        if count < 1:
+            raise BadInput(f"limit {count}: has to be 1 or more questions")
+        questions = self.questions[:count]
+        kept = {question.key for question in questions}
+        order = {dialect: tuple(key for key in keys if key in kept) for dialect, keys in self.order.items()}
+        return replace(self, questions=questions, order=order)

@@ -1,0 +1,151 @@
+"""Prediction files: every SQL text reaches its question as it was written, or the run stops.
+
+Wrong counts, unknown, repeated or missing questions and doubtful positions are refused, where the official
+scripts would score something else without a word. `harness.readers.prediction_files` describes the formats.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+
+from harness.benchmark import QuestionSet
+from harness.errors import BadInput
+from harness.readers.extraction import unfenced
+from harness.readers.prediction_files import Format, read_entries
+from harness.readers.prediction_names import Label, label
+from harness.readers.textfiles import Faults, one_line, read_text, refuse
+from harness.words import Dialect
+
+
+class Extract(StrEnum):
+    """What to take out of a prediction before it is run."""
+
+    NONE = "none"
+    """Nothing: the prediction is run as it was written."""
+    FENCES = "fences"
+    """The SQL of an answer's first Markdown code block (`harness.readers.extraction.unfenced`)."""
+
+
+@dataclass(frozen=True)
+class PredictionFile:
+    """What one predictor answered in one dialect.
+
+    `predictions` has every question of the set by its key; None where the file has no answer. `extracted`
+    counts the answers that `extract` changed.
+    """
+
+    predictor: str
+    dialect: Dialect
+    path: Path
+    sha256: str
+    format: Format
+    predictions: Mapping[str, str | None]
+    extract: Extract = Extract.NONE
+    extracted: int = 0
+
+
+def read_predictions(  # noqa: PLR0913 - the reader's options
+    paths: Sequence[Path],
+    questions: QuestionSet,
+    *,
+    predictor: str | None = None,
+    extract: Extract = Extract.NONE,
+    allow_missing: bool = False,
+    dialects: Sequence[Dialect] | None = None,
+) -> list[PredictionFile]:
+    """Read prediction files and folders of them.
+
+    Args:
+        paths: files, and folders of which every `*.json` and `*.jsonl` is read, in order of their names.
+        questions: the whole set, even where only its first questions are to be scored.
+        predictor: the predictor of all files, instead of what their names tell.
+        extract: what to take out of the answers.
+        allow_missing: questions without an answer become None instead of an error.
+        dialects: leave other dialects out; None keeps all. A single one is also the dialect of files that
+            do not tell theirs.
+
+    Returns:
+        One per predictor and dialect, in the order of the files.
+
+    Raises:
+        BadInput: a file is wrong, two files answer for the same predictor and dialect, or nothing is left.
+    """
+    asked: Sequence[Dialect] = tuple(Dialect) if dialects is None else dialects
+    only = asked[0] if len(asked) == 1 else None
+    files: list[PredictionFile] = []
+    for path in _expand(paths):
+        named = label(path, questions.name, predictor, only)
+        if named.dialect is None or named.dialect in asked:
+            files += _read(path, questions, named, asked)
+    if not files:
+        named_paths = ", ".join(map(str, paths)) or "no prediction file"
+        remedy = "name files that have some, or ask for another dialect"
+        raise BadInput(one_line(f"{named_paths}: no predictions for {', '.join(asked)}; {remedy}"))
+    _refuse_doubles(files)
+    if not allow_missing:
+        for file in files:
+            _refuse_missing(file, questions)
+    return files if extract is Extract.NONE else [_unfenced(file) for file in files]
+
+
+def _expand(paths: Sequence[Path]) -> list[Path]:
+    files: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            files.append(path)
+            continue
+        inside = sorted(p for p in path.iterdir() if p.suffix in (".json", ".jsonl") and p.name[0] != ".")
+        if not inside:
+            refuse(path, "the folder has no *.json or *.jsonl", "name a folder of prediction files")
+        files += inside
+    return files
+
+
+def _read(
+    path: Path, questions: QuestionSet, named: Label, dialects: Sequence[Dialect]
+) -> list[PredictionFile]:
+    file = read_text(path)
+    file_format, entries = read_entries(file, questions, named)
+    answers: dict[tuple[str, Dialect], dict[str, str]] = {}
+    for entry in entries:
+        answers.setdefault((entry.predictor, entry.dialect), {})[entry.key] = entry.sql
+    return [
+        PredictionFile(
+            predictor=predictor,
+            dialect=dialect,
+            path=file.path,
+            sha256=file.sha256,
+            format=file_format,
+            predictions={question.key: given.get(question.key) for question in questions.questions},
+        )
+        for (predictor, dialect), given in answers.items()
+        if dialect in dialects
+    ]
+
+
+def _refuse_doubles(files: Sequence[PredictionFile]) -> None:
+    first: dict[tuple[str, Dialect], Path] = {}
+    for file in files:
+        identity = (file.predictor, file.dialect)
+        if identity in first:
+            same = f"has predictions of {file.predictor} in {file.dialect}, as {first[identity]} has"
+            refuse(file.path, same, "leave one out, or rename the predictor of one")
+        first[identity] = file.path
+
+
+def _refuse_missing(file: PredictionFile, questions: QuestionSet) -> None:
+    faults = Faults(file.path, "question")
+    unanswered = f"no prediction of {file.predictor} in {file.dialect}"
+    remedy = f"answer all {len(file.predictions)} questions of {questions.name}, or give --allow-missing"
+    for position, key in enumerate(questions.order[file.dialect]):
+        if file.predictions[key] is None:
+            place = f" (entry {position})" if file.format is Format.OFFICIAL else ""
+            faults.add(f"{key}{place}", unanswered, remedy)
+    faults.stop()
+
+
+def _unfenced(file: PredictionFile) -> PredictionFile:
+    predictions = {key: None if sql is None else unfenced(sql) for key, sql in file.predictions.items()}
+    changed = sum(sql != file.predictions[key] for key, sql in predictions.items())
+    return replace(file, predictions=predictions, extract=Extract.FENCES, extracted=changed)

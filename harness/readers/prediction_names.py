@@ -1,0 +1,67 @@
+"""What the name of a prediction file tells: `predict_<set>_<predictor>_<dialect>.json` or `.jsonl`.
+
+Published files also end in `_mysqljson.json` and `_cot_SQLite.json`. The set is checked, because a positional
+file of one revision of Mini-Dev read against the other would be scored wrongly without a word.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.readers.set_layouts import LAYOUTS
+from harness.readers.textfiles import refuse
+from harness.words import Dialect
+
+SCHEME = "predict_<set>_<predictor>_<dialect>.json"
+
+_SETS = "|".join(sorted(LAYOUTS, key=len, reverse=True))
+_NAME = re.compile(
+    rf"predict_(?P<set>{_SETS})_(?P<predictor>.+)_(?P<dialect>{'|'.join(Dialect)})(?:json)?\.jsonl?",
+    flags=re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Label:
+    """Whose predictions a file holds, as far as its name or the caller tells.
+
+    `otherwise` is the dialect of what nothing else tells: the only one that is asked for.
+    """
+
+    predictor: str | None
+    dialect: Dialect | None
+    otherwise: Dialect | None
+
+
+def label(path: Path, set_name: str, predictor: str | None, only: Dialect | None) -> Label:
+    """The label of a file: what its name tells, and for the rest what the caller gives.
+
+    Args:
+        path: the file.
+        set_name: the question set that it is read for.
+        predictor: the predictor that the caller gives; it goes before the name's.
+        only: the dialect that is asked for if it is only one.
+
+    Raises:
+        BadInput: `predictor` is no name, or the file's name says that it is of another question set and the
+            caller has not given both predictor and dialect.
+    """
+    if predictor is not None and not is_predictor(predictor):
+        refuse(
+            path, f"--predictor {predictor!r} is no name", "give one that prints and has no blank at its ends"
+        )
+    match = _NAME.fullmatch(path.name)
+    if match is None:
+        return Label(predictor, None, only)
+    if match["set"].lower() != set_name and (predictor is None or only is None):
+        refuse(
+            path,
+            f"named for question set {match['set']}, not {set_name}",
+            "choose that set, or give --predictor and --dialect if the file was made for this one",
+        )
+    return Label(predictor or match["predictor"], Dialect(match["dialect"].lower()), only)
+
+
+def is_predictor(name: str) -> bool:
+    """Whether a predictor may be called so: something that prints, without a blank at its ends."""
+    return bool(name) and name.isprintable() and name == name.strip()

@@ -1,0 +1,137 @@
+"""Question sets: BIRD Mini-Dev in both published revisions, full dev, and the project's own sample.
+
+Promises: a question keeps its identity where ids repeat; gold is what the official scripts run; a set whose
+files do not fit together is refused. Layout of the published packages: https://github.com/bird-bench/mini_dev
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.benchmark import DatabaseSchema, Question, QuestionSet
+from harness.errors import BadInput
+from harness.readers.question_files import Entry, read_gold, read_questions
+from harness.readers.schemas import read_schemas
+from harness.readers.set_layouts import LAYOUTS, Layout, find
+from harness.readers.textfiles import Faults, TextFile, one_line, read_text
+from harness.words import Dialect
+
+_SQLITE_HEADER = b"SQLite format 3\x00"
+"""https://www.sqlite.org/fileformat.html#magic_header_string"""
+
+
+def load_set(name: str, bird_home: Path | None = None) -> QuestionSet:
+    """Read a question set and check that its files fit together.
+
+    Args:
+        name: sample, mini_dev, mini_dev_2025 or dev.
+        bird_home: the folder of the unpacked published packages; default: the environment's BIRD_HOME, else
+            `./data`. The sample needs none.
+
+    Raises:
+        BadInput: the name is unknown, a file is missing or wrong, or the files contradict each other.
+    """
+    layout = LAYOUTS.get(name)
+    if layout is None:
+        raise BadInput(one_line(f"question set {name!r} is not known; choose one of {', '.join(LAYOUTS)}"))
+    home = _sample_home() if name == "sample" else bird_home or Path(os.environ.get("BIRD_HOME") or "data")
+    folder = find(name, home, layout.folders, layout.questions[Dialect.SQLITE])
+    databases = find(name, home, layout.databases, "dev_databases") / "dev_databases"
+
+    files: list[TextFile] = []
+    published: dict[Dialect, list[Entry]] = {}
+    for dialect, file_name in layout.questions.items():
+        file = read_text(folder / file_name)
+        files.append(file)
+        published[dialect] = read_questions(file, ids_repeat=layout.same_order)
+        gold_path = folder / layout.gold[dialect]
+        if gold_path.exists():
+            gold = read_text(gold_path)
+            files.append(gold)
+            published[dialect] = read_gold(gold, published[dialect], file.path.name)
+        _compare(file, published[dialect], published[Dialect.SQLITE], layout, name)
+
+    schemas: Mapping[str, DatabaseSchema] = {}
+    tables = databases.parent / layout.tables
+    if tables.exists():
+        described = read_text(tables)
+        files.append(described)
+        schemas = read_schemas(described)
+    questions = _join(published)
+    _check_databases(databases, tables, {question.db_id for question in questions}, schemas)
+    order = {dialect: published.get(dialect, published[Dialect.SQLITE]) for dialect in Dialect}
+    return QuestionSet(
+        name=name,
+        title=layout.title,
+        collection=layout.collection,
+        questions=questions,
+        order={dialect: tuple(entry.key for entry in entries) for dialect, entries in order.items()},
+        databases=databases,
+        schemas=schemas,
+        files={file.path.name: file.sha256 for file in files},
+    )
+
+
+def _sample_home() -> Path:
+    from loaders.sample import sample_folder  # noqa: PLC0415 - building the sample is for those who ask for it
+
+    return sample_folder()
+
+
+def _compare(file: TextFile, entries: list[Entry], reference: list[Entry], layout: Layout, name: str) -> None:
+    """Refuse a dialect whose questions are not SQLite's, or are about other databases."""
+    source = layout.questions[Dialect.SQLITE]
+    repair = f"take all files of {name} from one package: {layout.title}"
+    faults = Faults(file.path, "question")
+    expected = {entry.key: entry for entry in reference}
+    found = {entry.key: entry for entry in entries}
+    for key in expected:
+        if key not in found:
+            faults.add(key, f"in {source} but not here", repair)
+    for key, entry in found.items():
+        if key not in expected:
+            faults.add(key, f"not in {source}", repair)
+        elif entry.db_id != expected[key].db_id:
+            faults.add(f"{key} (db_id {entry.db_id})", f"of another database in {source}", repair)
+    if layout.same_order:
+        for position, (entry, other) in enumerate(zip(entries, reference, strict=False)):
+            if entry.key != other.key:
+                faults.add(f"{entry.key} (entry {position})", f"not at the same position in {source}", repair)
+    faults.stop()
+
+
+def _join(published: Mapping[Dialect, list[Entry]]) -> tuple[Question, ...]:
+    gold = {dialect: {entry.key: entry.sql for entry in entries} for dialect, entries in published.items()}
+    return tuple(
+        Question(
+            key=entry.key,
+            question_id=entry.question_id,
+            db_id=entry.db_id,
+            text=entry.text,
+            evidence=entry.evidence,
+            difficulty=entry.difficulty,
+            gold={dialect: sql[entry.key] for dialect, sql in gold.items()},
+        )
+        for entry in published[Dialect.SQLITE]
+    )
+
+
+def _check_databases(
+    databases: Path, tables: Path, db_ids: set[str], schemas: Mapping[str, DatabaseSchema]
+) -> None:
+    """Refuse databases that are not there, are no SQLite files, or are missing from the schema file."""
+    faults = Faults(databases, "database")
+    for db_id in sorted(db_ids):
+        path = databases / db_id / f"{db_id}.sqlite"
+        if not path.is_file():
+            faults.add(db_id, "no file <database>/<database>.sqlite", "unpack the published databases there")
+            continue
+        with path.open("rb") as file:
+            if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
+                faults.add(db_id, "not an SQLite file, perhaps cut off or a pointer to one", "fetch it again")
+    faults.stop()
+    if schemas:
+        undescribed = Faults(tables, "database")
+        for db_id in sorted(db_ids - schemas.keys()):
+            undescribed.add(db_id, "no schema in this file", "fetch the file again or take it away")
+        undescribed.stop()

@@ -1,0 +1,91 @@
+"""Where the files of each question set are, as its published package unpacks.
+
+https://github.com/bird-bench/mini_dev#dataset-introduction
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import BadInput
+from harness.readers.textfiles import one_line
+from harness.words import Dialect
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a set's files are.
+
+    `folders` and `databases` are below the set's home and tried in order: the first that holds SQLite's
+    questions, and the first that holds `dev_databases`. `same_order`: every dialect has the same questions at
+    the same positions, and ids may repeat; otherwise dialects are joined by id.
+    """
+
+    title: str
+    collection: str
+    folders: tuple[str, ...]
+    databases: tuple[str, ...]
+    questions: Mapping[Dialect, str]
+    gold: Mapping[Dialect, str]
+    tables: str
+    same_order: bool = False
+
+
+def _per_dialect(pattern: str) -> Mapping[Dialect, str]:
+    return {dialect: pattern.format(dialect) for dialect in Dialect}
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    "sample": Layout(
+        title="the project's own sample benchmark",
+        collection="bird_sample",
+        folders=("",),
+        databases=("",),
+        questions=_per_dialect("sample_{}.json"),
+        gold=_per_dialect("sample_{}_gold.sql"),
+        tables="sample_tables.json",
+    ),
+    "mini_dev": Layout(
+        title="BIRD Mini-Dev, first revision (June 2024)",
+        collection="bird",
+        folders=("MINIDEV", "minidev/MINIDEV"),
+        databases=("MINIDEV", "minidev/MINIDEV"),
+        questions=_per_dialect("mini_dev_{}.json"),
+        gold=_per_dialect("mini_dev_{}_gold.sql"),
+        tables="dev_tables.json",
+        same_order=True,
+    ),
+    "mini_dev_2025": Layout(
+        title="BIRD Mini-Dev, later revision (2025)",
+        collection="bird",
+        folders=("MINIDEV_2025", "minidev/MINIDEV_2025"),
+        databases=("MINIDEV", "minidev/MINIDEV"),
+        questions=_per_dialect("mini_dev_{}.json"),
+        gold=_per_dialect("mini_dev_{}_gold.sql"),
+        tables="dev_tables.json",
+    ),
+    "dev": Layout(
+        title="BIRD dev",
+        collection="bird_dev",
+        folders=("", "dev", "dev_20240627"),
+        databases=("", "dev", "dev_20240627"),
+        questions={Dialect.SQLITE: "dev.json"},
+        gold={Dialect.SQLITE: "dev.sql"},
+        tables="dev_tables.json",
+    ),
+}
+
+
+def find(name: str, home: Path, folders: tuple[str, ...], holds: str) -> Path:
+    """The first of `folders` below `home` that holds the file or folder `holds`.
+
+    Raises:
+        BadInput: none does; the message says where question set `name` was looked for.
+    """
+    places = [home / folder for folder in folders]
+    for place in places:
+        if (place / holds).exists():
+            return place
+    looked = " or ".join(map(str, places))
+    remedy = f"point BIRD_HOME, now {home}, at the folder that holds the unpacked published package"
+    raise BadInput(one_line(f"question set {name}: no {holds} in {looked}; {remedy}"))

@@ -1,0 +1,230 @@
+"""Bad prediction files, each with what the one-line error has to say."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.harness import small_sets as small
+from tests.harness.arrangements import GOOD_NAME, Case, field, on_file, on_lines, on_paths, on_predictions
+
+
+def no_such_file(home: Path) -> list[str]:
+    small.write_mini_dev(home)
+    return ["--set", "mini_dev", "--predictions", str(home / "predict_mini_dev_gone_sqlite.json")]
+
+
+def entry(key: str, value: object) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda good: good | {key: value}
+
+
+def without(*keys: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda good: {key: value for key, value in good.items() if key not in keys}
+
+
+PREDICTIONS = [
+    Case("file_not_there", no_such_file, ("gone_sqlite.json", "No such file", "check the path")),
+    Case("folder_without_files", on_paths(), ("answers", "no *.json or *.jsonl", "name a folder")),
+    Case(
+        "name_does_not_tell",
+        on_predictions(dict, name="gpt-4.json"),
+        ("gpt-4.json", "predictor and dialect", "predict_<set>_<predictor>_<dialect>", "--predictor"),
+    ),
+    Case(
+        "name_of_another_set",
+        on_predictions(dict, name="predict_mini_dev_2025_model_sqlite.json"),
+        ("predict_mini_dev_2025_model_sqlite.json", "mini_dev_2025, not mini_dev", "choose that set"),
+    ),
+    Case(
+        "predictor_blank",
+        on_predictions(dict, "--predictor", " "),
+        (GOOD_NAME, "--predictor ' '", "give one that prints"),
+    ),
+    Case(
+        "object_cut_off",
+        on_file(lambda: json.dumps(small.official(), indent=2)[:-30]),
+        (GOOD_NAME, "line 5", "cut off", "fetch or write it again"),
+    ),
+    Case(
+        "file_in_latin_1",
+        on_file(lambda: '{"0": "SELECT \'é\'"}'.encode("latin-1")),
+        (GOOD_NAME, "0xe9", "line 1", "save the file as UTF-8"),
+    ),
+    Case(
+        "file_in_utf_16", on_file(lambda: json.dumps(small.official()).encode("utf-16")), (GOOD_NAME, "UTF-8")
+    ),
+    Case("file_empty", on_file(lambda: ""), (GOOD_NAME, "is empty", "fetch or write it again")),
+    Case(
+        "array_of_sql",
+        on_predictions(lambda good: list(good.values())),
+        (GOOD_NAME, "an array", "write one JSON object"),
+    ),
+    Case(
+        "nested_without_end", on_file(lambda: "[" * 200_000), (GOOD_NAME, "nested", "fetch or write it again")
+    ),
+    Case(
+        "no_entries",
+        on_predictions(lambda _: {}, "--allow-missing"),
+        (GOOD_NAME, "no predictions", "write it again"),
+    ),
+    Case(
+        "entry_twice",
+        on_file(lambda: json.dumps(small.official()).replace('"3"', '"2"')),
+        (GOOD_NAME, "repeated", "key '2'", "fetch or write it again"),
+    ),
+    Case(
+        "entries_too_few",
+        on_predictions(without("2", "3")),
+        (
+            GOOD_NAME,
+            "2 questions (137 (entry 2), 137#2 (entry 3))",
+            "answer all 4 questions of mini_dev",
+            "--allow-missing",
+        ),
+    ),
+    Case(
+        "entries_too_many",
+        on_predictions(entry("4", f"SELECT 1{small.SEPARATOR}bank")),
+        (GOOD_NAME, "entry '4'", "0 to 3", "use a file made for this set"),
+    ),
+    Case(
+        "entries_with_a_gap",
+        on_predictions(without("1")),
+        (GOOD_NAME, "question 9 (entry 1)", "--allow-missing"),
+    ),
+    Case(
+        "entries_out_of_order",
+        on_predictions(lambda good: dict(reversed(good.items())), "--allow-missing"),
+        (GOOD_NAME, "3 entries (2, 1, 0)", "out of order", "sort the entries"),
+    ),
+    Case(
+        "entries_keyed_by_question_id",
+        on_predictions(lambda good: {"1471": good["0"], "9": good["1"]}, "--allow-missing"),
+        (GOOD_NAME, "2 entries ('1471', '9')", "not a position in mini_dev", "use a file made for this set"),
+    ),
+    Case(
+        "entry_null",
+        on_predictions(entry("1", None)),
+        (GOOD_NAME, "entry 1", "null instead of a string", "write"),
+    ),
+    Case(
+        "entry_number",
+        on_predictions(entry("3", 0)),
+        (GOOD_NAME, "entry 3", "a number instead of a string", "write"),
+    ),
+    Case(
+        "entry_without_separator",
+        on_predictions(lambda good: good | {"0": "SELECT 1", "2": "SELECT 1\tbank"}),
+        (GOOD_NAME, "2 entries (0, 2)", "no separator", r"\t----- bird -----\t"),
+    ),
+    Case(
+        "entry_with_two_separators",
+        on_predictions(lambda good: good | {"0": good["0"] + small.SEPARATOR + "zoo"}),
+        (GOOD_NAME, "entry 0", "more than once", r"\t----- bird -----\t"),
+    ),
+    Case(
+        "entry_for_another_database",
+        on_predictions(entry("1", f"SELECT 1{small.SEPARATOR}bank")),
+        (GOOD_NAME, "entry 1 (bank, not zoo)", "use a file made for this set"),
+    ),
+    Case(
+        "entry_with_half_a_character",
+        on_predictions(entry("1", f"SELECT '\ud83d'{small.SEPARATOR}zoo")),
+        (GOOD_NAME, "entry 1", "half a character", "write the whole character"),
+    ),
+    Case(
+        "two_files_of_one_predictor",
+        on_paths(GOOD_NAME, "predict_mini_dev_model_sqlitejson.json"),
+        (GOOD_NAME, "predict_mini_dev_model_sqlitejson.json", "model in sqlite", "leave one out"),
+    ),
+    Case(
+        "no_file_of_the_dialect",
+        on_paths(GOOD_NAME, options=("--dialect", "mysql")),
+        ("answers", "no predictions for mysql", "ask for another dialect"),
+    ),
+    Case(
+        "line_cut_off",
+        on_lines(lambda records: records.insert(1, '{"question_id": 9, "sql": "SEL')),
+        ("answers.jsonl", "line 2", "cut off", "one JSON object per line"),
+    ),
+    Case(
+        "line_is_an_array",
+        on_lines(lambda records: records.insert(1, ["SELECT 1"])),
+        ("answers.jsonl", "line 2", "an array instead of an object", "one JSON object per line"),
+    ),
+    Case(
+        "line_of_an_unknown_question",
+        on_lines(field(1, "question_id", 10)),
+        (
+            "answers.jsonl",
+            "line 2 (question_id 10)",
+            "not a question of mini_dev",
+            "use a file made for this set",
+        ),
+    ),
+    Case(
+        "line_of_an_unknown_key",
+        on_lines(field(1, "question_id", "9#2")),
+        (
+            "answers.jsonl",
+            "line 2 (question_id '9#2')",
+            "not a question of mini_dev",
+            "use a file made for this set",
+        ),
+    ),
+    Case(
+        "line_of_an_id_that_two_questions_share",
+        on_lines(field(2, "question_id", 137)),
+        ("answers.jsonl", "line 3", '"137" or "137#2"', "in quotes"),
+    ),
+    Case(
+        "line_of_a_question_answered_before",
+        on_lines(field(1, "question_id", 1471)),
+        ("answers.jsonl", "line 2 (question 1471, as line 1)", "keep one of the answers"),
+    ),
+    Case(
+        "line_with_an_unknown_key",
+        on_lines(field(3, "dialekt", "mysql")),
+        ("answers.jsonl", "line 4 ('dialekt')", "write only question_id, sql"),
+    ),
+    Case(
+        "line_without_sql",
+        on_lines(lambda records: records[0].pop("sql")),
+        ("answers.jsonl", "line 1", "no sql", "write both"),
+    ),
+    Case(
+        "line_with_sql_null",
+        on_lines(field(0, "sql", None)),
+        ("answers.jsonl", "line 1 (question 1471)", "sql is null", "write a string"),
+    ),
+    Case(
+        "line_without_predictor",
+        on_lines(lambda records: records[0].pop("predictor")),
+        ("answers.jsonl", "line 1", "no predictor", "--predictor"),
+    ),
+    Case(
+        "line_with_a_blank_predictor",
+        on_lines(field(0, "predictor", " \n")),
+        ("answers.jsonl", r"line 1 (' \n')", "not a predictor's name", "give one that prints"),
+    ),
+    Case(
+        "line_in_an_unknown_dialect",
+        on_lines(field(2, "dialect", "oracle")),
+        ("answers.jsonl", "line 3 ('oracle')", "sqlite, mysql, postgresql"),
+    ),
+    Case(
+        "lines_against_the_name",
+        on_lines(lambda _: None, name="predict_mini_dev_model_mysql.jsonl"),
+        ("predict_mini_dev_model_mysql.jsonl", "4 lines (1 (sqlite, not mysql)", "make them agree"),
+    ),
+    Case(
+        "line_for_another_database",
+        on_lines(field(2, "db_id", "zoo")),
+        ("answers.jsonl", "line 3 (zoo, not bank)", "use a file made for this set"),
+    ),
+    Case(
+        "lines_too_few",
+        on_lines(lambda records: records.pop()),
+        ("answers.jsonl", "question 137#2", "no prediction of model in sqlite", "--allow-missing"),
+    ),
+]

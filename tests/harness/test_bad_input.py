@@ -1,0 +1,40 @@
+import argparse
+from pathlib import Path
+
+import pytest
+
+from harness.errors import BadInput
+from harness.predictions import Extract, read_predictions
+from harness.readers.question_sets import load_set
+from harness.words import Dialect
+from tests.harness.arrangements import Case
+from tests.harness.bad_inputs import CASES
+
+_options = argparse.ArgumentParser()
+_options.add_argument("--set")
+_options.add_argument("--predictions", type=Path, action="append")
+_options.add_argument("--predictor")
+_options.add_argument("--dialect", type=Dialect, action="append")
+_options.add_argument("--extract", type=Extract, default=Extract.NONE)
+_options.add_argument("--allow-missing", action="store_true")
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_one_line_names_file_entry_and_remedy(case: Case, tmp_path: Path) -> None:
+    asked = _options.parse_args(case.arrange(tmp_path))
+    with pytest.raises(BadInput) as raised:
+        read_predictions(
+            asked.predictions,
+            load_set(asked.set, tmp_path),
+            predictor=asked.predictor,
+            extract=asked.extract,
+            allow_missing=asked.allow_missing,
+            dialects=asked.dialect,
+        )
+    message = str(raised.value)
+    assert message.isprintable()
+    assert [part for part in case.says if part not in message] == [], message
+
+
+def test_cases_differ() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) >= 30
