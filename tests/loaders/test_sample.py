@@ -1,0 +1,272 @@
+"""The sample benchmark holds what its README promises, and its generated files are current."""
+
+import csv
+import hashlib
+import json
+import sqlite3
+import struct
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import date, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.engines import on_server
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.execution import Limits, execute
+from harness.words import Dialect
+from loaders.load import load
+from loaders.sample import PREDICTIONS, baselines, build, sample_folder, tables
+from loaders.sample.building import table_names
+
+Question = dict[str, Any]
+DATABASES = ("botanic_garden", "city_library", "island_ferries", "mountain_weather")
+STORED_AS = {"INTEGER": "integer", "REAL": "real", "TEXT": "text", "DATE": "text", "DATETIME": "text"}
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("sample"))
+
+
+def questions(folder: Path, dialect: Dialect = Dialect.SQLITE) -> list[Question]:
+    loaded: list[Question] = json.loads((folder / f"sample_{dialect}.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+def database(folder: Path, db_id: str) -> Path:
+    return folder / "dev_databases" / db_id / f"{db_id}.sqlite"
+
+
+def rows(folder: Path, db_id: str, sql: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(database(folder, db_id))) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def columns(folder: Path) -> Iterator[tuple[str, str, str, str]]:
+    """Database, table, column and declared type of every column."""
+    for db_id in DATABASES:
+        with closing(sqlite3.connect(database(folder, db_id))) as connection:
+            for table in table_names(connection):
+                for name, declared in connection.execute(
+                    "SELECT name, type FROM PRAGMA_TABLE_INFO(?)", [table]
+                ):
+                    yield db_id, table, name, declared
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def test_holds_four_databases_and_66_questions(sample: Path) -> None:
+    asked = questions(sample)
+    assert [question["question_id"] for question in asked] == list(range(1, 67))
+    assert Counter(question["difficulty"] for question in asked) == {
+        "simple": 24,
+        "moderate": 24,
+        "challenging": 18,
+    }
+    assert {question["db_id"] for question in asked} == set(DATABASES)
+    assert sorted(path.name for path in (sample / "dev_databases").iterdir()) == list(DATABASES)
+    assert sum(not question["evidence"] for question in asked) >= 3
+
+
+def test_dialects_ask_the_same_questions_in_the_same_order(sample: Path) -> None:
+    without_sql = [
+        [{key: value for key, value in question.items() if key != "SQL"} for question in questions(sample, d)]
+        for d in Dialect
+    ]
+    assert without_sql[0] == without_sql[1] == without_sql[2]
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_gold_lines_agree_with_the_questions(sample: Path, dialect: Dialect) -> None:
+    lines = (sample / f"sample_{dialect}_gold.sql").read_text(encoding="utf-8").splitlines()
+    assert lines == [f"{question['SQL']}\t{question['db_id']}" for question in questions(sample, dialect)]
+
+
+def test_every_gold_answers_with_more_than_null_or_zero(sample: Path) -> None:
+    empty = [
+        question["question_id"]
+        for question in questions(sample)
+        if not any(value for row in rows(sample, question["db_id"], question["SQL"]) for value in row)
+    ]
+    assert empty == []
+
+
+def test_table_names_are_unique_over_all_databases(sample: Path) -> None:
+    names = Counter(table.lower() for _, table in {(db_id, table) for db_id, table, _, _ in columns(sample)})
+    assert names.total() == 24
+    assert set(names.values()) == {1}
+
+
+def test_columns_store_what_they_declare(sample: Path) -> None:
+    for db_id, table, name, declared in columns(sample):
+        stored = rows(sample, db_id, f'SELECT DISTINCT TYPEOF("{name}") FROM "{table}"')
+        assert {kind for (kind,) in stored} <= {STORED_AS[declared], "null"}, (db_id, table, name)
+
+
+def test_foreign_keys_hold(sample: Path) -> None:
+    for db_id in DATABASES:
+        assert rows(sample, db_id, "PRAGMA foreign_key_check") == []
+
+
+def test_reals_are_exact_in_four_bytes(sample: Path) -> None:
+    for db_id, table, name, declared in columns(sample):
+        if declared == "REAL":
+            values = [v for (v,) in rows(sample, db_id, f'SELECT "{name}" FROM "{table}"') if v is not None]
+            assert [struct.unpack("f", struct.pack("f", value))[0] for value in values] == values
+
+
+def test_data_holds_what_makes_dialects_differ(sample: Path) -> None:
+    stored: dict[str, list[Any]] = {"INTEGER": [], "REAL": [], "TEXT": [], "DATE": [], "DATETIME": []}
+    for db_id, table, name, declared in columns(sample):
+        stored[declared] += [value for (value,) in rows(sample, db_id, f'SELECT "{name}" FROM "{table}"')]
+    assert all(None in values for values in stored.values())
+    assert max(value or 0 for value in stored["INTEGER"]) > 2**32
+    texts = [text for text in stored["TEXT"] if text is not None]
+    assert {"", "007", "7", "ro-ro", "Ro-Ro", "Col de l'Âne"} <= set(texts)
+    assert any(ord(character) > 0xFFFF for text in texts for character in text)
+    identifiers = {name for _, table, column, _ in columns(sample) for name in (table, column)}
+    assert {"order", "group", "Opening Hours", "Germination Rate (%)", "Storm Alerts"} <= identifiers
+
+
+def test_descriptions_name_every_column(sample: Path) -> None:
+    described = []
+    for db_id in DATABASES:
+        for path in (sample / "dev_databases" / db_id / "database_description").iterdir():
+            with path.open(newline="", encoding="utf-8") as file:
+                for row in csv.DictReader(file, strict=True):
+                    assert row["column_description"]
+                    described.append((db_id, path.stem, row["original_column_name"], row["data_format"]))
+    assert sorted(described) == sorted(
+        (d, t, name, declared.lower()) for d, t, name, declared in columns(sample)
+    )
+
+
+def test_tables_file_is_current() -> None:
+    assert json.loads(tables.PATH.read_text(encoding="utf-8")) == tables.describe_all()
+
+
+def test_tables_file_says_keys_by_position() -> None:
+    ferries = next(entry for entry in tables.describe_all() if entry["db_id"] == "island_ferries")
+    names = [name for _, name in ferries["column_names_original"]]
+    assert [[names[at] for at in key] for key in ferries["primary_keys"] if isinstance(key, list)] == [
+        ["RouteID", "order"],
+        ["RouteID", "category"],
+    ]
+    assert ["from_port", "port_id"] in [[names[at], names[to]] for at, to in ferries["foreign_keys"]]
+
+
+def test_building_again_gives_the_same_bytes(sample: Path, tmp_path: Path) -> None:
+    assert digests(build(tmp_path / "again")) == digests(sample)
+
+
+def test_cache_is_built_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_CACHE", str(tmp_path))
+    folder = sample_folder()
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    assert sample_folder() == folder
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+    assert folder.parent == tmp_path / "sample"
+
+
+def test_rest_of_an_interrupted_build_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "first"))
+    name = sample_folder().name
+    staging = tmp_path / "second" / "sample" / f"{name}.staging"
+    (staging / "dev_databases" / DATABASES[0]).mkdir(parents=True)
+    monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "second"))
+    assert len(questions(sample_folder())) == 66
+    assert not staging.exists()
+
+
+def test_several_processes_may_build_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_CACHE", str(tmp_path))
+    command = [sys.executable, "-c", "from loaders.sample import sample_folder; print(sample_folder())"]
+    running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    answers = {process.communicate()[0].strip() for process in running}
+    assert [process.returncode for process in running] == [0, 0, 0]
+    assert answers == {str(sample_folder())}
+    assert len(questions(sample_folder())) == 66
+
+
+def test_cache_that_cannot_be_written_is_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "file"))
+    with pytest.raises(BadInput, match="set BIRD_CACHE to a folder that can be written"):
+        sample_folder()
+
+
+def test_predictions_are_current() -> None:
+    committed = {path.name: path.read_text(encoding="utf-8") for path in PREDICTIONS.glob("*.json")}
+    assert committed == baselines.prediction_files()
+
+
+def test_predictions_are_in_the_official_format() -> None:
+    for path in PREDICTIONS.glob("*.json"):
+        answers = json.loads(path.read_text(encoding="utf-8"))
+        assert list(answers) == [str(position) for position in range(66)]
+        assert all(answer.count(baselines.SEPARATOR) == 1 for answer in answers.values())
+
+
+def _outcomes(sample: Path, predictor: str) -> Counter[tuple[str, str]]:
+    """How often each outcome happens in each difficulty on SQLite."""
+    path = PREDICTIONS / f"predict_sample_{predictor}_sqlite.json"
+    counts: Counter[tuple[str, str]] = Counter()
+    answers = json.loads(path.read_text(encoding="utf-8")).values()
+    for question, answer in zip(questions(sample), answers, strict=True):
+        gold = set(rows(sample, question["db_id"], question["SQL"]))
+        try:
+            same = set(rows(sample, question["db_id"], answer.split(baselines.SEPARATOR)[0])) == gold
+        except sqlite3.Error:
+            outcome = "error"
+        else:
+            outcome = "match" if same else "mismatch"
+        counts[question["difficulty"], outcome] += 1
+    return counts
+
+
+def test_baselines_match_miss_and_fail_in_every_difficulty(sample: Path) -> None:
+    every_fifth_wrong = _outcomes(sample, "every-fifth-wrong")
+    assert sum(count for (_, outcome), count in every_fifth_wrong.items() if outcome == "match") == 53
+    assert sum(count for (_, outcome), count in every_fifth_wrong.items() if outcome == "mismatch") == 13
+    assert len(_outcomes(sample, "careless")) == 9
+
+
+def _unified(value: Any) -> Any:
+    """Numbers by value and times as SQLite keeps them, so that the engines' answers can be compared."""
+    if isinstance(value, int | float | Decimal):
+        return round(float(value), 9)
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None).isoformat(" ")
+    return value.isoformat() if isinstance(value, date) else value
+
+
+@pytest.mark.engine
+def test_every_gold_answers_as_on_sqlite(sample: Path, server: Server) -> None:
+    databases = {db_id: Database("bird_sample", db_id, database(sample, db_id)) for db_id in DATABASES}
+    load(list(databases.values()), server)
+    engine = on_server(server)
+    different: dict[int, object] = {}
+    for question, original in zip(questions(sample, server.dialect), questions(sample), strict=True):
+        answer = execute(engine, databases[question["db_id"]], question["SQL"], Limits())
+        expected = rows(sample, original["db_id"], original["SQL"])
+        got, wanted = (
+            {tuple(map(_unified, row)) for row in answered} for answered in (answer.rows, expected)
+        )
+        if answer.error is not None or got != wanted:
+            different[question["question_id"]] = answer.error or got ^ wanted
+    assert different == {}
