@@ -1,0 +1,146 @@
+"""How an engine comes to be there: found by its address, started in a container, or as a native process.
+
+Servers are looked for in the order of `Origin`. The environment variable `BIRD_PROVISION` (dsn, compose,
+testcontainers or native) allows one origin only.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+
+from harness.engines import on_server
+from harness.engines.base import EngineLost
+from harness.engines.server import Origin, Server
+from harness.errors import BadInput, EngineUnavailable
+from harness.provision import compose, dsn, native
+from harness.provision.progress import say
+from harness.words import Dialect
+
+_FORCE = "BIRD_PROVISION"
+SERVED = (Dialect.MYSQL, Dialect.POSTGRESQL)
+"""The dialects that need a server."""
+
+
+def find(dialect: Dialect) -> Server | None:
+    """The server of `dialect` that is running already: named by a DSN, in a container, or native.
+
+    Raises:
+        BadInput: the DSN or `BIRD_PROVISION` is malformed.
+        EngineUnavailable: the environment names a server and it does not answer. Another one in its place
+            would be a surprise.
+    """
+    allowed = _allowed()
+    if Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
+        return _answering(named)
+    if Origin.COMPOSE in allowed and (started := compose.running(dialect)):
+        return started
+    return native.running(dialect) if Origin.NATIVE in allowed else None
+
+
+def up(dialects: Sequence[Dialect], *, native_processes: bool = False) -> list[Server]:
+    """Make sure that a persistent server runs for each of `dialects`.
+
+    Args:
+        dialects: any; SQLite needs no server and is passed over.
+        native_processes: start what is missing as private processes and not in containers.
+
+    Returns:
+        Servers that answer queries, in the order of `dialects`.
+
+    Raises:
+        BadInput: a DSN or `BIRD_PROVISION` is malformed.
+        EngineUnavailable: a server cannot be started, or does not answer; says what to do.
+    """
+    allowed = _allowed()
+    wanted = [dialect for dialect in dialects if dialect in SERVED]
+    named = {dialect: dsn.from_environment(dialect) for dialect in wanted if Origin.DSN in allowed}
+    servers = {dialect: _answering(server) for dialect, server in named.items() if server}
+    missing = [dialect for dialect in wanted if dialect not in servers]
+    if native_processes or Origin.COMPOSE not in allowed:
+        _require(Origin.NATIVE, allowed, missing)
+        servers |= {dialect: native.start(dialect) for dialect in missing}
+    elif missing:
+        servers |= {server.dialect: server for server in compose.up(missing)}
+    return [servers[dialect] for dialect in wanted]
+
+
+def down(*, volumes: bool = False) -> list[tuple[Origin, Dialect]]:
+    """Stop every persistent server that `up` has started, in containers and native.
+
+    Args:
+        volumes: whether to remove their data, too.
+
+    Returns:
+        What was stopped or removed.
+    """
+    stopped = [(Origin.COMPOSE, dialect) for dialect in compose.down(volumes=volumes)]
+    end = native.destroy if volumes else native.stop
+    return stopped + [(Origin.NATIVE, dialect) for dialect in SERVED if end(dialect)]
+
+
+@contextlib.contextmanager
+def throwaway(dialect: Dialect) -> Iterator[Server]:
+    """A server for tests: one that runs already, by DSN or compose, else one that ends with the context.
+
+    The latter is a container where a Docker engine answers and has, or can pull, the image; else a native
+    process.
+
+    Raises:
+        BadInput: the DSN or `BIRD_PROVISION` is malformed.
+        EngineUnavailable: there is none to be had.
+    """
+    allowed = _allowed()
+    if Origin.DSN in allowed and (named := dsn.from_environment(dialect)):
+        yield _answering(named)
+    elif Origin.COMPOSE in allowed and (started := compose.running(dialect)):
+        yield started
+    elif Origin.TESTCONTAINERS in allowed and _has_image(dialect, forced=len(allowed) == 1):
+        from harness.provision import containers  # noqa: PLC0415 - slow to import, and needed by tests only
+
+        with containers.throwaway(dialect) as container:
+            yield container
+    else:
+        _require(Origin.NATIVE, allowed, [dialect])
+        with native.throwaway(dialect) as process:
+            yield process
+
+
+def _allowed() -> tuple[Origin, ...]:
+    forced = os.environ.get(_FORCE)
+    if not forced:
+        return tuple(Origin)
+    try:
+        return (Origin(forced),)
+    except ValueError:
+        raise BadInput(f"{_FORCE} is {forced!r}; give one of {', '.join(Origin)}, or nothing") from None
+
+
+def _require(origin: Origin, allowed: tuple[Origin, ...], dialects: Sequence[Dialect]) -> None:
+    if dialects and origin not in allowed:
+        raise EngineUnavailable(
+            f"no running {' or '.join(dialects)} server was found, and {_FORCE}={allowed[0]} allows no other "
+            f"way; start or name one, or unset {_FORCE}"
+        )
+
+
+def _answering(server: Server) -> Server:
+    try:
+        on_server(server).version()
+    except EngineLost as error:
+        variable = dsn.variable(server.dialect)
+        raise EngineUnavailable(f"{error}; correct or unset {variable}, or start the server") from error
+    return server
+
+
+def _has_image(dialect: Dialect, *, forced: bool) -> bool:
+    """Whether a container can be started; raises why not where nothing else is allowed."""
+    from harness.provision import containers  # noqa: PLC0415 - see `throwaway`
+
+    try:
+        containers.require_image(dialect)
+    except EngineUnavailable as error:
+        if forced:
+            raise
+        say(f"{error}; trying a native process")
+        return False
+    return True

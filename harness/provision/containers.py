@@ -1,0 +1,143 @@
+"""Throw-away servers in containers, through testcontainers.
+
+The plain container class is used and not the ones for MySQL and PostgreSQL: those wait for log lines that
+only the official images write, and publish their port on every address. Here a server is ready when it
+answers a query on 127.0.0.1, whichever image it came from.
+"""
+
+import atexit
+import contextlib
+import secrets
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from testcontainers.core.config import testcontainers_config
+from testcontainers.core.container import DockerContainer
+
+from harness.engines.base import EngineLost
+from harness.engines.server import Origin, Server
+from harness.errors import EngineUnavailable
+from harness.provision import assets, compose, envfile, readiness
+from harness.provision.docker_command import ensure_image, require_engine
+from harness.provision.native.postgresql import INITDB_OPTIONS
+from harness.provision.progress import last_words, say
+from harness.words import Dialect
+
+_LOOPBACK = "127.0.0.1"
+_READY_SECONDS = 180
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What a container of one kind of server is given: the same as in `docker-compose.yml`."""
+
+    port: int
+    configuration: tuple[str, str]
+    """The project's configuration file, and where the image looks for it."""
+    password: str
+    """The variable that sets the password."""
+    variables: Mapping[str, str]
+    command: tuple[str, ...]
+
+
+_KINDS: Mapping[Dialect, _Kind] = {
+    Dialect.MYSQL: _Kind(
+        3306,
+        ("mysql/bird.cnf", "/etc/mysql/conf.d/bird.cnf"),
+        "MYSQL_ROOT_PASSWORD",
+        {},
+        ("mysqld",),
+    ),
+    Dialect.POSTGRESQL: _Kind(
+        5432,
+        ("postgresql/bird.conf", "/etc/postgresql/bird.conf"),
+        "POSTGRES_PASSWORD",
+        {"POSTGRES_INITDB_ARGS": " ".join((*INITDB_OPTIONS, "--auth=scram-sha-256"))},
+        ("postgres", "-c", "config_file=/etc/postgresql/bird.conf", "-c", "listen_addresses=*"),
+    ),
+}
+
+
+def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
+    """The image for `dialect`, made sure to be on this machine.
+
+    Raises:
+        EngineUnavailable: no Docker engine answers, or the image cannot be pulled.
+    """
+    require_engine()
+    variable = compose.image_variable(dialect)
+    image = envfile.read(env or envfile.default_path())[variable]
+    ensure_image(image, variable)
+    return image
+
+
+@contextlib.contextmanager
+def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
+    """A server that is removed with its data when the context, or at the latest the process, ends.
+
+    Args:
+        dialect: MySQL or PostgreSQL.
+        env: the `.env` file that may choose the image. Default: `envfile.default_path`.
+
+    Raises:
+        EngineUnavailable: no Docker engine answers, the image cannot be pulled, or the server does not
+            start; with its last words.
+    """
+    image = require_image(dialect, env=env)
+    _settle_reaper()
+    say(f"starting {image} as a throw-away container ...")
+    password = secrets.token_urlsafe(24)
+    with contextlib.ExitStack() as stack:
+        container = _container(_KINDS[dialect], image, password)
+        stack.callback(container.stop)
+        atexit.register(stack.close)
+        stack.callback(atexit.unregister, stack.close)
+        container.start()
+        yield _answering(dialect, container, password)
+
+
+def _container(kind: _Kind, image: str, password: str) -> DockerContainer:
+    ours, theirs = kind.configuration
+    container = (
+        DockerContainer(image)
+        .with_envs(**kind.variables, **{kind.password: password})
+        .with_volume_mapping(assets.folder() / "docker" / ours, theirs)
+        .with_command(list(kind.command))
+        .with_kwargs(shm_size="256m")
+    )
+    # An address without a port: any free port of that address. The annotation knows numbers only.
+    container.ports[str(kind.port)] = (_LOOPBACK,)  # type: ignore[assignment]
+    return container
+
+
+def _answering(dialect: Dialect, container: DockerContainer, password: str) -> Server:
+    port = container.get_docker_client().port(container.get_container_id(), _KINDS[dialect].port)
+    account = compose.ACCOUNTS[dialect]
+    server = Server(dialect, _LOOPBACK, int(port), account, password, Origin.TESTCONTAINERS)
+
+    def check() -> None:
+        container.reload()
+        if container.status != "running":
+            raise EngineUnavailable(f"the container is {container.status}: {last_words(_log(container))}")
+
+    try:
+        readiness.wait(server, _READY_SECONDS, check)
+    except EngineLost as error:
+        raise EngineUnavailable(
+            f"the container does not answer: {error}; {last_words(_log(container))}"
+        ) from error
+    return server
+
+
+def _log(container: DockerContainer) -> str:
+    return b"\n".join(container.get_logs()).decode(errors="replace")
+
+
+def _settle_reaper() -> None:
+    """Do without the container that removes what crashed processes leave, where its image cannot be had."""
+    if not testcontainers_config.ryuk_disabled:
+        try:
+            ensure_image(testcontainers_config.ryuk_image, "RYUK_CONTAINER_IMAGE")
+        except EngineUnavailable:
+            testcontainers_config.ryuk_disabled = True

@@ -1,0 +1,93 @@
+"""The `.env` file: passwords, ports and images of the containers.
+
+It is written on first use, is readable by its owner alone and never tracked. A variable of the same name in
+the environment wins over the file, as it does for `docker compose` itself.
+"""
+
+import os
+import secrets
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+
+import dotenv
+
+from harness.errors import BadInput
+from harness.provision import assets, places
+
+_DEFAULTS: Mapping[str, str] = {
+    "BIND_ADDRESS": "127.0.0.1",
+    "MYSQL_IMAGE": "mysql:9.7",
+    "MYSQL_PORT": "23306",
+    "POSTGRES_IMAGE": "postgres:18",
+    "POSTGRES_PORT": "25432",
+}
+"""The ports lie below the range that systems hand out by themselves, and beside the engines' own."""
+
+_PORTS = ("MYSQL_PORT", "POSTGRES_PORT")
+_PASSWORDS = ("MYSQL_ROOT_PASSWORD", "POSTGRES_PASSWORD")
+_PROJECT = "COMPOSE_PROJECT_NAME"
+
+
+def default_path() -> Path:
+    """`.env` beside a checkout's `docker-compose.yml`, or in the user's state folder."""
+    return (assets.folder() if assets.is_checkout() else places.state()) / ".env"
+
+
+def read(path: Path) -> dict[str, str]:
+    """Every variable that the containers know: from the environment, else from `path`, else the default.
+
+    Passwords and the project's name have no default: they are missing until `ensure` has run.
+
+    Raises:
+        BadInput: a port is not a number.
+    """
+    written = {name: value for name, value in dotenv.dotenv_values(path).items() if value}
+    known = {**_DEFAULTS, **written}
+    names = {*known, *_PASSWORDS, _PROJECT}
+    values = known | {name: os.environ[name] for name in names if os.environ.get(name)}
+    for name in _PORTS:
+        if not values[name].isdecimal():
+            raise BadInput(f"{name} is {values[name]!r} in {path} or the environment; give a port number")
+    return values
+
+
+def ensure(path: Path) -> dict[str, str]:
+    """Add what is missing to the file, and read it.
+
+    That is a password for each engine, a port where another program listens on the default one, and a
+    project name of its own, so that two checkouts on one machine do not share containers.
+
+    Raises:
+        BadInput: a port is not a number.
+    """
+    values = read(path)
+    for name in _PASSWORDS:
+        if name not in values:
+            write(path, name, secrets.token_urlsafe(24))
+    if _PROJECT not in values:
+        write(path, _PROJECT, f"bird-harness-{secrets.token_hex(2)}")
+        for name in _PORTS:
+            if values[name] == _DEFAULTS[name]:
+                write(path, name, str(_free_port(values["BIND_ADDRESS"], int(values[name]))))
+    return read(path)
+
+
+def write(path: Path, name: str, value: str) -> None:
+    """Set one variable in the file, and leave the others as they are."""
+    if not path.exists():
+        path.touch(mode=0o600)
+    dotenv.set_key(path, name, value)
+
+
+def _free_port(address: str, wanted: int) -> int:
+    """`wanted`, or the first port above it that nobody listens on."""
+    for port in range(wanted, wanted + 1000):
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((address.strip("[]"), port))
+            except OSError:
+                continue
+            return port
+    return wanted

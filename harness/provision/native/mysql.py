@@ -1,0 +1,125 @@
+"""How a private MySQL server is found, initialised and started."""
+
+import re
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+from harness.provision import packages
+from harness.provision.native.recipe import Home, Program, Recipe
+
+_PACKAGES = ("mysql-server-core", "tzdata", "tzdata-legacy")
+_SOCKET = "mysqld.sock"
+_TIME_ZONES = "mysql_tzinfo_to_sql"
+_LEAST_MAJOR = 8
+_PLACES = (
+    "/usr/sbin",
+    "/usr/libexec",
+    "/usr/local/mysql/bin",
+    "/opt/homebrew/opt/mysql/bin",
+    "/usr/local/opt/mysql/bin",
+)
+
+
+def _find() -> Program:
+    return _installed() or _unpacked()
+
+
+def _installed() -> Program | None:
+    """A MySQL on the machine that is recent enough and not MariaDB."""
+    for place in (None, *_PLACES):
+        path = shutil.which("mysqld", path=place)
+        version = _version(Path(path)) if path else None
+        if path and version:
+            return Program(Path(path), version)
+    return None
+
+
+def _version(path: Path) -> str | None:
+    said = subprocess.run(
+        [path, "--no-defaults", "--version"], capture_output=True, text=True, check=False
+    ).stdout
+    found = re.search(r"Ver (?P<version>(?P<major>\d+)\.[\d.]+)", said)
+    if not found or "mariadb" in said.lower() or int(found["major"]) < _LEAST_MAJOR:
+        return None
+    return found["version"]
+
+
+def _unpacked() -> Program:
+    root = packages.unpacked("MySQL", _PACKAGES, programs=("usr/sbin/mysqld", f"usr/bin/{_TIME_ZONES}"))
+    share = root.folder / "usr/share/mysql"
+    return Program(
+        root.folder / "usr/sbin/mysqld",
+        root.version,
+        (
+            f"--basedir={root.folder / 'usr'}",
+            f"--lc-messages-dir={share}",
+            f"--character-sets-dir={share / 'charsets'}",
+            f"--plugin-dir={root.folder / 'usr/lib/mysql/plugin'}",
+        ),
+    )
+
+
+def _secret(program: Program, password: str) -> str:
+    """Root may log in by TCP, from wherever the server's address can be reached."""
+    return (
+        f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}';\n"
+        f"CREATE USER 'root'@'%' IDENTIFIED BY '{password}';\n"
+        "GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;\n"
+    ) + _time_zones(program)
+
+
+def _time_zones(program: Program) -> str:
+    """Statements that teach the server the named time zones, as the official image's entry point does.
+
+    Each stands on a line of its own, as an initialisation file needs it. Nothing where the machine has no
+    time zones or the server came without the program that reads them.
+    """
+    prefix = program.path.parents[1]
+    tool = prefix / "bin" / _TIME_ZONES
+    zones = prefix / "share/zoneinfo"
+    if not zones.is_dir():
+        zones = Path("/usr/share/zoneinfo")
+    if not tool.exists() or not zones.is_dir():
+        return ""
+    said = subprocess.run([tool, zones], capture_output=True, text=True, check=False).stdout
+    return "USE mysql;\n" + "".join(
+        f"{' '.join(line.split())};\n" for line in said.split(";") if line.strip()
+    )
+
+
+def _initialise(program: Program, home: Home, data: Path, secret: Path) -> list[str]:
+    """https://dev.mysql.com/doc/refman/9.7/en/data-directory-initialization.html."""
+    return [*_command(program, home, data), "--initialize-insecure", f"--init-file={secret}"]
+
+
+def _serve(program: Program, home: Home, port: int) -> list[str]:
+    return [*_command(program, home, home.data), "--bind-address=127.0.0.1", f"--port={port}"]
+
+
+def _command(program: Program, home: Home, data: Path) -> list[str]:
+    # A socket's path may have 107 characters at most; in the working folder it needs no path.
+    return [
+        str(program.path),
+        f"--defaults-file={home.configuration}",
+        *program.options,
+        f"--datadir={data}",
+        f"--tmpdir={home.temporary}",
+        f"--socket={_SOCKET}",
+        "--pid-file=mysqld.pid",
+    ]
+
+
+RECIPE = Recipe(
+    title="MySQL",
+    account="root",
+    system_accounts=("mysql", "nobody"),
+    configuration="mysql/bird.cnf",
+    leftovers=(_SOCKET, f"{_SOCKET}.lock"),
+    stop_signal=signal.SIGTERM,
+    find=_find,
+    secret=_secret,
+    initialise=_initialise,
+    serve=_serve,
+)

@@ -1,0 +1,119 @@
+"""How a private PostgreSQL server is found, initialised and started."""
+
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.provision import packages
+from harness.provision.native.recipe import Home, Program, Recipe
+
+_PACKAGES = ("postgresql-18", "libc-bin")
+"""libc-bin brings the locale C.UTF-8."""
+
+INITDB_OPTIONS = ("--encoding=UTF8", "--locale=C", "--lc-ctype=C.UTF-8")
+"""Sorted by bytes, as in SQLite; upper() and ILIKE know letters beyond ASCII, as in the official image."""
+
+_LEAST_MAJOR = 13
+_PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin")
+
+
+def _find() -> Program:
+    return _installed() or _unpacked()
+
+
+def _installed() -> Program | None:
+    """The newest PostgreSQL of the distribution on this machine, else one that PATH knows."""
+    placed = sorted(_programs(_distributed()), key=_major)
+    return placed[-1] if placed else next(_programs(_elsewhere()), None)
+
+
+def _distributed() -> Iterator[Path]:
+    for pattern in _PLACES:
+        yield from Path("/").glob(pattern.removeprefix("/"))
+
+
+def _elsewhere() -> Iterator[Path]:
+    if shutil.which("pg_config"):
+        said = subprocess.run(["pg_config", "--bindir"], capture_output=True, text=True, check=False).stdout
+        if said.strip():
+            yield Path(said.strip())
+    path = shutil.which("postgres")
+    if path:
+        yield Path(path).resolve().parent
+
+
+def _programs(folders: Iterator[Path]) -> Iterator[Program]:
+    """Those of `folders` that hold a whole server that is recent enough."""
+    for folder in folders:
+        if shutil.which("postgres", path=folder) and shutil.which("initdb", path=folder):
+            program = Program(folder / "postgres", _version(folder / "postgres"))
+            if _major(program) >= _LEAST_MAJOR:
+                yield program
+
+
+def _version(path: Path) -> str:
+    said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"\(PostgreSQL\) (\S+)", said)
+    return found[1] if found else ""
+
+
+def _major(program: Program) -> int:
+    found = re.match(r"\d+", program.version)
+    return int(found[0]) if found else 0
+
+
+def _unpacked() -> Program:
+    programs = ("usr/lib/postgresql/*/bin/postgres", "usr/lib/postgresql/*/bin/initdb")
+    root = packages.unpacked("PostgreSQL", _PACKAGES, programs=programs)
+    return max(_programs(root.folder.glob("usr/lib/postgresql/*/bin")), key=_major)
+
+
+def _secret(program: Program, password: str) -> str:
+    del program
+    return f"{password}\n"
+
+
+def _initialise(program: Program, home: Home, data: Path, secret: Path) -> list[str]:
+    del home
+    return [
+        str(program.path.with_name("initdb")),
+        f"--pgdata={data}",
+        "--username=postgres",
+        f"--pwfile={secret}",
+        "--auth=scram-sha-256",
+        "--no-sync",
+        "--no-instructions",
+        *INITDB_OPTIONS,
+    ]
+
+
+def _serve(program: Program, home: Home, port: int) -> list[str]:
+    settings = {
+        "config_file": home.configuration,
+        "listen_addresses": "127.0.0.1",
+        "port": port,
+        "unix_socket_directories": "",
+    }
+    return [
+        str(program.path),
+        "-D",
+        str(home.data),
+        *(f"--{name}={value}" for name, value in settings.items()),
+    ]
+
+
+RECIPE = Recipe(
+    title="PostgreSQL",
+    account="postgres",
+    system_accounts=("postgres", "nobody"),
+    configuration="postgresql/bird.conf",
+    leftovers=(),
+    stop_signal=signal.SIGINT,
+    find=_find,
+    secret=_secret,
+    initialise=_initialise,
+    serve=_serve,
+)

@@ -1,0 +1,73 @@
+"""What the life cycle of a private server needs to know about one kind of server."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from signal import Signals
+
+
+@dataclass(frozen=True)
+class Program:
+    """A server program that can be started on this machine."""
+
+    path: Path
+    version: str
+    options: tuple[str, ...] = ()
+    """What this program needs on every command line, because of where it lies."""
+
+
+@dataclass(frozen=True)
+class Home:
+    """The folder of one private server."""
+
+    folder: Path
+
+    @property
+    def data(self) -> Path:
+        """What the server stores."""
+        return self.folder / "data"
+
+    @property
+    def temporary(self) -> Path:
+        """The server's temporary files."""
+        return self.folder / "tmp"
+
+    @property
+    def configuration(self) -> Path:
+        """The project's configuration file for this server, copied to where the server can read it."""
+        return self.folder / "server.cnf"
+
+    @property
+    def log(self) -> Path:
+        """What the server says while it is initialised and while it runs."""
+        return self.folder / "server.log"
+
+    @property
+    def state(self) -> Path:
+        """Address and password of the running server."""
+        return self.folder / "server.json"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How one kind of server is found, initialised and started."""
+
+    title: str
+    account: str
+    """The administrating account inside the database."""
+    system_accounts: tuple[str, ...]
+    """Accounts of the machine that root may start the server as, best first."""
+    configuration: str
+    """The project's configuration file, relative to the folder `docker`."""
+    leftovers: tuple[str, ...]
+    """Files of the data folder that a killed server leaves and that keep the next one from starting, as soon
+    as any process has the killed one's id."""
+    stop_signal: Signals
+    """Asks the server to close every connection and end in good order."""
+    find: Callable[[], Program]
+    secret: Callable[[Program, str], str]
+    """Text of a file that sets the account's password while the data folder is initialised."""
+    initialise: Callable[[Program, Home, Path, Path], list[str]]
+    """Command line that initialises a data folder, given that folder and the secret's file."""
+    serve: Callable[[Program, Home, int], list[str]]
+    """Command line of the server on a port of 127.0.0.1."""

@@ -1,0 +1,119 @@
+"""Which server is found, and in which order, on real ones."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from harness import provision
+from harness.engines.server import Origin, Server
+from harness.errors import BadInput, EngineUnavailable
+from harness.provision import dsn, envfile, native
+from harness.words import Dialect
+
+POSTGRESQL = Dialect.POSTGRESQL
+
+
+@pytest.fixture(autouse=True)
+def _fresh_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No server of the developer's is seen, and none is touched."""
+    for name in ("BIRD_MYSQL_DSN", "BIRD_POSTGRESQL_DSN", "BIRD_PROVISION"):
+        monkeypatch.delenv(name, raising=False)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)  # for the account that root starts servers as
+        monkeypatch.setenv("BIRD_STATE", folder)
+        monkeypatch.setattr(envfile, "default_path", lambda: Path(folder) / ".env")
+        yield
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Server]:
+    with native.throwaway(POSTGRESQL) as server:
+        yield server
+
+
+def address(server: Server) -> str:
+    return f"postgresql://{server.user}:{quote(server.password)}@{server.address}"
+
+
+def test_nothing_is_found_on_a_fresh_machine() -> None:
+    assert [provision.find(dialect) for dialect in provision.SERVED] == [None, None]
+    assert provision.down() == []
+
+
+@pytest.mark.engine
+def test_a_named_server_is_found_first(running: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_POSTGRESQL_DSN", address(running))
+    found = provision.find(POSTGRESQL)
+    assert found == dsn.from_environment(POSTGRESQL)
+    assert found
+    assert (found.address, found.origin) == (running.address, Origin.DSN)
+    assert provision.up([Dialect.SQLITE, POSTGRESQL]) == [found], "there is nothing to start"
+    with provision.throwaway(POSTGRESQL) as server:
+        assert server == found
+    monkeypatch.setenv("BIRD_PROVISION", "native")
+    assert provision.find(POSTGRESQL) is None
+
+
+def _find() -> None:
+    provision.find(POSTGRESQL)
+
+
+def _up() -> None:
+    provision.up([POSTGRESQL])
+
+
+def _throwaway() -> None:
+    provision.throwaway(POSTGRESQL).__enter__()
+
+
+@pytest.mark.parametrize("use", [_find, _up, _throwaway])
+def test_a_named_server_that_does_not_answer_is_not_replaced(
+    use: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIRD_POSTGRESQL_DSN", "postgresql://postgres:hunter2@127.0.0.1:1")
+    with pytest.raises(EngineUnavailable, match=r"127\.0\.0\.1:1.* unset BIRD_POSTGRESQL_DSN") as caught:
+        use()
+    assert "hunter2" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("origin", ["docker", "Native", "native,compose"])
+def test_an_unknown_origin_is_bad_input(origin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_PROVISION", origin)
+    with pytest.raises(
+        BadInput, match=r"BIRD_PROVISION is .*; give one of dsn, compose, testcontainers, native"
+    ):
+        provision.find(POSTGRESQL)
+
+
+def test_what_is_forced_and_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    with pytest.raises(
+        EngineUnavailable, match=r"no running postgresql server was found, and BIRD_PROVISION=dsn"
+    ):
+        provision.up([POSTGRESQL])
+    with pytest.raises(EngineUnavailable, match=r"BIRD_PROVISION=dsn allows no other"):
+        provision.throwaway(POSTGRESQL).__enter__()
+
+
+@pytest.mark.engine
+def test_a_private_server_is_started_found_and_removed() -> None:
+    [server] = provision.up([POSTGRESQL], native_processes=True)
+    assert server.origin is Origin.NATIVE
+    assert provision.find(POSTGRESQL) == server
+    assert provision.down() == [(Origin.NATIVE, POSTGRESQL)]
+    assert provision.find(POSTGRESQL) is None
+    assert provision.up([POSTGRESQL], native_processes=True) == [server]
+    assert provision.down(volumes=True) == [(Origin.NATIVE, POSTGRESQL)]
+    assert provision.down(volumes=True) == []
+
+
+@pytest.mark.engine
+def test_a_throwaway_is_private_where_nothing_else_is_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_PROVISION", "native")
+    with provision.throwaway(POSTGRESQL) as server:
+        assert server.origin is Origin.NATIVE
+    assert native.running(POSTGRESQL) is None
