@@ -1,0 +1,75 @@
+"""What is remembered of a load, on the server itself and where no prediction can see it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from harness.engines.namespace import Database
+from harness.words import Profile
+
+LOADER_VERSION = 1
+"""Raised by one whenever the same file would be loaded differently: what older loaders loaded is reloaded."""
+
+NAMESPACE = "bird_harness"
+"""The MySQL database, and the schema in each PostgreSQL database, that holds the markers."""
+
+Key = tuple[str, str, str]
+"""Collection, profile and db_id: what a marker is filed under."""
+
+
+def key(database: Database) -> Key:
+    """What the marker of `database` is filed under."""
+    return database.collection, database.profile.value, database.db_id
+
+
+def filed(collection: str, profile: str, db_id: str) -> Database:
+    """The database that a marker is about; the marker does not know its file."""
+    return Database(collection, db_id, Path(), Profile(profile))
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One database as it was loaded."""
+
+    sha256: str
+    """Of the SQLite file."""
+    version: int
+    """`LOADER_VERSION` of the load."""
+    tables: Mapping[str, int]
+    """Rows of each table, by the name that the loader gave it."""
+    notes: Sequence[str]
+    """What could not be taken over as declared."""
+    loaded_at: str | None
+    """ISO 8601, UTC; None where the tables may not be whole."""
+
+    @classmethod
+    def now(cls, sha256: str, tables: Mapping[str, int], notes: Sequence[str]) -> Self:
+        """The marker of a load that has just been done."""
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(sha256, LOADER_VERSION, tables, notes, moment)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote."""
+        return cls(**json.loads(text))
+
+    def to_json(self) -> str:
+        """The marker as a JSON object."""
+        return json.dumps(asdict(self))
+
+    def is_current(self, sha256: str) -> bool:
+        """Whether loading a file of that digest again would change nothing."""
+        return self.loaded_at is not None and (self.sha256, self.version) == (sha256, LOADER_VERSION)
+
+    def checked(self, present: AbstractSet[str]) -> Self:
+        """The marker, no longer called whole if one of its tables is not among those present."""
+        return self if self.tables.keys() <= present else replace(self, loaded_at=None)
+
+    @property
+    def rows(self) -> int:
+        """Rows of all tables together."""
+        return sum(self.tables.values())

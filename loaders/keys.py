@@ -1,0 +1,86 @@
+"""Keys and indexes, added once the rows are there; what a server refuses is left out and noted.
+
+The rows satisfy every key in SQLite, yet not always on a server: two texts that MySQL's default collation
+calls equal, two doubles that round to one single, a value too long for an index. No row is lost for a key.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from loaders.profiles import ServerTable
+
+
+class Spelling(Protocol):
+    """How an engine writes what the keys stand on."""
+
+    def table(self, table: ServerTable) -> str:
+        """The table's full name."""
+        ...
+
+    def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:
+        """A list of columns, given by SQLite's names; `whole` where a prefix of a value will not do."""
+        ...
+
+    def index(self, table: str, columns: str) -> str:
+        """The statement that adds an ordinary index."""
+        ...
+
+
+Attempt = Callable[[str], str | None]
+"""Runs a statement and returns None, or undoes it and returns why the server refused it."""
+
+
+def add_keys(
+    table: ServerTable, spelling: Spelling, attempt: Attempt, *, primary_key: bool = True
+) -> list[str]:
+    """Add primary key, unique keys and indexes; an ordinary index stands in for a key that is refused.
+
+    Args:
+        table: the table, filled.
+        spelling: the engine's.
+        attempt: runs a statement.
+        primary_key: whether the primary key is still to be added.
+
+    Returns:
+        A note on each that is left out.
+    """
+    source, name, notes = table.source, spelling.table(table), []
+    wanted = (
+        [("primary key", "PRIMARY KEY", source.primary_key)] if primary_key and source.primary_key else []
+    )
+    wanted += [("unique key", "UNIQUE", columns) for columns in source.unique]
+    indexes = list(source.indexes)
+    for kind, words, columns in wanted:
+        whole = spelling.columns(table, columns, whole=True)
+        if refused := attempt(f"ALTER TABLE {name} ADD {words} {whole}"):
+            notes.append(f"{kind} of {_named(table, columns)} is an ordinary index: {refused}")
+            indexes.append(columns)
+    for columns in indexes:
+        part = spelling.columns(table, columns, whole=False)
+        if refused := attempt(spelling.index(name, part)):
+            notes.append(f"index of {_named(table, columns)} is left out: {refused}")
+    return notes
+
+
+def add_foreign_keys(
+    table: ServerTable, tables: Sequence[ServerTable], spelling: Spelling, attempt: Attempt
+) -> list[str]:
+    """Add the foreign keys of one table, once the keys of all tables are there.
+
+    Returns:
+        A note on each that is left out.
+    """
+    notes = []
+    for reference in table.source.foreign_keys:
+        parent = next(other for other in tables if other.source.name == reference.parent)
+        own = spelling.columns(table, reference.columns, whole=True)
+        there = f"{spelling.table(parent)} {spelling.columns(parent, reference.parent_columns, whole=True)}"
+        refused = attempt(f"ALTER TABLE {spelling.table(table)} ADD FOREIGN KEY {own} REFERENCES {there}")
+        if refused:
+            names = f"{_named(table, reference.columns)} to {reference.parent}"
+            notes.append(f"foreign key of {names} is left out: {refused}")
+    return notes
+
+
+def _named(table: ServerTable, columns: Sequence[str]) -> str:
+    return f"{table.source.name} ({', '.join(columns)})"

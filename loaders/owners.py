@@ -1,0 +1,77 @@
+"""Whose table is whose: in the profile official databases share a namespace, and none may lose a table."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+
+from harness.engines.namespace import Database
+from harness.errors import BadInput
+from harness.words import Dialect
+from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
+
+_TAKEN = frozenset({
+    "information_schema", "mysql", "performance_schema", "sys",
+    "pg_catalog", "postgres", "template0", "template1",
+    NAMESPACE,
+})  # fmt: skip
+"""Names that belong to a server or to the harness itself."""
+
+_LONGEST_NAME = 63
+"""Bytes: PostgreSQL's limit, one short of MySQL's."""
+
+
+def namespace(database: Database, dialect: Dialect) -> tuple[str, ...]:
+    """Where the tables of `database` stand: a MySQL database, or a PostgreSQL database and schema."""
+    if dialect is Dialect.MYSQL:
+        return (database.mysql_database,)
+    return database.postgresql_database, database.postgresql_schema
+
+
+def refuse_place(database: Database, dialect: Dialect) -> None:
+    """Refuse a collection or db_id whose namespace is not to be had.
+
+    Raises:
+        BadInput: it is the server's or the harness's own, or its name is too long.
+    """
+    for name in namespace(database, dialect):
+        if name in _TAKEN or len(name.encode()) > _LONGEST_NAME:
+            trouble = "is taken" if name in _TAKEN else f"is longer than {_LONGEST_NAME} bytes"
+            raise BadInput(
+                f"{database.sqlite_path}: its place on {dialect} would be {name!r}, which {trouble};"
+                " choose another collection or rename the database"
+            )
+
+
+def refuse_collisions(
+    planned: Mapping[Database, Sequence[str]],
+    markers: Mapping[Key, Marker],
+    present: Mapping[Database, AbstractSet[str]],
+    dialect: Dialect,
+) -> None:
+    """Refuse tables that would take the place of one that is not their own.
+
+    Args:
+        planned: the tables of each database that is to be loaded, as the server will name them.
+        markers: of everything loaded so far.
+        present: what stands in the namespace of each of these databases now.
+        dialect: the server's.
+
+    Raises:
+        BadInput: with both databases, or the one and the table that nobody is known to have loaded.
+    """
+    owners: dict[tuple[tuple[str, ...], str], str] = {}
+    for filed_under, marker in markers.items():
+        owner = filed(*filed_under)
+        owners |= {(namespace(owner, dialect), table): owner.db_id for table in marker.tables}
+    for database, tables in planned.items():
+        place = namespace(database, dialect)
+        own = markers[key(database)].tables if key(database) in markers else {}
+        for table in tables:
+            owner_id = None if table in own else owners.get((place, table))
+            where = f"{database.sqlite_path}: table {table}: {'.'.join(place)} on {dialect}"
+            if owner_id is not None:
+                raise BadInput(
+                    f"{where} has that of {owner_id} already; load one of them in another collection"
+                )
+            if table in present[database] and table not in own:
+                raise BadInput(f"{where} has one that bird-harness did not load; drop or rename that one")
+            owners[place, table] = database.db_id

@@ -1,0 +1,86 @@
+"""Values that a server cannot hold, and where in the SQLite file they stand.
+
+What SQLite's figures can tell is refused before anything is written; what only the text itself shows is
+looked for when a load has failed on it.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import BadInput
+from harness.words import Dialect, Profile
+from loaders.schema import PortableType, Table
+from loaders.source import place
+
+_LARGEST_REAL = 3.4028235677973366e38
+"""The least double that rounds to infinity as an IEEE 754 single."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A kind of value that an engine cannot hold."""
+
+    what: str
+    predicate: str
+    """SQL that finds it, `{0}` being the column."""
+
+
+_INFINITE = Refusal("an infinite number, which MySQL has not", "abs({0}) = 9e999")
+_TOO_LARGE = Refusal(
+    "a number beyond PostgreSQL's real, the type in the profile official",
+    f"abs({{0}}) >= {_LARGEST_REAL!r} AND abs({{0}}) < 9e999",
+)
+_NUL = Refusal("a NUL character, which PostgreSQL's text cannot hold", "instr({0}, char(0))")
+_NOT_TEXT = Refusal(
+    "text with bytes that are no characters", "typeof({0}) = 'text' AND NOT is_text(CAST({0} AS BLOB))"
+)
+
+_NUMBERS = {
+    (Dialect.MYSQL, Profile.OFFICIAL): (_INFINITE,),
+    (Dialect.MYSQL, Profile.FAITHFUL): (_INFINITE,),
+    (Dialect.POSTGRESQL, Profile.OFFICIAL): (_TOO_LARGE,),
+    (Dialect.POSTGRESQL, Profile.FAITHFUL): (),
+}
+_TEXTS = {Dialect.MYSQL: (_NOT_TEXT,), Dialect.POSTGRESQL: (_NOT_TEXT, _NUL)}
+
+
+def refuse_numbers(
+    connection: sqlite3.Connection, path: Path, table: Table, dialect: Dialect, profile: Profile
+) -> None:
+    """Refuse numbers that the engine cannot hold, looking only where the census saw huge ones.
+
+    Raises:
+        BadInput: with the file, table, column and row of the first.
+    """
+    huge = [
+        column.name
+        for column in table.columns
+        if column.type is PortableType.REAL
+        and max(-(column.least or 0), column.greatest or 0) >= _LARGEST_REAL
+    ]
+    _refuse(connection, path, table, huge, _NUMBERS[dialect, profile])
+
+
+def refuse_text(connection: sqlite3.Connection, path: Path, table: Table, dialect: Dialect) -> None:
+    """Refuse text that the engine cannot hold, looking at every text of the table.
+
+    Raises:
+        BadInput: with the file, table, column and row of the first.
+    """
+    texts = [column.name for column in table.columns if column.type is PortableType.TEXT]
+    _refuse(connection, path, table, texts, _TEXTS[dialect])
+
+
+def _refuse(
+    connection: sqlite3.Connection,
+    path: Path,
+    table: Table,
+    columns: Iterable[str],
+    refusals: Iterable[Refusal],
+) -> None:
+    for column in columns:
+        for refusal in refusals:
+            if where := place(connection, table.name, column, refusal.predicate):
+                raise BadInput(f"{path}: {where}: {refusal.what}; correct it in the file")

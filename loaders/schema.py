@@ -1,0 +1,84 @@
+"""What a SQLite database holds, in terms that any server can be told: the portable schema.
+
+`loaders.census` makes it from a file; nothing in it depends on an engine or a profile.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class PortableType(StrEnum):
+    """The types that a column can have on every engine."""
+
+    INTEGER = "integer"
+    REAL = "real"
+    TEXT = "text"
+    BLOB = "blob"
+    DATE = "date"
+    """Text in SQLite, each the text of a day; see `loaders.dates`."""
+    DATETIME = "datetime"
+    """Text in SQLite, each the text of a plain day or a moment; see `loaders.dates`."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: how it is declared and what is stored in it."""
+
+    name: str
+    declared: str
+    """The declared type as written, empty if there is none."""
+    type: PortableType
+    nullable: bool
+    """Whether it holds NULL, or is not declared NOT NULL."""
+    longest: int = 0
+    """Bytes of the longest text or blob in the file; of a text, never fewer than its characters."""
+    least: float | None = None
+    greatest: float | None = None
+    """The extremes of a column of numbers; they can be infinite."""
+    slashes: bool = False
+    """DATE: whether a value is written with slashes."""
+    fractions: bool = False
+    """DATETIME: whether a value has a fraction of a second other than zero."""
+    mixed: bool = False
+    """Whether values of more than one SQLite storage class have to be converted to `type`."""
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """A reference that every stored row satisfies, to a key that is unique."""
+
+    columns: tuple[str, ...]
+    parent: str
+    parent_columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table. All names are spelled as the table and its columns are, not as a key spells them."""
+
+    name: str
+    columns: tuple[Column, ...]
+    rows: int
+    primary_key: tuple[str, ...] = ()
+    """Empty where there is none, and where SQLite let NULL into it."""
+    unique: tuple[tuple[str, ...], ...] = ()
+    indexes: tuple[tuple[str, ...], ...] = ()
+    foreign_keys: tuple[ForeignKey, ...] = ()
+
+    def column(self, name: str) -> Column:
+        """The column of that exact name."""
+        return next(column for column in self.columns if column.name == name)
+
+
+@dataclass(frozen=True)
+class Schema:
+    """All tables of one file, in the order in which they were created."""
+
+    tables: tuple[Table, ...]
+    notes: tuple[str, ...] = ()
+    """What could not be taken over as declared, one sentence each."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of all tables together."""
+        return sum(table.rows for table in self.tables)

@@ -1,0 +1,116 @@
+"""A SQLite file, opened so that nothing can change it, and the words to point into it.
+
+Only a file that stands still can be loaded: one with an unfinished journal beside it is refused, because
+an immutable connection would not see what the journal holds.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+
+from harness.errors import BadInput
+
+_JOURNALS = ("-wal", "-journal")
+"""Suffixes of the files beside a database that hold changes not yet in it. https://sqlite.org/tempfiles.html."""
+
+_ROWID_NAMES = ("rowid", "_rowid_", "oid")
+"""https://sqlite.org/lang_createtable.html#rowid."""
+
+
+def quoted(name: str) -> str:
+    """`name` as an identifier of SQLite and PostgreSQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sha256(path: Path) -> str:
+    """The file's SHA-256 in hexadecimal.
+
+    Raises:
+        BadInput: the file can't be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise BadInput(
+            f"{path}: cannot be read ({error.strerror}); give the path of a SQLite file"
+        ) from error
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a SQLite file read-only, with the functions `exact_text` and `is_text`.
+
+    `exact_text(x)` is a number's shortest text that reads back as the same number, and of a text itself;
+    `is_text(x)` says whether the blob `x` is text in the file's encoding.
+
+    Raises:
+        BadInput: it is missing, not a SQLite database, damaged, or has an unfinished journal. Raised for
+            errors of SQLite within the `with` block, too.
+    """
+    for suffix in _JOURNALS:
+        journal = path.with_name(path.name + suffix)
+        if journal.exists() and journal.stat().st_size:
+            raise BadInput(
+                f"{path}: {journal.name} holds changes not yet in it; open it once with sqlite3 and close it"
+            )
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        ) as connection:
+            connection.create_function("exact_text", 1, _exact_text, deterministic=True)
+            [encoding] = connection.execute("PRAGMA encoding").fetchone()
+            connection.create_function("is_text", 1, partial(_is_text, encoding), deterministic=True)
+            yield connection
+    except sqlite3.Error as error:
+        raise BadInput(f"{path}: {error}; give the path of a complete SQLite file") from error
+
+
+def _exact_text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _is_text(encoding: str, value: bytes) -> bool:
+    try:
+        value.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def place(connection: sqlite3.Connection, table: str, column: str, predicate: str) -> str | None:
+    """Say in which row of `table` the first value that meets `predicate` stands, or None.
+
+    Args:
+        connection: of `opened`.
+        table: the table's name.
+        column: the name of the column that the predicate is about.
+        predicate: SQL in which `{0}` is the column.
+    """
+    condition = predicate.format(quoted(column))
+    if _first(connection, ["1"], table, condition) is None:
+        return None
+    columns = connection.execute(
+        "SELECT lower(name), name, pk FROM pragma_table_xinfo(?)", (table,)
+    ).fetchall()
+    taken = {lowered for lowered, _, _ in columns}
+    rowid = next((name for name in _ROWID_NAMES if name not in taken), "")
+    try:
+        [value] = _first(connection, [rowid], table, condition) or ("?",)
+        row = f"rowid {value}"
+    except sqlite3.OperationalError:  # a table WITHOUT ROWID
+        key = [quoted(name) for _, name, number in sorted(columns, key=lambda c: int(c[2])) if number]
+        row = f"key {', '.join(map(repr, _first(connection, key, table, condition) or ()))}"
+    return f"table {table}, column {column}, {row}"
+
+
+def _first(
+    connection: sqlite3.Connection, names: Sequence[str], table: str, condition: str
+) -> tuple[object, ...] | None:
+    found: tuple[object, ...] | None = connection.execute(
+        f"SELECT {', '.join(names)} FROM {quoted(table)} WHERE {condition} LIMIT 1"  # noqa: S608 - quoted
+    ).fetchone()
+    return found

@@ -1,0 +1,54 @@
+"""SQLite files made for one test, and a collection on a real server that goes when the test ends."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.words import Profile
+from tests.loaders.servers import drop
+
+MakeFile = Callable[..., Path]
+
+
+@pytest.fixture
+def make_file(tmp_path: Path) -> MakeFile:
+    """Write a SQLite file: an SQL script, then rows by table."""
+
+    def make(script: str, name: str = "shop", **rows: Sequence[Sequence[object]]) -> Path:
+        path = tmp_path / f"{name}.sqlite"
+        path.unlink(missing_ok=True)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(script)
+            for table, values in rows.items():
+                marks = ", ".join("?" * len(values[0]))
+                connection.executemany(f"INSERT INTO {table} VALUES ({marks})", values)
+            connection.commit()
+        return path
+
+    return make
+
+
+@pytest.fixture
+def collection(server: Server) -> Iterator[str]:
+    """The name of a collection on `server`."""
+    name = f"test_{uuid4().hex[:8]}"
+    yield name
+    drop(server, name)
+
+
+@pytest.fixture(params=list(Profile))
+def profile(request: pytest.FixtureRequest) -> Profile:
+    assert isinstance(request.param, Profile)
+    return request.param
+
+
+@pytest.fixture
+def database(collection: str, profile: Profile, tmp_path: Path) -> Database:
+    """The file `shop` of `make_file`, to be loaded in each profile."""
+    return Database(collection, "shop", tmp_path / "shop.sqlite", profile)

@@ -1,0 +1,32 @@
+"""A marker says exactly what stands on the server."""
+
+from pathlib import Path
+
+from harness.engines.namespace import Database
+from harness.words import Profile
+from loaders.bookkeeping import LOADER_VERSION, Marker, filed, key
+
+
+def test_a_marker_survives_being_written_down() -> None:
+    marker = Marker.now("ab", {"Größe": 3, "b": 4}, ["a note"])
+    assert Marker.from_json(marker.to_json()) == marker
+    assert marker.rows == 7
+
+
+def test_a_marker_is_current_for_one_file_and_one_loader() -> None:
+    marker = Marker.now("ab", {"t": 1}, [])
+    assert marker.is_current("ab")
+    assert not marker.is_current("cd")
+    assert not Marker("ab", LOADER_VERSION - 1, {"t": 1}, [], marker.loaded_at).is_current("ab")
+    assert not Marker("ab", LOADER_VERSION, {"t": 1}, [], None).is_current("ab")
+
+
+def test_a_database_that_lost_a_table_is_not_whole() -> None:
+    marker = Marker.now("ab", {"t": 1, "u": 1}, [])
+    assert marker.checked({"t", "u", "v"}) == marker
+    assert marker.checked({"t"}).loaded_at is None
+
+
+def test_a_marker_is_filed_under_what_places_its_database() -> None:
+    database = Database("set", "a", Path("a.sqlite"), Profile.FAITHFUL)
+    assert filed(*key(database)).mysql_database == database.mysql_database

@@ -1,0 +1,267 @@
+"""The portable schema follows from what is stored; what cannot follow stops the load and says where."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from harness.errors import BadInput
+from loaders.census import census
+from loaders.schema import Column, ForeignKey, PortableType, Table
+from tests.loaders.conftest import MakeFile
+
+BIG = 2**53
+
+
+def column(make_file: MakeFile, declared: str, values: Sequence[object]) -> tuple[Column, tuple[str, ...]]:
+    schema = census(make_file(f"CREATE TABLE t (c {declared})", t=[(value,) for value in values]))
+    return schema.tables[0].columns[0], schema.notes
+
+
+@pytest.mark.parametrize(
+    ("declared", "values", "type_", "holds"),
+    [
+        ("INTEGER", [1, -(2**63), 2**63 - 1], PortableType.INTEGER, None),
+        ("INTEGER", ["7", "8"], PortableType.INTEGER, None),
+        ("INTEGER", [None], PortableType.INTEGER, None),
+        ("INTEGER", [1, 2.5], PortableType.REAL, "fractions"),
+        ("INTEGER", [1, "one"], PortableType.TEXT, "text and numbers"),
+        ("INTEGER", [1, ""], PortableType.TEXT, "text and numbers"),
+        ("INTEGER", ["one"], PortableType.TEXT, "text"),
+        ("INTEGER", [b"\x00"], PortableType.BLOB, "blobs"),
+        ("BOOLEAN", [0, 1], PortableType.INTEGER, None),
+        ("REAL", [1, 2.5, BIG + 1], PortableType.REAL, None),
+        ("REAL", [1.5, "n/a"], PortableType.TEXT, "text and numbers"),
+        ("REAL", [float("inf"), -0.0], PortableType.REAL, None),
+        ("DECIMAL(10,2)", [1, 2.5], PortableType.REAL, None),
+        ("DECIMAL(10,2)", [1, 2], PortableType.INTEGER, None),
+        ("NUMERIC", [None], PortableType.REAL, None),
+        ("TEXT", [1, 2.5, "x"], PortableType.TEXT, None),
+        ("VARCHAR(3)", ["longer than three"], PortableType.TEXT, None),
+        ("FLOATING POINT", [1], PortableType.INTEGER, None),
+        ("", [1, 2], PortableType.INTEGER, None),
+        ("", [1, "x"], PortableType.TEXT, None),
+        ("", [None], PortableType.TEXT, None),
+        ("BLOB", [b"", b"\xff"], PortableType.BLOB, None),
+        ("BLOB", ["text"], PortableType.TEXT, "text"),
+        ("DATE", ["2020-02-29", None, "0001-01-01", "9999-12-31"], PortableType.DATE, None),
+        ("DATE", ["1998/12/27", "12/31/1980", "2020-01-01"], PortableType.DATE, None),
+        ("DATE", ["2020-02-30"], PortableType.TEXT, "text that is no date"),
+        ("DATE", ["0000-00-00"], PortableType.TEXT, "text that is no date"),
+        ("DATE", ["0000-01-01"], PortableType.TEXT, "text that is no date"),
+        ("DATE", ["31/12/1980"], PortableType.TEXT, "text that is no date"),
+        ("DATE", ["2020-1-1"], PortableType.TEXT, "text that is no date"),
+        ("DATE", ["now"], PortableType.TEXT, "text that is no date"),
+        ("DATE", [""], PortableType.TEXT, "text that is no date"),
+        ("DATE", [2020], PortableType.INTEGER, "integers"),
+        ("DATE", [2451544.5], PortableType.REAL, "fractions"),
+        ("DATE", ["2020-01-01", "2020-01-01 10:00:00"], PortableType.DATETIME, "times of day"),
+        ("DATETIME", ["2010-07-19 19:39:07.0", "2010-07-19"], PortableType.DATETIME, None),
+        ("TIMESTAMP", ["2010-07-19 19:39:07"], PortableType.DATETIME, None),
+        ("DATETIME", ["2010-07-19 24:00:00"], PortableType.TEXT, "text that is no date"),
+        ("DATETIME", ["2010-07-19T19:39:07"], PortableType.TEXT, "text that is no date"),
+        ("DATETIME", ["2010-07-19 19:39:07Z"], PortableType.TEXT, "text that is no date"),
+        ("DATETIME", ["2010-07-19 19:39:07.1234567"], PortableType.TEXT, "text that is no date"),
+        ("DATETIME", ["2010-07-19 19:39:07."], PortableType.TEXT, "text that is no date"),
+        ("DATETIME", ["12/31/1980"], PortableType.TEXT, "text that is no date"),
+    ],
+)
+def test_type_follows_from_data_and_declaration(
+    make_file: MakeFile, declared: str, values: Sequence[object], type_: PortableType, holds: str | None
+) -> None:
+    found, notes = column(make_file, declared, values)
+    assert found.type is type_
+    fallbacks = [note for note in notes if " is " in note]
+    assert fallbacks == ([f"t.c, declared {declared}, is {type_}: it holds {holds}"] if holds else [])
+
+
+@pytest.mark.parametrize(
+    ("declared", "values", "row", "what"),
+    [
+        ("", ["a", b"a"], 2, "a blob"),
+        ("INTEGER", [1, 2, b"a"], 3, "a blob"),
+        ("", [0.5, BIG, BIG + 1], 3, "an integer beyond 2\\^53"),
+        ("NUMERIC", [0.5, -BIG - 1], 2, "an integer beyond 2\\^53"),
+        ("", [12, "x", "12"], 3, "reads like a number"),
+        ("", [1.5, "1.5"], 2, "reads like a number"),
+    ],
+)
+def test_values_that_no_column_holds_together_stop_the_load(
+    make_file: MakeFile, declared: str, values: Sequence[object], row: int, what: str
+) -> None:
+    with pytest.raises(BadInput, match=rf"shop\.sqlite: table t, column c, rowid {row}: .*{what}") as error:
+        column(make_file, declared, values)
+    assert "\n" not in str(error.value)
+
+
+def test_a_row_without_rowid_is_named_by_its_key(make_file: MakeFile) -> None:
+    path = make_file(
+        'CREATE TABLE t ("the key" TEXT, n INTEGER, v, PRIMARY KEY (n, "the key")) WITHOUT ROWID',
+        t=[("a", 1, "x"), ("b", 2, b"x")],
+    )
+    with pytest.raises(BadInput, match=r"column v, key 2, 'b': a blob"):
+        census(path)
+
+
+def test_a_column_named_rowid_is_not_taken_for_the_rowid(make_file: MakeFile) -> None:
+    path = make_file("CREATE TABLE t (rowid TEXT, v)", t=[("zero", "x"), ("one", b"x")])
+    with pytest.raises(BadInput, match=r"column v, rowid 2: a blob"):
+        census(path)
+
+
+def test_what_a_column_holds_is_measured(make_file: MakeFile) -> None:
+    [table] = census(
+        make_file(
+            "CREATE TABLE t (n INTEGER NOT NULL, r REAL, s TEXT, d DATE, m DATETIME, x)",
+            t=[
+                (-5, 0.5, "äöü", "12/31/1980", "2010-07-19 19:39:07.25", 7),
+                (9, float("-inf"), "a\0bcdef", None, "2010-07-19 19:39:07.000", "y"),
+            ],
+        )
+    ).tables
+    assert table.rows == 2
+    n, r, s, d, m, x = table.columns
+    assert (n.nullable, n.least, n.greatest) == (False, -5, 9)
+    assert (r.nullable, r.least, r.greatest) == (True, float("-inf"), 0.5)
+    assert (s.longest, s.mixed) == (7, False)
+    assert d.slashes
+    assert m.fractions
+    assert (x.type, x.mixed, x.longest) == (PortableType.TEXT, True, 1)
+
+
+def test_keys_and_indexes_are_read(make_file: MakeFile) -> None:
+    schema = census(
+        make_file(
+            """
+            CREATE TABLE "T one" (a INTEGER, "b c" TEXT UNIQUE, d TEXT, e AS (a + 1), PRIMARY KEY (d, A));
+            CREATE INDEX by_e ON "T one" (e DESC, a);
+            CREATE INDEX by_e_again ON "T one" (e, a);
+            CREATE UNIQUE INDEX by_a ON "T one" (a);
+            CREATE INDEX some ON "T one" (a) WHERE a > 3;
+            CREATE INDEX lowered ON "T one" (lower(d));
+            CREATE VIEW v AS SELECT * FROM "T one";
+            CREATE VIRTUAL TABLE words USING fts5(word);
+            CREATE TABLE words_of_mine (w);
+            CREATE TABLE numbered (id INTEGER PRIMARY KEY AUTOINCREMENT);
+            INSERT INTO numbered VALUES (NULL);
+            ANALYZE;
+            """
+        )
+    )
+    assert [table.name for table in schema.tables] == ["T one", "words_of_mine", "numbered"]
+    first = schema.tables[0]
+    assert [column.name for column in first.columns] == ["a", "b c", "d", "e"]
+    assert first.primary_key == ("d", "a")
+    assert first.unique == (("b c",), ("a",))
+    assert first.indexes == (("e", "a"),)
+    assert sorted(schema.notes) == [
+        "index lowered of table T one is left out: it is over an expression",
+        "index some of table T one is left out: it is partial",
+        "view v is not loaded: only tables are",
+        "virtual table words is not loaded: only ordinary tables are",
+    ]
+
+
+def test_a_primary_key_with_null_is_a_unique_key(make_file: MakeFile) -> None:
+    schema = census(make_file("CREATE TABLE t (a TEXT PRIMARY KEY)", t=[(None,), (None,), ("x",)]))
+    assert (schema.tables[0].primary_key, schema.tables[0].unique) == ((), (("a",),))
+    assert schema.notes == ("primary key of t is a unique key: it holds NULL",)
+
+
+PARENT = 'CREATE TABLE "Parent" (id INTEGER PRIMARY KEY, x TEXT, y INTEGER, plain TEXT, UNIQUE (x, y));'
+PARENTS = [(1, "a", 1, "p"), (2, "a", 2, "p"), (3, None, 3, None)]
+
+
+@pytest.mark.parametrize(
+    ("reference", "rows", "kept", "left_out"),
+    [
+        ("REFERENCES parent", [(1, None), (None, None)], ForeignKey(("c",), "Parent", ("id",)), None),
+        ("REFERENCES PARENT (ID)", [(1, None)], ForeignKey(("c",), "Parent", ("id",)), None),
+        ("REFERENCES parent", [(1, None), (7, None), (7, None)], None, "2 rows have no parent"),
+        ("REFERENCES nobody", [(1, None)], None, "there is no such table"),
+        ("REFERENCES parent (no_such)", [(1, None)], None, "the parent has no such key"),
+        ("REFERENCES parent (y)", [(1, None)], None, "the parent's columns are not unique"),
+        ("REFERENCES child (c)", [(1, None)], None, "the parent's columns are not unique"),
+        ("REFERENCES child (d)", [(1, 1), (None, 5)], ForeignKey(("c",), "Child", ("d",)), None),
+        (", e TEXT REFERENCES parent (id)", [(1, None, "1")], None, "the columns hold different types"),
+        (
+            ", e TEXT, FOREIGN KEY (E, C) REFERENCES parent (X, Y)",
+            [(1, None, "a"), (7, None, None)],
+            ForeignKey(("e", "c"), "Parent", ("x", "y")),
+            None,
+        ),
+        (
+            ", e TEXT, FOREIGN KEY (e, c) REFERENCES parent",
+            [(1, None, "a")],
+            None,
+            "the parent has no such key",
+        ),
+    ],
+)
+def test_foreign_keys_are_kept_where_the_rows_satisfy_them(
+    make_file: MakeFile,
+    reference: str,
+    rows: Sequence[Sequence[object]],
+    kept: ForeignKey | None,
+    left_out: str | None,
+) -> None:
+    before, _, after = reference.partition(",")
+    script = f'CREATE TABLE "Child" (c INTEGER {before}, d INTEGER UNIQUE {"," * bool(after)} {after});'
+    schema = census(make_file(PARENT + script, Parent=PARENTS, Child=rows))
+    assert schema.tables[1].foreign_keys == ((kept,) if kept else ())
+    assert [note.rsplit(": ", 1)[1] for note in schema.notes] == ([left_out] if left_out else [])
+
+
+def test_more_columns_than_sqlite_returns_figures_at_once(make_file: MakeFile) -> None:
+    names = [f"c{number}" for number in range(1_900)]
+    script = (
+        f"CREATE TABLE t ({', '.join(names)}); INSERT INTO t VALUES ({', '.join(map(str, range(1_900)))})"
+    )
+    [table] = census(make_file(script)).tables
+    assert [(column.name, column.least) for column in table.columns] == list(
+        zip(names, range(1_900), strict=True)
+    )
+
+
+def test_a_utf16_file_is_read(make_file: MakeFile) -> None:
+    script = "PRAGMA encoding = 'UTF-16'; CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('größer')"
+    [table] = census(make_file(script)).tables
+    assert (table.columns[0].type, table.columns[0].longest) == (PortableType.TEXT, 12)
+
+
+def test_a_path_may_hold_any_character(tmp_path: Path) -> None:
+    folder = tmp_path / "a?b#c%20 d"
+    folder.mkdir()
+    with closing(sqlite3.connect(folder / "e.sqlite")) as connection:
+        connection.execute("CREATE TABLE t (a)")
+    assert census(folder / "e.sqlite").tables == (
+        Table("t", (Column("a", "", PortableType.TEXT, nullable=True),), 0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "unable to open database file"),
+        (b"", "has no table"),
+        (b"not a database, but long enough to look like one" * 20, "file is not a database"),
+    ],
+)
+def test_what_is_no_sqlite_file_is_refused(tmp_path: Path, content: bytes | None, message: str) -> None:
+    path = tmp_path / "x.sqlite"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BadInput, match=rf"x\.sqlite: {message}"):
+        census(path)
+
+
+def test_a_file_with_an_unfinished_journal_is_refused(make_file: MakeFile) -> None:
+    path = make_file("CREATE TABLE t (a)")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.execute("INSERT INTO t VALUES (1)")
+        connection.commit()
+        with pytest.raises(BadInput, match=r"shop\.sqlite: shop\.sqlite-wal holds changes"):
+            census(path)
