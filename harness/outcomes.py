@@ -64,8 +64,10 @@ class PairResult:
     gold_seconds: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values, for `results.jsonl` and for pytest's reports."""
-        return asdict(self)
+        """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
+        return {
+            name: value.value if isinstance(value, StrEnum) else value for name, value in asdict(self).items()
+        }
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:

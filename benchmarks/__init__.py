@@ -1,0 +1,1 @@
+"""Measurements against a peer in the same run, as ratios of medians."""

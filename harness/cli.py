@@ -1,0 +1,206 @@
+"""The command line: parse, call, exit code.
+
+Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 an engine is missing or broke.
+"""
+
+import sys
+from enum import StrEnum
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from dialects.coverage import cover
+from harness import provision
+from harness.drivers import run_directly, run_with_pytest
+from harness.engines import on_server
+from harness.errors import HarnessError
+from harness.execution import Limits
+from harness.plan import ALL, AUTO, Request, find_servers, parse_dialects, prepare
+from harness.predictions import Extract
+from harness.provision.images import build
+from harness.readers.question_sets import load_set
+from harness.report.console import print_coverage
+from harness.report.loading import loading_bar, loading_lines
+from harness.status import print_status
+from harness.words import Dialect, Profile
+from loaders import load as loading
+
+app = typer.Typer(
+    name="bird-harness",
+    help="Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL and print their scores side by side.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+_messages = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Driver(StrEnum):
+    """What runs the pairs."""
+
+    PYTEST = "pytest"
+    DIRECT = "direct"
+
+
+SetName = Annotated[str, typer.Option("--set", help="sample, mini_dev, mini_dev_2025 or dev.")]
+Dialects = Annotated[
+    str, typer.Option("--dialect", help="sqlite, mysql, postgresql, all, or auto: every engine that is up.")
+]
+ProfileName = Annotated[Profile, typer.Option("--profile", help="How the databases are loaded.")]
+
+
+def _say(line: str) -> None:
+    _messages.print(line, markup=False)
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        print(installed_version("bird-harness"))  # noqa: T201 - the answer itself
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    del version
+
+
+@app.command("eval")
+def evaluate(  # noqa: PLR0913 - one parameter an option
+    *,
+    set_name: SetName = "sample",
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Option(help="Prediction file or folder; repeatable. Default: the sample's own."),
+    ] = None,
+    dialect: Dialects = AUTO,
+    predictor: Annotated[
+        str | None, typer.Option(help="Predictor of all files, instead of their names'.")
+    ] = None,
+    extract: Annotated[
+        Extract, typer.Option(help="Take SQL out of Markdown fences, or run it as it is.")
+    ] = Extract.NONE,
+    allow_missing: Annotated[bool, typer.Option("--allow-missing", help="Score what is there.")] = False,
+    metrics: Annotated[str, typer.Option(help="Metrics, separated by commas.")] = "ex",
+    profile: ProfileName = Profile.OFFICIAL,
+    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds for a prediction and its gold together.")
+    ] = Limits.seconds,
+    out: Annotated[Path, typer.Option(help="Parent of the run's folder.")] = Path("results"),
+    driver: Annotated[
+        Driver, typer.Option(help="Run the pairs as pytest items, or directly.")
+    ] = Driver.PYTEST,
+) -> None:
+    """Score prediction files and print the table."""
+    optional: dict[str, Any] = {} if workers is None else {"workers": workers}
+    request = Request(
+        set_name=set_name,
+        predictions=predictions or (),
+        dialects=parse_dialects(dialect),
+        predictor=predictor,
+        extract=extract,
+        allow_missing=allow_missing,
+        metrics=metrics.split(","),
+        profile=profile,
+        limit=limit,
+        seconds=timeout,
+        out=out,
+        **optional,
+    )
+    with loading_bar(_messages) as progress:
+        plan = prepare(request, say=_say, progress=progress)
+    raise typer.Exit(run_with_pytest(plan) if driver is Driver.PYTEST else run_directly(plan, _messages))
+
+
+@app.command()
+def load(
+    *,
+    set_name: SetName = "sample",
+    dialect: Dialects = AUTO,
+    profile: Annotated[Profile | None, typer.Option(help="Default: both.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Load again what is already there.")] = False,
+) -> None:
+    """Load a question set's databases into the servers that are up."""
+    questions = load_set(set_name)
+    servers = find_servers(parse_dialects(dialect) or list(Dialect), required=dialect != AUTO, say=_say)
+    for server in servers.values():
+        for each in [profile] if profile else list(Profile):
+            databases = [questions.database(db_id, each) for db_id in questions.db_ids]
+            with loading_bar(_messages) as progress:
+                done = loading.load(databases, server, force=force, progress=progress)
+            for line in loading_lines(server, each, done):
+                _say(line)
+
+
+@app.command()
+def up(
+    *,
+    dialect: Dialects = ALL,
+    native: Annotated[
+        bool, typer.Option("--native", help="Private servers without Docker and root.")
+    ] = False,
+) -> None:
+    """Start MySQL and PostgreSQL and wait until they answer."""
+    for server in provision.up(parse_dialects(dialect) or list(Dialect), native_processes=native):
+        _say(f"{server.dialect} {on_server(server).version()} is up at {server.address} ({server.origin})")
+
+
+@app.command()
+def down(
+    *,
+    volumes: Annotated[bool, typer.Option("--volumes", help="Remove the loaded databases, too.")] = False,
+) -> None:
+    """Stop what `up` started."""
+    for origin, dialect in provision.down(volumes=volumes):
+        _say(f"{dialect} stopped ({origin})")
+
+
+@app.command()
+def images(*, dialect: Dialects = ALL) -> None:
+    """Build server images from Debian packages, for where no registry can be reached."""
+    for tag in build(parse_dialects(dialect) or list(Dialect)):
+        _say(f"{tag} is built; `make up` uses it")
+
+
+@app.command()
+def coverage(
+    *,
+    set_name: SetName = "sample",
+    dialect: Dialects = AUTO,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
+) -> None:
+    """Count how many golds, translated, return on a server what they return on SQLite."""
+    questions = load_set(set_name) if limit is None else load_set(set_name).limit(limit)
+    servers = find_servers(parse_dialects(dialect) or list(Dialect), required=dialect != AUTO, say=_say)
+    with loading_bar(_messages) as progress:
+        for server in servers.values():
+            databases = [questions.database(db_id, Profile.FAITHFUL) for db_id in questions.db_ids]
+            loading.load(databases, server, progress=progress)
+    engines = {name: on_server(server) for name, server in servers.items()}
+    print_coverage(list(cover(questions, engines, Limits(seconds=timeout))))
+
+
+@app.command()
+@app.command("doctor", hidden=True)
+def status(*, set_name: SetName = "sample") -> None:
+    """Say which engines are there, which databases are loaded, and what to do about the rest."""
+    print_status(set_name, Console())
+
+
+def main() -> None:
+    """Entry point of `bird-harness` and `python -m harness`."""
+    try:
+        app(prog_name="bird-harness")
+    except HarnessError as error:
+        _messages.print(f"bird-harness: {error}", markup=False)
+        sys.exit(error.exit_code)

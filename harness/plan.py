@@ -1,0 +1,225 @@
+"""From what a user asks to an `Evaluation` that can run: set, files, engines, loaded databases.
+
+The command line, the pytest plugin and a library call all come through here, so that the same request
+means the same everywhere and is refused with the same words.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness import provision
+from harness.benchmark import QuestionSet
+from harness.engines import on_server
+from harness.engines.base import Engine
+from harness.engines.server import Server
+from harness.engines.sqlite import SQLiteEngine
+from harness.errors import BadInput, EngineUnavailable
+from harness.evaluation import Evaluation
+from harness.execution import Limits
+from harness.metrics import METRICS
+from harness.predictions import Extract, PredictionFile, read_predictions
+from harness.readers.question_sets import load_set
+from harness.runs import RunFolder
+from harness.words import Dialect, Profile
+from loaders import load as loading
+from loaders.load import Progress
+from loaders.sample import PREDICTIONS
+
+MOST_WORKERS = 64
+
+AUTO = "auto"
+"""Every dialect that has prediction files and an engine that is up."""
+ALL = "all"
+"""Every dialect; each engine has to be up."""
+
+
+def parse_dialects(text: str) -> Sequence[Dialect] | None:
+    """`auto` (None), `all`, or names separated by commas.
+
+    Raises:
+        BadInput: a name is not a dialect.
+    """
+    if text == AUTO:
+        return None
+    names = list(Dialect) if text == ALL else text.split(",")
+    unknown = [name for name in names if name not in list(Dialect)]
+    if unknown:
+        raise BadInput(
+            f"--dialect {text}: {unknown[0]!r} is not a dialect; "
+            f"choose from {', '.join(Dialect)}, {ALL}, {AUTO}"
+        )
+    return [dialect for dialect in Dialect if dialect in names]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run is asked to do.
+
+    `dialects` None means every dialect that has prediction files and an engine that is up; a dialect that
+    is named has to be there. `predictions` empty means the sample's own files, for the sample only.
+    """
+
+    set_name: str = "sample"
+    predictions: Sequence[Path] = ()
+    dialects: Sequence[Dialect] | None = None
+    predictor: str | None = None
+    extract: Extract = Extract.NONE
+    allow_missing: bool = False
+    metrics: Sequence[str] = ("ex",)
+    profile: Profile = Profile.OFFICIAL
+    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    limit: int | None = None
+    seconds: float = Limits.seconds
+    out: Path = Path("results")
+    bird_home: Path | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A request with everything it needs found, read and loaded.
+
+    `left_out` says, one line each, what could not be scored because its engine is not up.
+    """
+
+    request: Request
+    questions: QuestionSet
+    evaluation: Evaluation
+    engines: Mapping[Dialect, Engine]
+    files: Sequence[PredictionFile]
+    left_out: Sequence[str]
+
+    def open_run(self) -> RunFolder:
+        """Start the run's folder."""
+        return RunFolder(self.request.out, self._manifest(), self.request.metrics)
+
+    def _manifest(self) -> dict[str, Any]:
+        request = self.request
+        return {
+            "set": request.set_name,
+            "questions": len(self.questions.questions),
+            "set_files": self.questions.files,
+            "profile": request.profile,
+            "metrics": list(request.metrics),
+            "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
+            "workers": request.workers,
+            "extract": request.extract,
+            "allow_missing": request.allow_missing,
+            "predictions": [
+                {
+                    "file": file.path.name,
+                    "sha256": file.sha256,
+                    "format": file.format,
+                    "predictor": file.predictor,
+                    "dialect": file.dialect,
+                    "extracted": file.extracted,
+                }
+                for file in self.files
+            ],
+            "engines": {
+                dialect: {"version": engine.version(), "settings": dict(engine.settings())}
+                for dialect, engine in self.engines.items()
+            },
+            "left_out": list(self.left_out),
+        }
+
+
+def prepare(request: Request, *, say: Callable[[str], None], progress: Progress | None = None) -> Plan:
+    """Find, read and load what `request` needs.
+
+    Args:
+        request: what to run.
+        say: takes one line at a time about what is being done or left out.
+        progress: is told of the rows loaded.
+
+    Raises:
+        BadInput: an option, a question set or a prediction file is wrong.
+        EngineUnavailable: an engine that was asked for is not up, or loading into it failed.
+    """
+    _check(request)
+    everything = load_set(request.set_name, request.bird_home)
+    files = read_predictions(
+        request.predictions or _bundled(request.set_name),
+        everything,
+        predictor=request.predictor,
+        extract=request.extract,
+        allow_missing=request.allow_missing,
+        dialects=request.dialects,
+    )
+    questions = everything if request.limit is None else everything.limit(request.limit)
+    asked = request.dialects or [dialect for dialect in Dialect if any(f.dialect is dialect for f in files)]
+    left_out: list[str] = []
+    servers = find_servers(asked, required=request.dialects is not None, say=left_out.append)
+    for line in left_out:
+        say(line)
+    databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
+    for server in servers.values():
+        loading.load(databases, server, progress=progress)
+    engines: dict[Dialect, Engine] = {dialect: on_server(server) for dialect, server in servers.items()}
+    if Dialect.SQLITE in asked:
+        engines[Dialect.SQLITE] = SQLiteEngine()
+    files = [file for file in files if file.dialect in engines]
+    evaluation = Evaluation(
+        questions,
+        files,
+        engines,
+        profile=request.profile,
+        limits=Limits(seconds=request.seconds),
+        metrics=request.metrics,
+    )
+    return Plan(request, questions, evaluation, engines, files, left_out)
+
+
+def _check(request: Request) -> None:
+    unknown = [name for name in request.metrics if name not in METRICS]
+    if unknown or not request.metrics:
+        raise BadInput(
+            f"--metrics {','.join(unknown)}: not a metric of this version; choose from {', '.join(METRICS)}"
+        )
+    if not 1 <= request.workers <= MOST_WORKERS:
+        raise BadInput(f"--workers {request.workers}: has to be between 1 and {MOST_WORKERS}")
+    if request.limit is not None and request.limit < 1:
+        raise BadInput(f"--limit {request.limit}: has to be 1 or more questions")
+    if not request.seconds > 0:
+        raise BadInput(f"--timeout {request.seconds:g}: has to be more than 0 seconds")
+
+
+def _bundled(set_name: str) -> Sequence[Path]:
+    if set_name != "sample":
+        raise BadInput(
+            f"--set {set_name}: no predictions given; name a file or folder with --predictions "
+            "(make: PREDICTIONS=...)"
+        )
+    return [PREDICTIONS]
+
+
+def find_servers(
+    dialects: Sequence[Dialect], *, required: bool, say: Callable[[str], None]
+) -> dict[Dialect, Server]:
+    """The running servers of `dialects`; SQLite needs none.
+
+    Args:
+        dialects: what to look for.
+        required: whether one that is not up is an error; else a line to `say`.
+        say: takes one line at a time.
+
+    Raises:
+        EngineUnavailable: a server that is required is not up.
+    """
+    servers: dict[Dialect, Server] = {}
+    for dialect in dialects:
+        if dialect is Dialect.SQLITE:
+            continue
+        server = provision.find(dialect)
+        if server is not None:
+            servers[dialect] = server
+        elif required:
+            raise EngineUnavailable(f"{dialect}: no server is up; {_START}")
+        else:
+            say(f"{dialect}: no server is up, so it is left out; {_START}")
+    return servers
+
+
+_START = "start one with `make up`, or without Docker with `make up NATIVE=1`"

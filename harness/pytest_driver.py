@@ -1,0 +1,171 @@
+"""The driver: pytest collects one item per (engine, predictor, question), and the summary is the table.
+
+A mismatch is an outcome with its own letter, not a test failure; only a harness error fails an item. A
+plain run computes ahead on a pool of threads while pytest reports in order; under pytest-xdist every worker
+process computes the items it is given, and the controller writes the run folder.
+"""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.evaluation import Evaluation, Pair
+from harness.outcomes import Outcome, PairResult
+from harness.plan import Plan
+from harness.report.console import print_tables
+from harness.report.summary import Score
+from harness.runs import RunFolder
+from harness.words import Dialect
+
+_PROPERTY = "bird"
+"""Name of the report property that carries a result from where it was computed to the run folder."""
+
+_LETTERS = {
+    Outcome.MATCH: (".", "green"),
+    Outcome.MISMATCH: ("x", "yellow"),
+    Outcome.PREDICTION_ERROR: ("e", "yellow"),
+    Outcome.PREDICTION_TIMEOUT: ("t", "yellow"),
+    Outcome.PREDICTION_TOO_LARGE: ("l", "yellow"),
+    Outcome.GOLD_ERROR: ("G", "purple"),
+    Outcome.GOLD_TIMEOUT: ("T", "purple"),
+    Outcome.MISSING: ("m", "cyan"),
+    Outcome.HARNESS_ERROR: ("H", "red"),
+}
+
+
+class Driver:
+    """Runs one plan under pytest: the hooks that make items, letters, the run folder and the tables."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._evaluation: Evaluation = plan.evaluation
+        self._pool: ThreadPoolExecutor | None = None
+        self._ahead: dict[str, Future[PairResult]] = {}
+        self._folder: RunFolder | None = None
+        self._awaited: int | None = None
+        self.scores: Sequence[Score] = ()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add an item for every pair, before `-k` and its like choose among them."""
+        for (dialect, predictor), pairs in groupby(self._evaluation.pairs, key=_asked):
+            name = f"{dialect}/{predictor}"
+            node = _PredictionFileNode.from_parent(session, name=name, nodeid=name)
+            added = [
+                PairItem.from_parent(node, name=pair.question.key, pair=pair, driver=self) for pair in pairs
+            ]
+            items += added
+            session.ihook.pytest_collectreport(report=pytest.CollectReport(name, "passed", None, [*added]))
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Open the run folder of xdist's controller, which collects nothing itself."""
+        if session.config.pluginmanager.hasplugin("dsession"):
+            self._folder = self._plan.open_run()
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Start computing what was chosen; an xdist worker learns item by item what it is to do."""
+        chosen = [item.pair for item in session.items if isinstance(item, PairItem)]
+        if not chosen or session.config.option.collectonly or hasattr(session.config, "workerinput"):
+            return
+        self._folder = self._plan.open_run()
+        self._awaited = len(chosen)
+        self._start(chosen)
+
+    def _start(self, pairs: Iterable[Pair]) -> None:
+        self._pool = ThreadPoolExecutor(self._plan.request.workers, thread_name_prefix="bird")
+        self._ahead = {pair.name: self._pool.submit(self._evaluation.result, pair) for pair in pairs}
+
+    def result(self, pair: Pair) -> PairResult:
+        """The result of one pair, from the pool where it was asked for ahead."""
+        ahead = self._ahead.pop(pair.name, None)
+        return self._evaluation.result(pair) if ahead is None else ahead.result()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write the result that a report carries; xdist sends the workers' reports here, too."""
+        result = _carried(report)
+        if result is not None and self._folder is not None:
+            self._folder.add(result)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
+        """Give each outcome its own letter, word and colour."""
+        result = _carried(report)
+        if result is None:
+            return None
+        letter, colour = _LETTERS[result.outcome]
+        return str(result.outcome), letter, (str(result.outcome).upper(), {colour: True})
+
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter, exitstatus: pytest.ExitCode
+    ) -> None:
+        """Complete the run folder and print the tables, unless the run was broken off."""
+        folder = self._folder
+        if folder is None:
+            return
+        stopped = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+        if stopped or self._awaited not in (None, folder.count):
+            terminalreporter.write_line(f"broken off; what was done is in {folder.path}")
+            return
+        self.scores = folder.finish()
+        terminalreporter.section("scores", sep="=")
+        print_tables(self.scores, self._plan.request.metrics)
+        for line in self._plan.left_out:
+            terminalreporter.write_line(line)
+        terminalreporter.write_line(f"run folder: {folder.path}")
+
+    def pytest_unconfigure(self) -> None:
+        """Stop computing; what was not reported is not written."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+        if self._folder is not None:
+            self._folder.close()
+
+
+def _asked(pair: Pair) -> tuple[Dialect, str]:
+    return pair.dialect, pair.predictor
+
+
+def _carried(report: pytest.TestReport) -> PairResult | None:
+    record = dict(report.user_properties).get(_PROPERTY) if report.when == "call" else None
+    return PairResult.from_json(record) if isinstance(record, dict) else None
+
+
+class _PredictionFileNode(pytest.Collector):
+    """Parent of one predictor's items on one engine; only groups them in pytest's output."""
+
+    def collect(self) -> list[pytest.Item]:
+        """Nothing more: the driver adds the items."""
+        return []
+
+
+class HarnessBroke(Exception):
+    """The pair has no outcome of its own because an engine could not be used."""
+
+
+class PairItem(pytest.Item):
+    """One pair. It passes with every outcome but a harness error."""
+
+    def __init__(self, *, pair: Pair, driver: Driver, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.pair = pair
+        self._driver = driver
+
+    def runtest(self) -> None:
+        """Compute the pair's result, or wait for it, and attach it to the report."""
+        result = self._driver.result(self.pair)
+        self.user_properties.append((_PROPERTY, result.to_json()))
+        if result.outcome is Outcome.HARNESS_ERROR:
+            raise HarnessBroke(result.error)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """One line instead of a traceback through the harness."""
+        if isinstance(excinfo.value, HarnessBroke):
+            return f"{self.pair.name}: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, None, str]:
+        """Where pytest says the item is: the predictor on its engine, and the question."""
+        return Path(self.pair.predictor), None, self.pair.name

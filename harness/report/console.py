@@ -1,0 +1,126 @@
+"""Tables on a terminal: side by side, a row per predictor and a column group per engine; and coverage."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dialects.coverage import Answer, Coverage
+from harness.outcomes import Outcome
+from harness.report.summary import LEVELS, Score
+from harness.words import Dialect
+
+_SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
+_NAMES = {Dialect.SQLITE: "SQLite", Dialect.MYSQL: "MySQL", Dialect.POSTGRESQL: "PostgreSQL"}
+_METRICS = {"ex": "EX"}
+
+
+_WIDTH_OF_A_FILE = 160
+"""Columns to use where the output is no terminal, so that a log keeps every figure."""
+
+_ANY_WIDTH = 10_000
+
+
+def print_tables(scores: Sequence[Score], metrics: Sequence[str], console: Console | None = None) -> None:
+    """Print one table per metric, the counts of outcomes, and a note where some pairs had no score.
+
+    The engines stand side by side where the terminal is wide enough, else one below the other.
+    """
+    console = _wide(console)
+    dialects = [dialect for dialect in Dialect if any(score.dialect is dialect for score in scores)]
+    for metric in metrics:
+        table = _metric_table(scores, metric, dialects)
+        if console.measure(table, options=console.options.update(width=_ANY_WIDTH)).maximum <= console.width:
+            console.print(table)
+            continue
+        for dialect in dialects:
+            console.print(_metric_table(scores, metric, [dialect]))
+    console.print(_outcome_table(scores))
+    for note in _notes(scores, metrics):
+        console.print(note)
+
+
+def _wide(console: Console | None) -> Console:
+    console = console or Console()
+    return console if console.is_terminal else Console(width=_WIDTH_OF_A_FILE, file=console.file)
+
+
+def _metric_table(scores: Sequence[Score], metric: str, dialects: Sequence[Dialect]) -> Table:
+    table = Table(title=f"{_METRICS[metric]} (%)", box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table.add_column("predictor", overflow="fold")
+    for dialect in dialects:
+        for level in LEVELS:
+            first = level == LEVELS[0]
+            head = f"{_NAMES[dialect] if first else ''}\n{_SHORT[level]}"
+            table.add_column(head, justify="right", no_wrap=True, style="bold" if level == "total" else "")
+    by_key = {(score.predictor, score.dialect): score for score in scores}
+    for predictor in dict.fromkeys(score.predictor for score in scores):
+        cells = [predictor]
+        for dialect in dialects:
+            score = by_key.get((predictor, dialect))
+            cells += [_figure(score.metrics[metric][level]) if score else "" for level in LEVELS]
+        table.add_row(*cells)
+    return table
+
+
+def _outcome_table(scores: Sequence[Score]) -> Table:
+    seen = [outcome for outcome in Outcome if any(score.outcomes.get(outcome) for score in scores)]
+    table = Table(title="Outcomes (pairs)", box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    table.add_column("predictor", overflow="fold")
+    table.add_column("engine")
+    for outcome in seen:
+        table.add_column(outcome.replace("_", "\n"), justify="right")
+    for score in scores:
+        counts = (str(score.outcomes.get(outcome, 0)) for outcome in seen)
+        table.add_row(score.predictor, _NAMES[score.dialect], *counts)
+    return table
+
+
+def _notes(scores: Sequence[Score], metrics: Sequence[str]) -> list[Text]:
+    return [
+        Text(
+            f"{score.predictor} on {_NAMES[score.dialect]}: {score.questions - score.scored_questions} of "
+            f"{score.questions} questions have no score ({_reasons(score.outcomes)}) and count 0 above; "
+            f"without them {_without(score, metrics)}."
+        )
+        for score in scores
+        if score.scored_questions < score.questions
+    ]
+
+
+def _reasons(outcomes: Mapping[Outcome, int]) -> str:
+    return ", ".join(
+        f"{outcome} {n}" for outcome, n in sorted(outcomes.items()) if n and not outcome.is_predictors
+    )
+
+
+def _without(score: Score, metrics: Sequence[str]) -> str:
+    return ", ".join(f"{_METRICS[name]} {_figure(score.scored_metrics[name]['total'])}" for name in metrics)
+
+
+def _figure(percent: float | None) -> str:
+    return "-" if percent is None else f"{percent:.2f}"
+
+
+def print_coverage(covered: Sequence[Coverage], console: Console | None = None) -> None:
+    """Print how many golds answer the same on each engine, and which do not."""
+    console = _wide(console)
+    table = Table(
+        title="Golds of SQLite on other engines", box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
+    )
+    table.add_column("engine")
+    for answer in Answer:
+        table.add_column(answer.replace("_", " "), justify="right")
+    for dialect in dict.fromkeys(one.dialect for one in covered):
+        counts = Counter(one.answer for one in covered if one.dialect is dialect)
+        table.add_row(_NAMES[dialect], *(str(counts[answer]) for answer in Answer))
+    for one in covered:
+        if one.answer is not Answer.SAME:
+            console.print(
+                f"{_NAMES[one.dialect]} {one.question}: {one.answer} {one.detail or ''}".rstrip(),
+                markup=False,
+            )
+    console.print(table)

@@ -1,0 +1,53 @@
+"""What is there: engines, versions, loaded databases, and what to do about what is missing."""
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from harness import provision
+from harness.benchmark import QuestionSet
+from harness.engines import on_server
+from harness.engines.base import Engine
+from harness.engines.server import Server
+from harness.engines.sqlite import SQLiteEngine
+from harness.readers.question_sets import load_set
+from harness.words import Dialect, Profile
+from loaders.load import loaded
+
+
+def print_status(set_name: str, console: Console) -> None:
+    """Print one row per engine, with the loaded databases of a question set.
+
+    Raises:
+        BadInput: the question set cannot be read.
+        EngineUnavailable: a server that is up does not let the harness in.
+    """
+    questions = load_set(set_name)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in ("engine", "version", "where", f"{set_name}: official", f"{set_name}: faithful", "to do"):
+        table.add_column(head, overflow="fold")
+    for dialect in Dialect:
+        table.add_row(str(dialect), *_row(dialect, questions))
+    console.print(table)
+
+
+def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:
+    if dialect is Dialect.SQLITE:
+        count = f"{len(questions.db_ids)} files"
+        return SQLiteEngine().version(), "embedded", count, count, ""
+    server = provision.find(dialect)
+    if server is None:
+        return "-", "-", "-", "-", "make up (without Docker: make up NATIVE=1)"
+    engine: Engine = on_server(server)
+    counts = {profile: _loaded(server, questions, profile) for profile in Profile}
+    missing = any(count < len(questions.db_ids) for count in counts.values())
+    return (
+        engine.version(),
+        f"{server.origin} {server.address}",
+        *(f"{count} of {len(questions.db_ids)}" for count in counts.values()),
+        f"make load SET={questions.name}" if missing else "",
+    )
+
+
+def _loaded(server: Server, questions: QuestionSet, profile: Profile) -> int:
+    return len(loaded([questions.database(db_id, profile) for db_id in questions.db_ids], server))

@@ -1,0 +1,62 @@
+"""Real servers for the tests, found or started by the project's own code, one per engine and session."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from harness import provision
+from harness.engines.server import Server
+from harness.errors import EngineUnavailable
+from harness.words import Dialect
+from tests.reasons import Reason, skip
+
+
+@pytest.fixture(scope="session")
+def _stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def _throwaway(dialect: Dialect, stack: ExitStack, reason: Reason) -> Server:
+    try:
+        return stack.enter_context(provision.throwaway(dialect))
+    except EngineUnavailable as error:
+        skip(reason, str(error))
+
+
+@pytest.fixture(scope="session")
+def mysql_server(_stack: ExitStack) -> Server:
+    return _throwaway(Dialect.MYSQL, _stack, Reason.NO_MYSQL)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(_stack: ExitStack) -> Server:
+    return _throwaway(Dialect.POSTGRESQL, _stack, Reason.NO_POSTGRESQL)
+
+
+@pytest.fixture(params=[Dialect.MYSQL, Dialect.POSTGRESQL])
+def server(request: pytest.FixtureRequest) -> Server:
+    """Each server engine in turn."""
+    found = request.getfixturevalue(f"{request.param}_server")
+    assert isinstance(found, Server)
+    return found
+
+
+@pytest.fixture(scope="session")
+def bird_home() -> Path:
+    """The published data, or a layout like it."""
+    named = os.environ.get("BIRD_HOME")
+    if named is None or not (Path(named) / "MINIDEV").is_dir():
+        skip(Reason.NO_BIRD_DATA, "set it to the unpacked published package to run this test")
+    return Path(named)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say clearly what could not be tested."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = {report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)}
+    for reason in sorted(reasons):
+        terminalreporter.write_line(f"NOT TESTED: {reason}", yellow=True)

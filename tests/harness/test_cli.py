@@ -1,0 +1,115 @@
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from harness.cli import main
+from tests.harness.arrangements import Case
+from tests.harness.bad_inputs import CASES
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = ("eval", "load", "up", "down", "images", "status", "doctor", "coverage")
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """The installed command, in an empty folder, with no server to be found."""
+
+    def call(*args: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+        clean = {
+            name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))
+        }
+        return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
+            [sys.executable, "-m", "harness", *args],
+            cwd=tmp_path,
+            env={**clean, "BIRD_STATE": str(tmp_path / "state"), **environment},
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+
+    return call
+
+
+def test_the_version_is_the_installed_one(run: Run) -> None:
+    assert run("--version").stdout.strip() == version("bird-harness")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(run: Run, command: str) -> None:
+    done = run(command, "--help")
+    assert done.returncode == 0
+    assert f"Usage: bird-harness {command}" in done.stdout
+    assert "--help" in done.stdout
+
+
+def test_shell_completion_is_offered(run: Run) -> None:
+    done = run("--show-completion", "bash")
+    assert done.returncode == 0
+    assert "complete" in done.stdout
+
+
+def test_the_console_command_is_the_module() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert project["project"]["scripts"] == {"bird-harness": "harness.cli:main"}
+
+
+@pytest.mark.parametrize(
+    ("args", "fragment"),
+    [
+        (["eval", "--nonsense"], "--nonsense"),
+        (["nonsense"], "nonsense"),
+        (["eval", "--dialect", "oracle"], "'oracle' is not a dialect"),
+        (["eval", "--metrics", "bleu"], "not a metric"),
+        (["eval", "--metrics", ""], "not a metric"),
+        (["eval", "--workers", "0"], "--workers 0"),
+        (["eval", "--limit", "0"], "--limit 0"),
+        (["eval", "--timeout", "0"], "--timeout 0"),
+        (["eval", "--profile", "other"], "other"),
+        (["eval", "--set", "spider"], "spider"),
+        (["eval", "--set", "mini_dev", "--predictions", "x.json"], "BIRD_HOME"),
+        (["eval", "--predictions", "nowhere.json"], "nowhere.json"),
+    ],
+)
+def test_bad_usage_exits_with_2_and_says_what_is_wrong(run: Run, args: list[str], fragment: str) -> None:
+    done = run(*args)
+    assert done.returncode == 2, done.stderr
+    assert fragment in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_engine_that_is_asked_for_and_not_up_exits_with_3(run: Run) -> None:
+    done = run("eval", "--dialect", "mysql", BIRD_MYSQL_DSN="mysql://nobody:nothing@127.0.0.1:1")
+    assert done.returncode == 3
+    assert "127.0.0.1:1" in done.stderr
+    assert "nothing" not in done.stderr, "a password is never printed"
+
+
+def test_a_folder_that_cannot_hold_results_exits_with_2(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = run("eval", "--dialect", "sqlite", "--limit", "1", "--out", "file", "--driver", "direct")
+    assert done.returncode == 2
+    assert "--out" in done.stderr
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_bad_files_exit_with_2_and_one_line_that_names_file_entry_and_remedy(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BIRD_HOME", str(tmp_path))
+    monkeypatch.setattr(
+        sys, "argv", ["bird-harness", "eval", *case.arrange(tmp_path), "--out", str(tmp_path)]
+    )
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    message = capsys.readouterr().err.strip()
+    assert stopped.value.code == 2
+    assert len(message.splitlines()) == 1, message
+    assert [part for part in case.says if part not in message] == [], message

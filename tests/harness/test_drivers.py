@@ -1,0 +1,93 @@
+"""The same run by pytest items and directly, on the sample and SQLite."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.outcomes import Outcome
+from harness.runs import LATEST, read_results
+from loaders.sample import PREDICTIONS
+
+
+def run(*args: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
+        [sys.executable, "-m", *args], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
+    )
+
+
+def summary(out: Path) -> Mapping[str, Any]:
+    content = json.loads((out / LATEST / "summary.json").read_text(encoding="utf-8"))
+    assert isinstance(content, dict)
+    return content
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which `bird-harness eval` scored the sample on SQLite, through pytest."""
+    cwd = tmp_path_factory.mktemp("evaluated")
+    # The folder's own pytest configuration must not matter to an evaluation.
+    (cwd / "pytest.ini").write_text("[pytest]\naddopts = --nonsense\n")
+    done = run("harness", "eval", "--dialect", "sqlite", cwd=cwd)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "EX (%)" in done.stdout
+    assert "every-fifth-wrong" in done.stdout
+    return cwd
+
+
+def test_every_pair_has_one_outcome_and_mismatches_fail_nothing(evaluated: Path) -> None:
+    results = read_results(evaluated / "results" / LATEST)
+    pairs = {(result.predictor, result.question) for result in results}
+    assert len(pairs) == len(results) > 120
+    outcomes = {result.outcome for result in results}
+    assert {Outcome.MATCH, Outcome.MISMATCH, Outcome.PREDICTION_ERROR} <= outcomes
+    assert Outcome.HARNESS_ERROR not in outcomes
+
+
+def test_the_direct_driver_pytest_itself_and_xdist_give_the_same_summary(
+    evaluated: Path, tmp_path: Path
+) -> None:
+    direct = run("harness", "eval", "--dialect", "sqlite", "--driver", "direct", cwd=tmp_path)
+    assert direct.returncode == 0, direct.stderr
+    (tmp_path / "empty").mkdir()
+    expected = summary(evaluated / "results")["scores"]
+    assert summary(tmp_path / "results")["scores"] == expected
+    options = ["--bird-predictions", str(PREDICTIONS), "--bird-dialect", "sqlite", "--bird-out"]
+    for out, parallel in (("plugin", []), ("xdist", ["-n", "2"])):
+        arguments = ["-c", os.devnull, "--rootdir", "empty", *options, out, *parallel, "empty"]
+        done = run("pytest", *arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "EX (%)" in done.stdout
+        assert summary(tmp_path / out)["scores"] == expected
+
+
+def test_pytests_own_selection_works_on_pairs(tmp_path: Path) -> None:
+    options = ["--bird-predictions", str(PREDICTIONS), "--bird-dialect", "sqlite", "--bird-limit", "5"]
+    done = run(
+        "pytest", "-c", os.devnull, "-q", "-k", "careless", *options, "--rootdir", ".", ".", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (score,) = summary(tmp_path / "results")["scores"]
+    assert (score["predictor"], score["questions"]) == ("careless", 5)
+
+
+def test_a_wrong_option_stops_pytest_with_one_line(tmp_path: Path) -> None:
+    done = run("pytest", "-c", os.devnull, "--bird-predictions", "nowhere.json", cwd=tmp_path)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "nowhere.json" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "test_imports.py").write_text(
+        "import sys\n\ndef test_imports():\n"
+        "    assert [m for m in sys.modules if m.startswith('harness.')] == ['harness.pytest_plugin']\n"
+    )
+    done = run("pytest", "-c", os.devnull, "-q", "test_imports.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout

@@ -1,0 +1,97 @@
+"""EX of published predictions is the official evaluator's, question by question."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from harness.benchmark import QuestionSet
+from harness.engines import on_server
+from harness.engines.base import Engine
+from harness.engines.server import Server
+from harness.engines.sqlite import SQLiteEngine
+from harness.evaluation import Evaluation
+from harness.execution import Limits
+from harness.outcomes import Outcome
+from harness.predictions import PredictionFile, read_predictions
+from harness.readers.prediction_files import Format
+from harness.readers.question_sets import load_set
+from harness.words import Dialect
+from loaders.load import load
+
+pytestmark = pytest.mark.bird
+
+OFFICIAL_LIMIT_OF_THE_EXPECTED = 5.0
+"""Seconds after which the expected figures were given up: those are null."""
+
+
+@pytest.fixture(scope="module")
+def mini_dev(bird_home: Path) -> QuestionSet:
+    return load_set("mini_dev", bird_home)
+
+
+def test_ex_on_sqlite_is_the_official_scripts_for_every_question(
+    bird_home: Path, mini_dev: QuestionSet
+) -> None:
+    expected: Mapping[str, Mapping[str, Sequence[int | None]]] = json.loads(
+        (bird_home / "expected" / "official_sqlite.json").read_text(encoding="utf-8")
+    )["files"]
+    files = read_predictions([bird_home / "predictions"], mini_dev, dialects=[Dialect.SQLITE])
+    assert {file.path.name for file in files} == set(expected)
+    evaluation = Evaluation(
+        mini_dev,
+        files,
+        {Dialect.SQLITE: SQLiteEngine()},
+        limits=Limits(seconds=2 * OFFICIAL_LIMIT_OF_THE_EXPECTED),
+    )
+    names = {file.predictor: file.path.name for file in files}
+    official = [
+        (name, score) for file in files for name in [file.path.name] for score in expected[name]["ex"]
+    ]
+    ours = [(names[result.predictor], int(result.scores["ex"])) for result in evaluation.run(workers=2)]
+    assert len(ours) == 13 * 500
+    different = [
+        (position % 500, mine, theirs)
+        for position, (mine, theirs) in enumerate(zip(ours, official, strict=True))
+        if theirs[1] is not None and mine != theirs
+    ]
+    assert different == []
+
+
+def gold_as_prediction(questions: QuestionSet, dialect: Dialect) -> PredictionFile:
+    return PredictionFile(
+        predictor="gold",
+        dialect=dialect,
+        path=Path("gold"),
+        sha256="",
+        format=Format.OFFICIAL,
+        predictions={question.key: question.gold[dialect] for question in questions.questions},
+    )
+
+
+def failures_of_gold(questions: QuestionSet, dialect: Dialect, engine: Engine) -> dict[str, Outcome]:
+    """What gold comes to where it does not match itself."""
+    evaluation = Evaluation(questions, [gold_as_prediction(questions, dialect)], {dialect: engine})
+    results = list(evaluation.run(workers=2))
+    assert len(results) == len(questions.questions)
+    unmatched = [result for result in results if result.outcome is not Outcome.MATCH]
+    assert all(result.error for result in unmatched), "an exception comes with its text"
+    return {result.question: result.outcome for result in unmatched}
+
+
+@pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
+def test_gold_matches_itself_on_sqlite(bird_home: Path, name: str) -> None:
+    assert failures_of_gold(load_set(name, bird_home), Dialect.SQLITE, SQLiteEngine()) == {}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
+def test_gold_matches_itself_on_a_server_or_fails_with_a_reason(
+    bird_home: Path, name: str, server: Server
+) -> None:
+    questions = load_set(name, bird_home)
+    load([questions.database(db_id) for db_id in questions.db_ids], server)
+    failures = failures_of_gold(questions, server.dialect, on_server(server))
+    assert set(failures.values()) <= {Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT}
+    assert len(failures) <= 10, "nearly all published gold runs"
