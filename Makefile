@@ -37,8 +37,9 @@ $(VENV)/.ready: requirements/dev.txt requirements/uv.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or later is needed: install it, or name it with PYTHON=..." >&2; exit 2; }
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
-	"$(UV)" pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
-	"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@echo "installing into $(VENV)"
+	@"$(UV)" pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
 up: setup ## start MySQL and PostgreSQL (Docker Compose; NATIVE=1: without Docker) and wait until they answer
