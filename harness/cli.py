@@ -194,7 +194,7 @@ def coverage(
 @app.command("doctor", hidden=True)
 def status(*, set_name: SetName = "sample") -> None:
     """Say which engines are there, which databases are loaded, and what to do about the rest."""
-    print_status(set_name, Console())
+    print_status(set_name)
 
 
 def main() -> None:

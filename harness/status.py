@@ -1,7 +1,6 @@
 """What is there: engines, versions, loaded databases, and what to do about what is missing."""
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from harness import provision
@@ -11,11 +10,12 @@ from harness.engines.base import Engine
 from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.readers.question_sets import load_set
+from harness.report.console import wide
 from harness.words import Dialect, Profile
 from loaders.load import loaded
 
 
-def print_status(set_name: str, console: Console) -> None:
+def print_status(set_name: str) -> None:
     """Print one row per engine, with the loaded databases of a question set.
 
     Raises:
@@ -28,7 +28,7 @@ def print_status(set_name: str, console: Console) -> None:
         table.add_column(head, overflow="fold")
     for dialect in Dialect:
         table.add_row(str(dialect), *_row(dialect, questions))
-    console.print(table)
+    wide().print(table)
 
 
 def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:
     counts = {profile: _loaded(server, questions, profile) for profile in Profile}
     missing = any(count < len(questions.db_ids) for count in counts.values())
     return (
-        engine.version(),
+        engine.version().partition(" ")[0],
         f"{server.origin} {server.address}",
         *(f"{count} of {len(questions.db_ids)}" for count in counts.values()),
         f"make load SET={questions.name}" if missing else "",

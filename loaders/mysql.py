@@ -9,7 +9,7 @@ import dataclasses
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Any
 
@@ -18,11 +18,12 @@ from pymysql.connections import Connection
 
 from harness.engines.namespace import Database
 from harness.engines.server import Server
-from harness.errors import BadInput, EngineUnavailable
+from harness.errors import BadInput
 from harness.words import Dialect
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
 from loaders.keys import add_foreign_keys, add_keys
 from loaders.mysql_rows import RowsChanged, load_rows
+from loaders.mysql_session import CONNECT_SECONDS, ask, attempt, connected, is_broken, message
 from loaders.profiles import MYSQL_COLLATIONS, MYSQL_KEY_CHARACTERS, ServerTable
 from loaders.refusals import refuse_text
 from loaders.schema import PortableType
@@ -37,27 +38,6 @@ _RETIRED = f"{NAMESPACE}_retired"
 
 _LOADS = f"{NAMESPACE}.loads"
 _LOCK = f"{NAMESPACE} load"
-_CONNECT_SECONDS = 10
-
-_SESSION = (
-    "SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES', time_zone = '+00:00',"
-    # Wide tables of texts are judged by their rows and not by what their columns could hold at most.
-    " innodb_strict_mode = 0,"
-    # The census has checked the references.
-    " foreign_key_checks = 0"
-)
-
-_BROKEN = frozenset(
-    {1021, 1037, 1038, 1040, 1041, 1044, 1045, 1053, 1129, 1130, 1142, 1203, 1226, 1227, 3948}
-)
-"""The server is out of space, memory or connections, is stopping, or does not let this account do its work.
-
-https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html
-"""
-
-_CLIENT_ERRORS = range(2000, 3000)
-"""The client's own: no server, or none any more. https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html."""
-
 _UNINDEXED = frozenset({"text", "longtext", "longblob"})
 """Types that MySQL indexes by a prefix only."""
 
@@ -65,10 +45,10 @@ _UNINDEXED = frozenset({"text", "longtext", "longblob"})
 @contextmanager
 def exclusive(server: Server) -> Iterator[None]:
     """See `Target.exclusive`: a named lock, which ends with its connection."""
-    with _connected(server) as connection:
-        _ask(connection, "SELECT GET_LOCK(%s, -1)", [_LOCK])
+    with connected(server) as connection:
+        ask(connection, "SELECT GET_LOCK(%s, -1)", [_LOCK])
         for name in (_STAGING, _RETIRED):
-            _ask(connection, f"DROP DATABASE IF EXISTS {name}")
+            ask(connection, f"DROP DATABASE IF EXISTS {name}")
         yield
 
 
@@ -76,17 +56,17 @@ def admit_reader(server: Server) -> None:
     """See `Target.admit_reader`."""
     if _reader_is_ready(server):
         return
-    with _connected(server) as connection:
+    with connected(server) as connection:
         for verb in ("CREATE USER IF NOT EXISTS", "ALTER USER"):
             account = [server.reader_user, server.reader_password]
-            _ask(connection, f"{verb} %s@'%%' IDENTIFIED BY %s", account)
+            ask(connection, f"{verb} %s@'%%' IDENTIFIED BY %s", account)
 
 
 def _reader_is_ready(server: Server) -> bool:
     try:
         with pymysql.connect(
             host=server.host, port=server.port, user=server.reader_user, password=server.reader_password,
-            connect_timeout=_CONNECT_SECONDS,
+            connect_timeout=CONNECT_SECONDS,
         ):  # fmt: skip
             return True
     except pymysql.OperationalError:
@@ -96,10 +76,10 @@ def _reader_is_ready(server: Server) -> bool:
 def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:  # noqa: ARG001 - all are in one place
     """See `Target.markers`."""
     found: dict[Key, Marker] = {}
-    with _connected(server) as connection:
+    with connected(server) as connection:
         if "loads" not in _tables(connection, NAMESPACE):
             return found
-        rows = _ask(connection, f"SELECT collection, profile, db_id, marker FROM {_LOADS}")  # noqa: S608 - a constant
+        rows = ask(connection, f"SELECT collection, profile, db_id, marker FROM {_LOADS}")  # noqa: S608 - a constant
         tables = cache(partial(_tables, connection))
         for collection, profile, db_id, text in rows:
             place = filed(collection, profile, db_id).mysql_database
@@ -109,7 +89,7 @@ def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
 
 def present(server: Server, database: Database) -> set[str]:
     """See `Target.present`."""
-    with _connected(server) as connection:
+    with connected(server) as connection:
         return _tables(connection, database.mysql_database)
 
 
@@ -119,14 +99,14 @@ def replace(
     """See `Target.replace`."""
     collation = MYSQL_COLLATIONS[database.profile]
     notes = list(source.notes)
-    with _connected(server) as connection, _staging(connection, collation):
+    with connected(server) as connection, _staging(connection, collation):
         counts = {table.name: _fill(connection, table, source, advance) for table in source.tables}
-        spelling, attempt = _Spelling(), partial(_attempt, connection)
+        spelling, add = _Spelling(), partial(attempt, connection)
         for table in source.tables:
-            notes += add_keys(table, spelling, attempt, primary_key=not _is_ordered(table))
+            notes += add_keys(table, spelling, add, primary_key=not _is_ordered(table))
         for table in source.tables:
-            notes += add_foreign_keys(table, source.tables, spelling, attempt)
-            _ask(connection, f"ANALYZE TABLE {spelling.table(table)}")
+            notes += add_foreign_keys(table, source.tables, spelling, add)
+            ask(connection, f"ANALYZE TABLE {spelling.table(table)}")
         marker = Marker.now(source.sha256, counts, notes)
         _put_in_place(connection, server, database, old, marker)
     return marker
@@ -136,14 +116,14 @@ def replace(
 def _staging(connection: Connection[Any], collation: str) -> Iterator[None]:
     """The databases for new and for old tables, empty at first and dropped at the end."""
     for name in (_STAGING, _RETIRED):
-        _ask(connection, f"CREATE DATABASE {name} COLLATE {collation}")
+        ask(connection, f"CREATE DATABASE {name} COLLATE {collation}")
     try:
         yield
     finally:
         # On a broken connection the next load does it.
         with suppress(pymysql.Error):
             for name in (_STAGING, _RETIRED):
-                _ask(connection, f"DROP DATABASE {name}")
+                ask(connection, f"DROP DATABASE {name}")
 
 
 def _fill(
@@ -159,14 +139,14 @@ def _fill(
         columns.append(f"PRIMARY KEY {_Spelling().columns(table, table.source.primary_key, whole=True)}")
     try:
         # Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
-        _ask(connection, f"CREATE TABLE {name} ({', '.join(columns)}) ENGINE InnoDB STATS_AUTO_RECALC 0")
+        ask(connection, f"CREATE TABLE {name} ({', '.join(columns)}) ENGINE InnoDB STATS_AUTO_RECALC 0")
         load_rows(connection, name, table, source.connection, advance)
     except (pymysql.Error, RowsChanged, sqlite3.OperationalError) as error:
-        if _is_broken(error):
+        if is_broken(error):
             raise
         refuse_text(source.connection, source.path, table.source, Dialect.MYSQL)
-        raise BadInput(f"{source.path}: table {table.source.name}: MySQL: {_message(error)}") from error
-    [[count]] = _ask(connection, f"SELECT count(*) FROM {name}")  # noqa: S608 - quoted
+        raise BadInput(f"{source.path}: table {table.source.name}: MySQL: {message(error)}") from error
+    [[count]] = ask(connection, f"SELECT count(*) FROM {name}")  # noqa: S608 - quoted
     if count != table.source.rows:
         raise BadInput(
             f"{source.path}: table {table.source.name}: {table.source.rows} rows, but {count} in MySQL;"
@@ -189,29 +169,29 @@ def _put_in_place(
 ) -> None:
     """Swap staged and old tables in one statement; the marker is not whole before it and whole after it."""
     live = quoted(database.mysql_database)
-    _ask(connection, f"CREATE DATABASE IF NOT EXISTS {live} COLLATE {MYSQL_COLLATIONS[database.profile]}")
+    ask(connection, f"CREATE DATABASE IF NOT EXISTS {live} COLLATE {MYSQL_COLLATIONS[database.profile]}")
     # In a grant _ and % are wildcards, except under partial revokes.
-    [[literal]] = _ask(connection, "SELECT @@partial_revokes")
+    [[literal]] = ask(connection, "SELECT @@partial_revokes")
     pattern = database.mysql_database if literal else re.sub(r"([_%\\])", r"\\\1", database.mysql_database)
-    _ask(connection, f"GRANT SELECT ON {quoted(pattern)}.* TO {connection.escape(server.reader_user)}@'%'")
+    ask(connection, f"GRANT SELECT ON {quoted(pattern)}.* TO {connection.escape(server.reader_user)}@'%'")
     retired = [table for table in old if table in _tables(connection, database.mysql_database)]
     moves = [f"{live}.{quoted(table)} TO {_RETIRED}.{quoted(table)}" for table in retired]
     moves += [f"{_STAGING}.{quoted(table)} TO {live}.{quoted(table)}" for table in marker.tables]
     either = dict.fromkeys(old, 0) | dict(marker.tables)
     _remember(connection, database, dataclasses.replace(marker, tables=either, loaded_at=None))
-    _ask(connection, f"RENAME TABLE {', '.join(moves)}")
+    ask(connection, f"RENAME TABLE {', '.join(moves)}")
     _remember(connection, database, marker)
 
 
 def _remember(connection: Connection[Any], database: Database, marker: Marker) -> None:
-    _ask(connection, f"CREATE DATABASE IF NOT EXISTS {NAMESPACE} COLLATE utf8mb4_0900_bin")
-    _ask(
+    ask(connection, f"CREATE DATABASE IF NOT EXISTS {NAMESPACE} COLLATE utf8mb4_0900_bin")
+    ask(
         connection,
         f"CREATE TABLE IF NOT EXISTS {_LOADS} (collection varchar(128), profile varchar(16),"
         " db_id varchar(128), marker longtext NOT NULL, PRIMARY KEY (collection, profile, db_id))",
     )
     statement = f"REPLACE INTO {_LOADS} VALUES (%s, %s, %s, %s)"  # noqa: S608 - a constant
-    _ask(connection, statement, [*key(database), marker.to_json()])
+    ask(connection, statement, [*key(database), marker.to_json()])
 
 
 class _Spelling:
@@ -239,50 +219,6 @@ class _Spelling:
         return f"ALTER TABLE {table} ADD INDEX {columns}"
 
 
-def _attempt(connection: Connection[Any], statement: str) -> str | None:
-    """See `loaders.keys.Attempt`."""
-    try:
-        _ask(connection, statement)
-    except pymysql.Error as error:
-        if _is_broken(error):
-            raise
-        return _message(error)
-    return None
-
-
 def _tables(connection: Connection[Any], database: str) -> set[str]:
     statement = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
-    return {name for (name,) in _ask(connection, statement, [database])}
-
-
-@contextmanager
-def _connected(server: Server) -> Iterator[Connection[Any]]:
-    """Connect as administrator, each statement its own transaction."""
-    try:
-        with closing(
-            pymysql.connect(
-                host=server.host, port=server.port, user=server.user, password=server.password,
-                charset="utf8mb4", connect_timeout=_CONNECT_SECONDS, autocommit=True, local_infile=True,
-                init_command=_SESSION,
-            )
-        ) as connection:  # fmt: skip
-            yield connection
-    except pymysql.Error as error:
-        raise EngineUnavailable(
-            f"MySQL at {server.address}: {_message(error)}; see what `bird-harness doctor` says"
-        ) from error
-
-
-def _ask(connection: Connection[Any], statement: str, values: Sequence[object] | None = None) -> list[Any]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
-
-
-def _is_broken(error: Exception) -> bool:
-    number = error.args[0] if error.args else None
-    return isinstance(number, int) and (number in _BROKEN or number in _CLIENT_ERRORS)
-
-
-def _message(error: Exception) -> str:
-    return str(error.args[-1]) if error.args else str(error)
+    return {name for (name,) in ask(connection, statement, [database])}

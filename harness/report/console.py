@@ -29,7 +29,7 @@ def print_tables(scores: Sequence[Score], metrics: Sequence[str], console: Conso
 
     The engines stand side by side where the terminal is wide enough, else one below the other.
     """
-    console = _wide(console)
+    console = wide(console)
     dialects = [dialect for dialect in Dialect if any(score.dialect is dialect for score in scores)]
     for metric in metrics:
         table = _metric_table(scores, metric, dialects)
@@ -43,7 +43,8 @@ def print_tables(scores: Sequence[Score], metrics: Sequence[str], console: Conso
         console.print(note)
 
 
-def _wide(console: Console | None) -> Console:
+def wide(console: Console | None = None) -> Console:
+    """The console to print tables on: as wide as the terminal, or wide enough for a file."""
     console = console or Console()
     return console if console.is_terminal else Console(width=_WIDTH_OF_A_FILE, file=console.file)
 
@@ -107,7 +108,7 @@ def _figure(percent: float | None) -> str:
 
 def print_coverage(covered: Sequence[Coverage], console: Console | None = None) -> None:
     """Print how many golds answer the same on each engine, and which do not."""
-    console = _wide(console)
+    console = wide(console)
     table = Table(
         title="Golds of SQLite on other engines", box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
     )

@@ -325,8 +325,12 @@ def test_a_postgresql_database_that_sorts_otherwise_is_not_loaded_into(
     postgresql_server: Server, make_file: MakeFile
 ) -> None:
     database = Database("test_sorted", "shop", make_file("CREATE TABLE t (a)"))
-    ask(postgresql_server, None, "CREATE DATABASE test_sorted TEMPLATE template0 LC_COLLATE 'POSIX'")
-    with pytest.raises(BadInput, match="database test_sorted sorts by POSIX instead of C; drop it"):
+    ask(
+        postgresql_server,
+        None,
+        "CREATE DATABASE test_sorted TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en'",
+    )
+    with pytest.raises(BadInput, match="database test_sorted does not sort by code point; drop it"):
         load([database], postgresql_server)
     ask(postgresql_server, None, "DROP DATABASE test_sorted")
 

@@ -1,0 +1,90 @@
+"""The administrator's sessions with a MySQL server, and whose fault an error in one is."""
+
+from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pymysql
+from pymysql.connections import Connection
+
+from harness.engines.server import Server
+from harness.errors import EngineUnavailable
+
+CONNECT_SECONDS = 10
+
+_SESSION = (
+    "SET SESSION sql_mode = 'ANSI_QUOTES,STRICT_ALL_TABLES', time_zone = '+00:00',"
+    # Wide tables of texts are judged by their rows and not by what their columns could hold at most.
+    " innodb_strict_mode = 0,"
+    # The census has checked the references.
+    " foreign_key_checks = 0,"
+    # Neither the lock nor a slow file is to lose its connection.
+    " wait_timeout = 86400, net_read_timeout = 3600"
+)
+
+_BROKEN = frozenset(
+    {1021, 1037, 1038, 1040, 1041, 1044, 1045, 1053, 1129, 1130, 1142, 1203, 1226, 1227, 3948}
+)
+"""The server is out of space, memory or connections, is stopping, or does not let this account do its work.
+
+https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html
+"""
+
+_CLIENT_ERRORS = range(2000, 3000)
+"""The client's own: no server, or none any more.
+
+https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html
+"""
+
+
+@contextmanager
+def connected(server: Server) -> Iterator[Connection[Any]]:
+    """Connect as administrator, each statement its own transaction.
+
+    Raises:
+        EngineUnavailable: for every error of the server that nobody caught within the `with` block.
+    """
+    try:
+        with closing(
+            pymysql.connect(
+                host=server.host, port=server.port, user=server.user, password=server.password,
+                charset="utf8mb4", connect_timeout=CONNECT_SECONDS, autocommit=True, local_infile=True,
+                init_command=_SESSION,
+            )
+        ) as connection:  # fmt: skip
+            yield connection
+    except pymysql.Error as error:
+        raise EngineUnavailable(
+            f"MySQL at {server.address}: {message(error)}; see what `bird-harness doctor` says"
+        ) from error
+
+
+def ask(connection: Connection[Any], statement: str, values: Sequence[object] | None = None) -> list[Any]:
+    """Run a statement and return its rows."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+
+
+def is_broken(error: Exception) -> bool:
+    """Whether the server is at fault, and not what was asked of it."""
+    number = error.args[0] if error.args else None
+    return isinstance(number, int) and (number in _BROKEN or number in _CLIENT_ERRORS)
+
+
+def message(error: Exception) -> str:
+    """The server's message without its number."""
+    return str(error.args[-1]) if error.args else str(error)
+
+
+def attempt(connection: Connection[Any], statement: str) -> str | None:
+    """See `loaders.keys.Attempt`."""
+    try:
+        ask(connection, statement)
+    except pymysql.Error as error:
+        if is_broken(error):
+            raise
+        return message(error)
+    return None

@@ -1,0 +1,72 @@
+"""The administrator's sessions with a PostgreSQL server, and whose fault an error in one is."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+
+from harness.engines.server import Server
+from harness.errors import EngineUnavailable
+
+MAINTENANCE = "postgres"
+"""The database that every server has, and no prediction uses."""
+
+CONNECT_SECONDS = 10
+
+_LIMIT_EXCEEDED = "54"
+"""The SQLSTATE class for too much of something: columns, the size of a row, that of an index entry.
+
+https://www.postgresql.org/docs/current/errcodes-appendix.html
+"""
+
+
+@contextmanager
+def connected(server: Server, database: str, *, autocommit: bool = False) -> Iterator[Connection[Any]]:
+    """Connect as administrator; commits at the end, rolls back on any exception.
+
+    Raises:
+        EngineUnavailable: for every error of the server that nobody caught within the `with` block.
+    """
+    try:
+        with psycopg.connect(
+            host=server.host, port=server.port, user=server.user, password=server.password, dbname=database,
+            connect_timeout=CONNECT_SECONDS, application_name="bird-harness load", autocommit=autocommit,
+            options="-c client_min_messages=warning -c statement_timeout=0 -c lock_timeout=0",
+        ) as connection:  # fmt: skip
+            yield connection
+    except psycopg.Error as error:
+        raise EngineUnavailable(
+            f"PostgreSQL at {server.address}: {one_line(error)}; see what `bird-harness doctor` says"
+        ) from error
+
+
+def is_broken(error: Exception) -> bool:
+    """Whether the server is at fault, and not what was asked of it."""
+    limit = isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith(_LIMIT_EXCEEDED)
+    return isinstance(error, psycopg.OperationalError) and not limit
+
+
+def run(connection: Connection[Any], statement: str) -> None:
+    """Run a statement without parameters."""
+    connection.execute(statement.encode())
+
+
+def one_line(error: Exception) -> str:
+    """The server's message without the hints and the context that follow it."""
+    if isinstance(error, psycopg.Error) and error.diag.message_primary:
+        return error.diag.message_primary
+    return " ".join(str(error).split())
+
+
+def attempt(connection: Connection[Any], statement: str) -> str | None:
+    """See `loaders.keys.Attempt`."""
+    try:
+        with connection.transaction():
+            run(connection, statement)
+    except psycopg.Error as error:
+        if is_broken(error):
+            raise
+        return one_line(error)
+    return None
