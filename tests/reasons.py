@@ -14,6 +14,7 @@ class Reason(StrEnum):
     NO_MYSQL = "no MySQL server could be found or started"
     NO_POSTGRESQL = "no PostgreSQL server could be found or started"
     NO_DOCKER = "no Docker engine answers, or it has no image of the server"
+    NO_APT = "this system has no apt-get and dpkg-deb"
     NO_BIRD_DATA = "BIRD_HOME does not name the published data"
 
 

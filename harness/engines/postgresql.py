@@ -40,7 +40,7 @@ _CONNECT_SECONDS = 10
 
 _SETTINGS = (
     "DateStyle", "IntervalStyle", "TimeZone", "bytea_output", "default_transaction_read_only",
-    "extra_float_digits", "jit", "lc_collate", "lc_ctype", "max_parallel_workers_per_gather",
+    "extra_float_digits", "jit", "max_parallel_workers_per_gather",
     "server_encoding", "standard_conforming_strings", "work_mem",
 )  # fmt: skip
 
@@ -202,7 +202,9 @@ class PostgreSQLEngine:
     def settings(self) -> Mapping[str, str]:
         """See `Engine.settings`. A setting that this version does not have is an empty string."""
         values = self._ask("SELECT " + ", ".join(f"current_setting('{name}', true)" for name in _SETTINGS))
-        return dict(zip(_SETTINGS, values, strict=True))
+        # Settings until version 15, properties of each database since then.
+        locale = self._ask("SELECT datcollate, datctype FROM pg_database WHERE datname = current_database()")
+        return dict(zip((*_SETTINGS, "lc_collate", "lc_ctype"), (*values, *locale), strict=True))
 
     def _ask(self, sql: str) -> list[str]:
         """The one row that `sql` returns to the administrating account, as text."""

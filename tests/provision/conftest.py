@@ -1,7 +1,6 @@
 """What the tests of this room share: the promised settings, and images to start containers from."""
 
 import os
-import shutil
 from collections.abc import Callable
 
 import pytest
@@ -22,11 +21,7 @@ _OTHER_WAYS: dict[str, list[str]] = {
     Origin.TESTCONTAINERS: ["test_native.py"],
 }
 # BIRD_PROVISION runs the tests with servers of one origin: the other ways are not looked at then.
-# Packages are Debian's matter: elsewhere there is nothing to test.
-collect_ignore = [
-    *_OTHER_WAYS.get(os.environ.get("BIRD_PROVISION", ""), []),
-    *([] if shutil.which("apt-get") and shutil.which("dpkg-deb") else ["test_packages.py"]),
-]
+collect_ignore = _OTHER_WAYS.get(os.environ.get("BIRD_PROVISION", ""), [])
 
 PROMISED = {
     Dialect.MYSQL: {

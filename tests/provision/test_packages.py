@@ -1,3 +1,4 @@
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -5,10 +6,15 @@ import pytest
 
 from harness.errors import EngineUnavailable
 from harness.provision import packages
+from tests.reasons import Reason, skip
+
+pytestmark = pytest.mark.engine
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    if not (shutil.which("apt-get") and shutil.which("dpkg-deb")):
+        skip(Reason.NO_APT, "packages are unpacked on Debian and its relatives only")
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
 
