@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from loaders.profiles import ServerTable
+from loaders.schema import ForeignKey
 
 
 class Spelling(Protocol):
@@ -70,16 +71,27 @@ def add_foreign_keys(
     Returns:
         A note on each that is left out.
     """
-    notes = []
-    for reference in table.source.foreign_keys:
-        parent = next(other for other in tables if other.source.name == reference.parent)
-        own = spelling.columns(table, reference.columns, whole=True)
-        there = f"{spelling.table(parent)} {spelling.columns(parent, reference.parent_columns, whole=True)}"
-        refused = attempt(f"ALTER TABLE {spelling.table(table)} ADD FOREIGN KEY {own} REFERENCES {there}")
-        if refused:
-            names = f"{_named(table, reference.columns)} to {reference.parent}"
-            notes.append(f"foreign key of {names} is left out: {refused}")
-    return notes
+    name = spelling.table(table)
+    clauses = {
+        f"{_named(table, reference.columns)} to {reference.parent}": _clause(
+            table, tables, reference, spelling
+        )
+        for reference in table.source.foreign_keys
+    }
+    # At once they cost little more than one alone.
+    if not clauses or attempt(f"ALTER TABLE {name} {', '.join(clauses.values())}") is None:
+        return []
+    refusals = {names: attempt(f"ALTER TABLE {name} {clause}") for names, clause in clauses.items()}
+    return [f"foreign key of {names} is left out: {why}" for names, why in refusals.items() if why]
+
+
+def _clause(
+    table: ServerTable, tables: Sequence[ServerTable], reference: ForeignKey, spelling: Spelling
+) -> str:
+    parent = next(other for other in tables if other.source.name == reference.parent)
+    own = spelling.columns(table, reference.columns, whole=True)
+    there = spelling.columns(parent, reference.parent_columns, whole=True)
+    return f"ADD FOREIGN KEY {own} REFERENCES {spelling.table(parent)} {there}"
 
 
 def _named(table: ServerTable, columns: Sequence[str]) -> str:

@@ -37,6 +37,20 @@ def make_file(tmp_path: Path) -> MakeFile:
 @pytest.fixture
 def collection(server: Server) -> Iterator[str]:
     """The name of a collection on `server`."""
+    yield from _collection(server)
+
+
+@pytest.fixture
+def mysql_collection(mysql_server: Server) -> Iterator[str]:
+    yield from _collection(mysql_server)
+
+
+@pytest.fixture
+def postgresql_collection(postgresql_server: Server) -> Iterator[str]:
+    yield from _collection(postgresql_server)
+
+
+def _collection(server: Server) -> Iterator[str]:
     name = f"test_{uuid4().hex[:8]}"
     yield name
     drop(server, name)

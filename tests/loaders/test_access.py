@@ -62,23 +62,30 @@ def test_the_reader_sees_no_bookkeeping(server: Server, database: Database, make
 
 
 def test_even_without_its_read_only_setting_the_postgresql_reader_can_only_read(
-    postgresql_server: Server, make_file: MakeFile
+    postgresql_server: Server, postgresql_collection: str, make_file: MakeFile
 ) -> None:
-    database = Database("test_access", "shop", make_file("CREATE TABLE t (a INTEGER)", t=[(1,)]))
+    database = Database(postgresql_collection, "shop", make_file("CREATE TABLE t (a INTEGER)", t=[(1,)]))
     load([database], postgresql_server)
     for statement in FORBIDDEN[Dialect.POSTGRESQL][:8]:
         with pytest.raises(Exception, match=r"denied|must be owner|permission"):
             read(postgresql_server, database, f"SET TRANSACTION READ WRITE; {statement}")
 
 
-def test_a_mysql_grant_is_for_one_database(mysql_server: Server, make_file: MakeFile) -> None:
+def test_a_mysql_grant_is_for_one_database(
+    mysql_server: Server, mysql_collection: str, make_file: MakeFile
+) -> None:
     """An underscore in a grant stands for any character unless it is escaped."""
-    database = Database("test_access", "shop", make_file("CREATE TABLE t (a INTEGER)", t=[(1,)]))
+    file = make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    database = Database(mysql_collection, "shop", file)
     load([database], mysql_server)
-    ask(mysql_server, None, "CREATE DATABASE IF NOT EXISTS testxaccess")
-    ask(mysql_server, None, "CREATE TABLE IF NOT EXISTS testxaccess.secret (a INTEGER)")
-    with pytest.raises(Exception, match="denied"):
-        read(mysql_server, database, "SELECT * FROM testxaccess.secret")
+    other = mysql_collection.replace("_", "x")
+    ask(mysql_server, None, f"CREATE DATABASE {other}")
+    try:
+        ask(mysql_server, None, f"CREATE TABLE {other}.secret (a INTEGER)")
+        with pytest.raises(Exception, match="denied"):
+            read(mysql_server, database, f"SELECT * FROM {other}.secret")
+    finally:
+        ask(mysql_server, None, f"DROP DATABASE {other}")
 
 
 def test_a_changed_reader_is_put_right(server: Server, database: Database, make_file: MakeFile) -> None:

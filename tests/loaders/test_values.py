@@ -185,9 +185,9 @@ def test_what_a_server_cannot_hold_is_named(  # noqa: PLR0913, PLR0917 - fixture
 
 
 def test_a_number_beyond_single_precision_is_refused_in_profile_official_of_postgresql(
-    postgresql_server: Server, make_file: MakeFile
+    postgresql_server: Server, postgresql_collection: str, make_file: MakeFile
 ) -> None:
     path = make_file("CREATE TABLE t (v REAL)", t=[(1.0,), (-1e39,)])
-    database = Database("test_singles", "shop", path)
+    database = Database(postgresql_collection, "shop", path)
     with pytest.raises(BadInput, match="table t, column v, rowid 2: a number beyond PostgreSQL's real"):
         load([database], postgresql_server)
