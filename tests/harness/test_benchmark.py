@@ -12,18 +12,6 @@ from harness.words import Dialect, Difficulty, Profile
 from tests.harness import small_sets as small
 
 
-@pytest.fixture
-def first(tmp_path: Path) -> QuestionSet:
-    small.write_mini_dev(tmp_path)
-    return load_set("mini_dev", tmp_path)
-
-
-@pytest.fixture
-def later(tmp_path: Path) -> QuestionSet:
-    small.write_mini_dev_2025(tmp_path)
-    return load_set("mini_dev_2025", tmp_path)
-
-
 def keys(questions: QuestionSet) -> list[str]:
     return [question.key for question in questions.questions]
 
