@@ -149,16 +149,22 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         dialects=request.dialects,
     )
     questions = everything if request.limit is None else everything.limit(request.limit)
-    asked = request.dialects or [dialect for dialect in Dialect if any(f.dialect is dialect for f in files)]
-    left_out: list[str] = []
-    servers = find_servers(asked, required=request.dialects is not None, say=left_out.append)
+    answered = [dialect for dialect in Dialect if any(file.dialect is dialect for file in files)]
+    left_out = [
+        f"{dialect}: there are no predictions for it, so it is left out"
+        for dialect in request.dialects or ()
+        if dialect not in answered
+    ]
+    servers = find_servers(answered, required=request.dialects is not None, say=left_out.append)
+    if not servers and Dialect.SQLITE not in answered:
+        raise EngineUnavailable("; ".join(left_out))
     for line in left_out:
         say(line)
     databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
     for server in servers.values():
         loading.load(databases, server, progress=progress)
     engines: dict[Dialect, Engine] = {dialect: on_server(server) for dialect, server in servers.items()}
-    if Dialect.SQLITE in asked:
+    if Dialect.SQLITE in answered:
         engines[Dialect.SQLITE] = SQLiteEngine()
     files = [file for file in files if file.dialect in engines]
     evaluation = Evaluation(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from loaders.sample import PREDICTIONS
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
 
@@ -16,6 +17,7 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = ("eval", "load", "up", "down", "images", "status", "doctor", "coverage")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
+Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -38,16 +40,32 @@ def run(tmp_path: Path) -> Run:
     return call
 
 
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """The same in this process: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BIRD_HOME", raising=False)
+
+    def inside(*args: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bird-harness", *args])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert isinstance(stopped.value.code, int)
+        return stopped.value.code, *capsys.readouterr()
+
+    return inside
+
+
 def test_the_version_is_the_installed_one(run: Run) -> None:
     assert run("--version").stdout.strip() == version("bird-harness")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(run: Run, command: str) -> None:
-    done = run(command, "--help")
-    assert done.returncode == 0
-    assert f"Usage: bird-harness {command}" in done.stdout
-    assert "--help" in done.stdout
+def test_every_command_has_help(call: Call, command: str) -> None:
+    code, output, _ = call(command, "--help")
+    assert code == 0
+    assert f"Usage: bird-harness {command}" in output
+    assert "--help" in output
 
 
 def test_shell_completion_is_offered(run: Run) -> None:
@@ -78,11 +96,11 @@ def test_the_console_command_is_the_module() -> None:
         (["eval", "--predictions", "nowhere.json"], "nowhere.json"),
     ],
 )
-def test_bad_usage_exits_with_2_and_says_what_is_wrong(run: Run, args: list[str], fragment: str) -> None:
-    done = run(*args)
-    assert done.returncode == 2, done.stderr
-    assert fragment in done.stderr
-    assert "Traceback" not in done.stderr
+def test_bad_usage_exits_with_2_and_says_what_is_wrong(call: Call, args: list[str], fragment: str) -> None:
+    code, _, errors = call(*args)
+    assert code == 2, errors
+    assert fragment in errors
+    assert "Traceback" not in errors
 
 
 def test_an_engine_that_is_asked_for_and_not_up_exits_with_3(run: Run) -> None:
@@ -90,6 +108,20 @@ def test_an_engine_that_is_asked_for_and_not_up_exits_with_3(run: Run) -> None:
     assert done.returncode == 3
     assert "127.0.0.1:1" in done.stderr
     assert "nothing" not in done.stderr, "a password is never printed"
+
+
+def test_nothing_to_score_on_what_is_up_exits_with_3_and_says_what_to_do(run: Run) -> None:
+    predictions = PREDICTIONS / "predict_sample_careless_mysql.json"
+    done = run("eval", "--predictions", str(predictions))
+    assert done.returncode == 3
+    assert "make up" in done.stderr
+
+
+def test_a_dialect_without_predictions_is_left_out_aloud(run: Run) -> None:
+    predictions = PREDICTIONS / "predict_sample_careless_sqlite.json"
+    done = run("eval", "--predictions", str(predictions), "--dialect", "sqlite,postgresql", "--limit", "2")
+    assert done.returncode == 0, done.stderr
+    assert "postgresql: there are no predictions" in done.stderr
 
 
 def test_a_folder_that_cannot_hold_results_exits_with_2(run: Run, tmp_path: Path) -> None:
@@ -101,15 +133,11 @@ def test_a_folder_that_cannot_hold_results_exits_with_2(run: Run, tmp_path: Path
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_bad_files_exit_with_2_and_one_line_that_names_file_entry_and_remedy(
-    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Call
 ) -> None:
+    arranged = case.arrange(tmp_path)
     monkeypatch.setenv("BIRD_HOME", str(tmp_path))
-    monkeypatch.setattr(
-        sys, "argv", ["bird-harness", "eval", *case.arrange(tmp_path), "--out", str(tmp_path)]
-    )
-    with pytest.raises(SystemExit) as stopped:
-        main()
-    message = capsys.readouterr().err.strip()
-    assert stopped.value.code == 2
-    assert len(message.splitlines()) == 1, message
-    assert [part for part in case.says if part not in message] == [], message
+    code, _, errors = call("eval", *arranged, "--out", str(tmp_path))
+    assert code == 2
+    assert len(errors.strip().splitlines()) == 1, errors
+    assert [part for part in case.says if part not in errors] == [], errors
