@@ -45,12 +45,18 @@ def server(request: pytest.FixtureRequest) -> Server:
     return found
 
 
+BIRD_FOLDERS = ("MINIDEV", "MINIDEV_2025", "predictions", "schema", "expected")
+
+
 @pytest.fixture(scope="session")
 def bird_home() -> Path:
-    """The published data, or a layout like it."""
+    """The published data with predictions, schemas and the figures that are expected of it."""
     named = os.environ.get("BIRD_HOME")
-    if named is None or not (Path(named) / "MINIDEV").is_dir():
-        skip(Reason.NO_BIRD_DATA, "set it to the unpacked published package to run this test")
+    if named is None:
+        skip(Reason.NO_BIRD_DATA, "it is not set")
+    missing = [folder for folder in BIRD_FOLDERS if not (Path(named) / folder).is_dir()]
+    if missing:
+        skip(Reason.NO_BIRD_DATA, f"{named} has no {', '.join(missing)}")
     return Path(named)
 
 

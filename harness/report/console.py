@@ -1,16 +1,15 @@
 """Tables on a terminal: side by side, a row per predictor and a column group per engine; and coverage."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from dialects.coverage import Answer, Coverage
 from harness.outcomes import Outcome
-from harness.report.summary import LEVELS, Score
+from harness.report.summary import LEVELS, TOTAL, Score
 from harness.words import Dialect
 
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
@@ -25,7 +24,7 @@ _ANY_WIDTH = 10_000
 
 
 def print_tables(scores: Sequence[Score], metrics: Sequence[str], console: Console | None = None) -> None:
-    """Print one table per metric, the counts of outcomes, and a note where some pairs had no score.
+    """Print one table per metric, the counts of outcomes, and the golds that failed.
 
     The engines stand side by side where the terminal is wide enough, else one below the other.
     """
@@ -38,9 +37,9 @@ def print_tables(scores: Sequence[Score], metrics: Sequence[str], console: Conso
             continue
         for dialect in dialects:
             console.print(_metric_table(scores, metric, [dialect]))
-    console.print(_outcome_table(scores))
-    for note in _notes(scores, metrics):
-        console.print(note)
+    console.print(_outcome_table(scores, metrics))
+    for dialect in dialects:
+        _print_gold_failures(console, dialect, [score for score in scores if score.dialect is dialect])
 
 
 def wide(console: Console | None = None) -> Console:
@@ -67,39 +66,31 @@ def _metric_table(scores: Sequence[Score], metric: str, dialects: Sequence[Diale
     return table
 
 
-def _outcome_table(scores: Sequence[Score]) -> Table:
+def _outcome_table(scores: Sequence[Score], metrics: Sequence[str]) -> Table:
+    """Counts of outcomes; where some pairs have no score, also the figures without them."""
     seen = [outcome for outcome in Outcome if any(score.outcomes.get(outcome) for score in scores)]
+    without = metrics if any(score.scored_questions < score.questions for score in scores) else ()
     table = Table(title="Outcomes (pairs)", box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("predictor", overflow="fold")
     table.add_column("engine")
     for outcome in seen:
         table.add_column(outcome.replace("_", "\n"), justify="right")
+    for metric in without:
+        table.add_column(f"{_METRICS[metric]} of\nscored", justify="right")
     for score in scores:
         counts = (str(score.outcomes.get(outcome, 0)) for outcome in seen)
-        table.add_row(score.predictor, _NAMES[score.dialect], *counts)
+        figures = (_figure(score.scored_metrics[metric][TOTAL]) for metric in without)
+        table.add_row(score.predictor, _NAMES[score.dialect], *counts, *figures)
     return table
 
 
-def _notes(scores: Sequence[Score], metrics: Sequence[str]) -> list[Text]:
-    return [
-        Text(
-            f"{score.predictor} on {_NAMES[score.dialect]}: {score.questions - score.scored_questions} of "
-            f"{score.questions} questions have no score ({_reasons(score.outcomes)}) and count 0 above; "
-            f"without them {_without(score, metrics)}."
-        )
-        for score in scores
-        if score.scored_questions < score.questions
-    ]
-
-
-def _reasons(outcomes: Mapping[Outcome, int]) -> str:
-    return ", ".join(
-        f"{outcome} {n}" for outcome, n in sorted(outcomes.items()) if n and not outcome.is_predictors
-    )
-
-
-def _without(score: Score, metrics: Sequence[str]) -> str:
-    return ", ".join(f"{_METRICS[name]} {_figure(score.scored_metrics[name]['total'])}" for name in metrics)
+def _print_gold_failures(console: Console, dialect: Dialect, scores: Sequence[Score]) -> None:
+    failures = {question: error for score in scores for question, error in score.gold_failures.items()}
+    if failures:
+        text = f"Gold that failed on {_NAMES[dialect]}; it counts 0 for everybody, as in the official script:"
+        console.print(text, markup=False)
+    for question, error in failures.items():
+        console.print(f"  {question}: {error}", markup=False, highlight=False)
 
 
 def _figure(percent: float | None) -> str:

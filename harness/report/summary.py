@@ -36,6 +36,8 @@ class Score:
     scored_questions: int
     scored_metrics: Figures
     outcomes: Mapping[Outcome, int]
+    gold_failures: Mapping[str, str]
+    """Question to the engine's words, where gold itself failed."""
 
     def to_json(self) -> dict[str, Any]:
         """One entry of the list `scores` in `summary.json`."""
@@ -46,6 +48,7 @@ class Score:
             "metrics": self.metrics,
             "scored": {"questions": self.scored_questions, "metrics": self.scored_metrics},
             "outcomes": {outcome: self.outcomes.get(outcome, 0) for outcome in Outcome},
+            "gold_failures": self.gold_failures,
         }
 
 
@@ -69,6 +72,11 @@ def _score(results: Sequence[PairResult], metrics: Sequence[str]) -> Score:
         scored_questions=len(scored),
         scored_metrics={name: _levels(scored, name) for name in metrics},
         outcomes=Counter(result.outcome for result in results),
+        gold_failures={
+            result.question: result.error or ""
+            for result in results
+            if result.outcome in (Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT)
+        },
     )
 
 

@@ -30,7 +30,7 @@ def result(
         outcome=outcome,
         scores={"ex": float(outcome is Outcome.MATCH)},
         gold_origin=GoldOrigin.DATASET,
-        error="été \n" if outcome is Outcome.PREDICTION_ERROR else None,
+        error={Outcome.PREDICTION_ERROR: "été \n", Outcome.GOLD_ERROR: "no such table"}.get(outcome),
     )
 
 
@@ -86,9 +86,11 @@ def test_the_table_shows_engines_side_by_side_and_below_each_other_on_a_narrow_t
     assert "40.00" in narrow
 
 
-def test_pairs_without_a_score_are_explained_below_the_table() -> None:
-    text = " ".join(printed(MIXED).split())
-    assert "1 of 5 questions have no score (gold_error 1) and count 0 above; without them EX 50.00" in text
+def test_gold_that_failed_is_listed_and_the_figures_without_it_stand_beside_the_counts() -> None:
+    lines = [line.split() for line in printed(MIXED).splitlines()]
+    assert ["p", "SQLite", "2", "1", "1", "1", "50.00"] in lines
+    assert ["1:", "no", "such", "table"] in lines
+    assert "of scored" not in " ".join(printed(MIXED[:3]).split())
 
 
 def test_a_run_folder_reads_back_as_it_was_written(tmp_path: Path) -> None:
