@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import harness
 from harness.outcomes import Outcome
 from harness.runs import LATEST, read_results
 from loaders.sample import PREDICTIONS
@@ -91,3 +92,41 @@ def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: P
     )
     done = run("pytest", "-c", os.devnull, "-q", "test_imports.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
+
+
+BREAK_AND_RUN = """
+import sys
+from harness.drivers import run_directly, run_with_pytest
+from harness.plan import Request, prepare
+from harness.words import Dialect
+from rich.console import Console
+
+plan = prepare(Request(dialects=[Dialect.SQLITE]), say=print)
+plan.questions.database("city_library").sqlite_path.unlink()
+sys.exit(run_with_pytest(plan) if sys.argv[1] == "pytest" else run_directly(plan, Console()))
+"""
+
+
+@pytest.mark.parametrize("driver", ["pytest", "direct"])
+def test_an_engine_that_breaks_in_mid_run_exits_with_3(
+    driver: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "cache"))
+    script = tmp_path / "break_and_run.py"
+    script.write_text(BREAK_AND_RUN)
+    done = subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
+        [sys.executable, script, driver], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 3, done.stdout + done.stderr
+    outcomes = [result.outcome for result in read_results(tmp_path / "results" / LATEST)]
+    assert 0 < outcomes.count(Outcome.HARNESS_ERROR) < len(outcomes), "the rest is kept"
+    assert "Traceback" not in done.stdout
+
+
+def test_the_library_call_of_the_docstring_works(tmp_path: Path) -> None:
+    lines = (harness.__doc__ or "").split("As a library:")[1].splitlines()
+    code = "\n".join(line.removeprefix("    ") for line in lines)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert "every-fifth-wrong sqlite 80.3" in done.stdout
