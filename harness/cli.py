@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 a
 """
 
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -16,7 +17,8 @@ from dialects.coverage import cover
 from harness import provision
 from harness.drivers import run_directly, run_with_pytest
 from harness.engines import on_server
-from harness.errors import HarnessError
+from harness.engines.server import Server
+from harness.errors import EngineUnavailable, HarnessError
 from harness.execution import Limits
 from harness.plan import ALL, AUTO, Request, find_servers, parse_dialects, prepare
 from harness.predictions import Extract
@@ -70,6 +72,15 @@ def _root(
     ] = False,
 ) -> None:
     del version
+
+
+def _servers(dialect: str) -> Mapping[Dialect, Server]:
+    """The servers that are up, of those asked for; with `auto` at least one."""
+    asked = parse_dialects(dialect)
+    servers = find_servers(asked or list(Dialect), required=asked is not None, say=_say)
+    if not servers and asked is None:
+        raise EngineUnavailable("no server is up, so there is nothing to do")
+    return servers
 
 
 @app.command("eval")
@@ -131,7 +142,7 @@ def load(
 ) -> None:
     """Load a question set's databases into the servers that are up."""
     questions = load_set(set_name)
-    servers = find_servers(parse_dialects(dialect) or list(Dialect), required=dialect != AUTO, say=_say)
+    servers = _servers(dialect)
     for server in servers.values():
         for each in [profile] if profile else list(Profile):
             databases = [questions.database(db_id, each) for db_id in questions.db_ids]
@@ -181,7 +192,10 @@ def coverage(
 ) -> None:
     """Count how many golds, translated, return on a server what they return on SQLite."""
     questions = load_set(set_name) if limit is None else load_set(set_name).limit(limit)
-    servers = find_servers(parse_dialects(dialect) or list(Dialect), required=dialect != AUTO, say=_say)
+    servers = _servers(dialect)
+    if not servers:
+        _say("SQLite is the reference: there is nothing to compare it with")
+        return
     with loading_bar(_messages) as progress:
         for server in servers.values():
             databases = [questions.database(db_id, Profile.FAITHFUL) for db_id in questions.db_ids]

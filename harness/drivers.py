@@ -53,7 +53,7 @@ def score(plan: Plan, console: Console | None = None) -> list[Score]:
     """Run every pair, write the run folder and return the scores: the library call."""
     folder = plan.open_run()
     pairs = plan.evaluation.pairs
-    quiet = console is None
+    quiet = console is None or not console.is_terminal
     with (
         folder,
         Progress(

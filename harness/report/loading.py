@@ -22,7 +22,7 @@ def loading_bar(console: Console) -> Iterator[loading.Progress]:
         TimeRemainingColumn(),
     )
     tasks: dict[Database, TaskID] = {}
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
 
         def show(database: Database, done: int, total: int) -> None:
             if database not in tasks:

@@ -110,6 +110,14 @@ def test_an_engine_that_is_asked_for_and_not_up_exits_with_3(run: Run) -> None:
     assert "nothing" not in done.stderr, "a password is never printed"
 
 
+@pytest.mark.parametrize("command", ["load", "coverage"])
+def test_no_server_at_all_exits_with_3(run: Run, command: str) -> None:
+    done = run(command)
+    assert done.returncode == 3
+    assert "make up" in done.stderr
+    assert run(command, "--dialect", "sqlite").returncode == 0, "SQLite needs no server"
+
+
 def test_nothing_to_score_on_what_is_up_exits_with_3_and_says_what_to_do(run: Run) -> None:
     predictions = PREDICTIONS / "predict_sample_careless_mysql.json"
     done = run("eval", "--predictions", str(predictions))
