@@ -1,6 +1,7 @@
 """Two ways to run a plan, with one core: as pytest items, or directly with a progress bar."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,25 +16,27 @@ from harness.report.console import print_tables
 from harness.report.summary import Score
 
 HARNESS_ERROR_EXIT = EngineUnavailable.exit_code
+INTERRUPTED_EXIT = 130
+"""Of a process that Ctrl-C ends, as shells report it."""
 
 
 def run_with_pytest(plan: Plan) -> int:
     """Run the plan as pytest items, untouched by pytest's configuration in the folder or the environment.
 
     Returns:
-        The exit code: 0, or 3 where a pair ended in a harness error.
+        The exit code: 0, 3 where a pair ended in a harness error, 130 when interrupted.
     """
     driver = Driver(plan)
     os.environ.pop("PYTEST_ADDOPTS", None)
-    # pytest needs a place to look for tests: a folder that holds none.
-    folder = plan.request.out
-    folder.mkdir(parents=True, exist_ok=True)
-    code = pytest.main(
-        ["-c", os.devnull, "--rootdir", str(Path.cwd()), "-p", "no:cacheprovider", "--no-header",
-         "-W", "ignore::pytest.PytestAssertRewriteWarning",
-         "--override-ini", "python_files=", "--override-ini", "norecursedirs=*", str(folder)],
-        plugins=[driver],
-    )  # fmt: skip
+    # pytest needs a place to look for tests: one that holds none.
+    with tempfile.TemporaryDirectory() as nothing:
+        code = pytest.main(
+            ["-c", os.devnull, "--rootdir", str(Path.cwd()), "-p", "no:cacheprovider", "--no-header",
+             "-W", "ignore::pytest.PytestAssertRewriteWarning", nothing],
+            plugins=[driver],
+        )  # fmt: skip
+    if code == pytest.ExitCode.INTERRUPTED:
+        return INTERRUPTED_EXIT
     broken = any(score.outcomes.get(Outcome.HARNESS_ERROR) for score in driver.scores)
     return HARNESS_ERROR_EXIT if broken else int(code)
 

@@ -160,6 +160,8 @@ class Evaluation:
             )
         except EngineLost as error:
             return replace(result, outcome=Outcome.HARNESS_ERROR, error=str(error))
+        except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one pair's, not the run's
+            return replace(result, outcome=Outcome.HARNESS_ERROR, error=f"{type(error).__name__}: {error}")
         return replace(
             result,
             outcome=verdict.outcome,

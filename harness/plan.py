@@ -190,6 +190,12 @@ def _check(request: Request) -> None:
         raise BadInput(f"--limit {request.limit}: has to be 1 or more questions")
     if not request.seconds > 0:
         raise BadInput(f"--timeout {request.seconds:g}: has to be more than 0 seconds")
+    try:
+        request.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"--out {request.out}: cannot hold run folders ({error.strerror}); choose another folder"
+        ) from error
 
 
 def _bundled(set_name: str) -> Sequence[Path]:

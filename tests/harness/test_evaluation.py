@@ -8,7 +8,8 @@ import pytest
 
 from harness.benchmark import Question, QuestionSet
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
+from harness.engines.namespace import Database
+from harness.engines.sqlite import SQLiteEngine, SQLiteSession
 from harness.evaluation import Evaluation
 from harness.execution import Limits
 from harness.outcomes import Outcome, PairResult
@@ -108,7 +109,7 @@ class CountingEngine(SQLiteEngine):
     def __init__(self) -> None:
         self.sessions = 0
 
-    def session(self, database, seconds):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+    def session(self, database: Database, seconds: float) -> SQLiteSession:
         self.sessions += 1
         return super().session(database, seconds)
 
@@ -125,6 +126,19 @@ def test_a_database_that_is_gone_is_a_harness_error_and_not_a_wrong_answer(tmp_p
     (result,) = scored(tmp_path / "nowhere", {"p": "SELECT 1"})
     assert result.outcome is Outcome.HARNESS_ERROR
     assert "zoo.sqlite" in (result.error or "")
+
+
+class FaultyEngine(SQLiteEngine):
+    """SQLite with a driver that raises what nobody expects."""
+
+    def session(self, database: Database, seconds: float) -> SQLiteSession:
+        del database, seconds
+        raise IndexError("inside the driver")
+
+
+def test_an_unexpected_exception_is_one_pairs_harness_error(databases: Path) -> None:
+    (result,) = scored(databases, {"p": "SELECT 1"}, engine=FaultyEngine())
+    assert (result.outcome, result.error) == (Outcome.HARNESS_ERROR, "IndexError: inside the driver")
 
 
 def test_results_come_in_the_order_of_the_pairs(databases: Path) -> None:
