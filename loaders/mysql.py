@@ -66,7 +66,7 @@ def _reader_is_ready(server: Server) -> bool:
     try:
         with pymysql.connect(
             host=server.host, port=server.port, user=server.reader_user, password=server.reader_password,
-            connect_timeout=CONNECT_SECONDS,
+            connect_timeout=CONNECT_SECONDS, ssl_disabled=server.is_local,
         ):  # fmt: skip
             return True
     except pymysql.OperationalError:

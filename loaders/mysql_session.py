@@ -51,7 +51,7 @@ def connected(server: Server) -> Iterator[Connection[Any]]:
             pymysql.connect(
                 host=server.host, port=server.port, user=server.user, password=server.password,
                 charset="utf8mb4", connect_timeout=CONNECT_SECONDS, autocommit=True, local_infile=True,
-                init_command=_SESSION,
+                init_command=_SESSION, ssl_disabled=server.is_local,
             )
         ) as connection:  # fmt: skip
             yield connection
