@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ from harness.pytest_driver import Driver
 from harness.report.console import print_tables
 from harness.report.summary import Score
 
-HARNESS_ERROR_EXIT = EngineUnavailable.exit_code
 INTERRUPTED_EXIT = 130
 """Of a process that Ctrl-C ends, as shells report it."""
 
@@ -37,8 +37,7 @@ def run_with_pytest(plan: Plan) -> int:
         )  # fmt: skip
     if code == pytest.ExitCode.INTERRUPTED:
         return INTERRUPTED_EXIT
-    broken = any(score.outcomes.get(Outcome.HARNESS_ERROR) for score in driver.scores)
-    return HARNESS_ERROR_EXIT if broken else int(code)
+    return _exit_code(driver.scores) or int(code)
 
 
 def run_directly(plan: Plan, console: Console) -> int:
@@ -49,7 +48,12 @@ def run_directly(plan: Plan, console: Console) -> int:
     """
     scores = score(plan, console)
     print_tables(scores, plan.request.metrics)
-    return HARNESS_ERROR_EXIT if any(s.outcomes.get(Outcome.HARNESS_ERROR) for s in scores) else 0
+    return _exit_code(scores)
+
+
+def _exit_code(scores: Sequence[Score]) -> int:
+    broken = any(score.outcomes.get(Outcome.HARNESS_ERROR) for score in scores)
+    return EngineUnavailable.exit_code if broken else 0
 
 
 def score(plan: Plan, console: Console | None = None) -> list[Score]:

@@ -17,12 +17,6 @@ class HarnessError(Exception):
     exit_code: ClassVar[int] = 2
 
 
-class CheckFailed(HarnessError):
-    """A threshold that the caller asked for was not met."""
-
-    exit_code = 1
-
-
 class BadInput(HarnessError):
     """A file, option or environment variable is not what it has to be."""
 

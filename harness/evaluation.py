@@ -41,7 +41,6 @@ class Pair:
 class _Gold:
     """The reference of one question on one engine: its rows, or the outcome that its failure is."""
 
-    origin: GoldOrigin
     execution: Execution
     failure: Outcome | None = None
 
@@ -180,19 +179,18 @@ class Evaluation:
         return execute(self._engines[dialect], database, sql, self._limits)
 
     def _gold(self, question: Question, dialect: Dialect) -> _Gold:
-        origin = _origin(question, dialect)
-        if origin is GoldOrigin.DATASET:
+        if _origin(question, dialect) is GoldOrigin.DATASET:
             sql = question.gold[dialect]
         else:
             try:
                 sql = translate(question.gold[Dialect.SQLITE], dialect).sql
             except Untranslatable as error:
-                return _Gold(origin, Execution(Ending.ERROR, error=str(error)), Outcome.GOLD_ERROR)
+                return _Gold(Execution(Ending.ERROR, error=str(error)), Outcome.GOLD_ERROR)
         execution = self._execute(question, dialect, sql)
         if execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds:
-            return _Gold(origin, execution)
+            return _Gold(execution)
         timed_out = execution.ending in (Ending.ROWS, Ending.TIMEOUT)
-        return _Gold(origin, execution, Outcome.GOLD_TIMEOUT if timed_out else Outcome.GOLD_ERROR)
+        return _Gold(execution, Outcome.GOLD_TIMEOUT if timed_out else Outcome.GOLD_ERROR)
 
     def _verdict(self, question: Question, dialect: Dialect, sql: str, gold: Execution) -> _Verdict:
         execution = self._execute(question, dialect, sql)
