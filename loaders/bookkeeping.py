@@ -11,7 +11,7 @@ from typing import Self
 from harness.engines.namespace import Database
 from harness.words import Profile
 
-LOADER_VERSION = 1
+LOADER_VERSION = 2
 """Raised by one whenever the same file would be loaded differently: what older loaders loaded is reloaded."""
 
 NAMESPACE = "bird_harness"

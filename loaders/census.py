@@ -62,16 +62,22 @@ def _table(connection: sqlite3.Connection, path: Path, table: DeclaredTable, not
                 declared=column.declared,
                 type=chosen,
                 nullable=not column.not_null or found.values < rows,
+                nulls=found.values < rows,
                 longest=found.longest,
                 least=found.least,
                 greatest=found.greatest,
-                slashes=found.slashes,
+                slashes=chosen is PortableType.DATE and found.slashes,
+                days=found.days and not found.slashes,
+                moments=found.moments and not found.slashes,
                 fractions=found.fractions,
                 mixed=len(found.classes) > 1,
+                collation=column.collation,
             )
         )
     primary_key, unique = _keys(table, stored, rows, notes)
-    return Table(table.name, tuple(columns), rows, primary_key, unique, table.indexes)
+    return Table(
+        table.name, tuple(columns), rows, primary_key, unique, table.indexes, has_rowid=table.has_rowid
+    )
 
 
 def _keys(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from loaders.schema import ForeignKey
+from loaders.source import quoted
 
 _SHADOWS = (
     "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "parent", "rowid",
@@ -27,6 +28,7 @@ class DeclaredColumn:
     name: str
     declared: str
     not_null: bool
+    collation: str = "BINARY"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class DeclaredTable:
     indexes: tuple[tuple[str, ...], ...]
     references: tuple[ForeignKey, ...]
     """As declared: `parent_columns` is empty where the parent's primary key is meant."""
+    has_rowid: bool = True
 
 
 @dataclass
@@ -77,13 +80,27 @@ def _table(connection: sqlite3.Connection, name: str, notes: list[str]) -> Decla
     return DeclaredTable(
         name=name,
         columns=tuple(
-            DeclaredColumn(column, declared, bool(not_null)) for column, declared, not_null, _ in rows
+            DeclaredColumn(column, declared, bool(not_null), _collation(connection, name, column))
+            for column, declared, not_null, _ in rows
         ),
         primary_key=tuple(row[0] for row in sorted(rows, key=lambda row: int(row[3])) if row[3]),
         unique=_without_repeats(unique),
         indexes=_without_repeats(indexes),
         references=_references(connection, name, [row[0] for row in rows]),
+        has_rowid=not connection.execute(
+            "SELECT wr FROM pragma_table_list(?) WHERE schema = 'main'", (name,)
+        ).fetchone()[0],
     )
+
+
+def _collation(connection: sqlite3.Connection, table: str, column: str) -> str:
+    """What compares a column's texts: no PRAGMA says it, but the code of a comparison names it.
+
+    https://sqlite.org/opcode.html#Eq
+    """
+    code = connection.execute(f"EXPLAIN SELECT {quoted(column)} = 'x' FROM {quoted(table)} NOT INDEXED")  # noqa: S608
+    operands = [row[5] for row in code if row[1] in {"Eq", "Ne"} and row[5]]
+    return str(operands[0]).split("-")[0] if operands else "BINARY"
 
 
 def _indexes(

@@ -22,6 +22,7 @@ _EXTREMES = (
     "count({0})", "typeof(min({0}))", "typeof(max({0}))",
     "CASE WHEN typeof(min({0})) IN ('integer', 'real') THEN min({0}) END",
     "CASE WHEN typeof(max({0})) IN ('integer', 'real') THEN max({0}) END",
+    "min({0}) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*' AND max({0}) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*'",
 )  # fmt: skip
 """SQLite sorts NULL, numbers, texts, blobs: the classes of the extremes bound those of all values.
 
@@ -45,7 +46,10 @@ def figures(connection: sqlite3.Connection, table: DeclaredTable) -> dict[str, S
     second = _ask(
         connection,
         table.name,
-        {column.name: _second(column, *first[column.name][1:3]) for column in table.columns},
+        {
+            column.name: _second(column, *first[column.name][1:3], dated=bool(first[column.name][5]))
+            for column in table.columns
+        },
     )
     return {
         column.name: _stored(connection, table.name, column.name, first[column.name], second[column.name])
@@ -69,12 +73,15 @@ def _stored(
     return replace(found, longest=length, days=days, moments=moments, slashes=slashes, fractions=fractions)
 
 
-def _second(column: DeclaredColumn, lowest: str, highest: str) -> tuple[str, ...]:
-    """The expressions that the second pass asks of a column, given the classes of its extremes."""
+def _second(column: DeclaredColumn, lowest: str, highest: str, *, dated: bool) -> tuple[str, ...]:
+    """The expressions that the second pass asks of a column, given the classes of its extremes.
+
+    `dated` says that the extremes look like dates, so that all texts may be.
+    """
     if {lowest, highest} <= _NUMBER:
         return _NUMBER_CLASSES
     if lowest == highest == "text":
-        dated = declared_type(column.declared) in {PortableType.DATE, PortableType.DATETIME}
+        dated = dated or declared_type(column.declared) in {PortableType.DATE, PortableType.DATETIME}
         return (_LENGTH, *FIGURES) if dated else (_LENGTH,)
     return (_LENGTH,) if lowest == highest == "blob" else ()
 

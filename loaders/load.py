@@ -10,7 +10,7 @@ from typing import Protocol
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
-from harness.words import Dialect
+from harness.words import Dialect, Profile
 from loaders import mysql, postgresql
 from loaders.bookkeeping import Key, Marker, key
 from loaders.census import census
@@ -84,6 +84,8 @@ def load(
         planned = {plan.database: [table.name for table in plan.tables] for plan in plans}
         present = {database: target.present(server, database) for database in planned}
         refuse_collisions(planned, markers, present, server.dialect)
+        if faithful := [database for database in databases if database.profile is Profile.FAITHFUL]:
+            target.install_functions(server, faithful)
         for plan in plans:
             done[plan.database] = _replaced(target, server, plan, progress)
     return [done[database] for database in databases]

@@ -20,6 +20,7 @@ from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.words import Dialect
+from loaders import functions
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
 from loaders.keys import add_foreign_keys, add_keys
 from loaders.mysql_rows import RowsChanged, load_rows
@@ -37,6 +38,7 @@ _RETIRED = f"{NAMESPACE}_retired"
 """Where the old tables go, to be dropped."""
 
 _LOADS = f"{NAMESPACE}.loads"
+_FUNCTIONS = f"{NAMESPACE}.functions"
 _LOCK = f"{NAMESPACE} load"
 _UNINDEXED = frozenset({"text", "longtext", "longblob"})
 """Types that MySQL indexes by a prefix only."""
@@ -71,6 +73,50 @@ def _reader_is_ready(server: Server) -> bool:
             return True
     except pymysql.OperationalError:
         return False
+
+
+def install_functions(server: Server, databases: Sequence[Database]) -> None:  # noqa: ARG001 - one place for all
+    """See `Target.install_functions`. The digest is NULL while they are not all there."""
+    wanted = functions.digest(Dialect.MYSQL)
+    with connected(server) as connection:
+        ask(connection, f"CREATE DATABASE IF NOT EXISTS {NAMESPACE} COLLATE utf8mb4_0900_bin")
+        ask(
+            connection,
+            f"CREATE TABLE IF NOT EXISTS {_FUNCTIONS} (name varchar(64) PRIMARY KEY, sha256 char(64))",
+        )
+        known = dict(ask(connection, f"SELECT name, sha256 FROM {_FUNCTIONS}"))  # noqa: S608 - a constant
+        if known.get(functions.NAMESPACE) == wanted and _exists(connection, functions.NAMESPACE):
+            return
+        if functions.NAMESPACE not in known and _exists(connection, functions.NAMESPACE):
+            raise BadInput(
+                f"MySQL at {server.address}: database {functions.NAMESPACE} is not of bird-harness, which"
+                " needs the name for SQLite's functions; rename it"
+            )
+        remember = f"REPLACE INTO {_FUNCTIONS} VALUES (%s, %s)"  # noqa: S608 - a constant
+        ask(connection, remember, [functions.NAMESPACE, None])
+        ask(connection, f"DROP DATABASE IF EXISTS {functions.NAMESPACE}")
+        ask(connection, f"CREATE DATABASE {functions.NAMESPACE} COLLATE utf8mb4_0900_bin")
+        reader = f"{connection.escape(server.reader_user)}@'%'"
+        ask(connection, f"GRANT EXECUTE ON {_pattern(connection, functions.NAMESPACE)}.* TO {reader}")
+        # A function keeps the modes that it was made under; these make division by zero NULL, as in SQLite.
+        ask(
+            connection,
+            "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES', collation_connection = utf8mb4_0900_bin",
+        )
+        for statement in functions.statements(Dialect.MYSQL):
+            ask(connection, statement)
+        ask(connection, remember, [functions.NAMESPACE, wanted])
+
+
+def _exists(connection: Connection[Any], database: str) -> bool:
+    statement = "SELECT 1 FROM information_schema.schemata WHERE schema_name = %s"
+    return bool(ask(connection, statement, [database]))
+
+
+def _pattern(connection: Connection[Any], database: str) -> str:
+    """A database in a grant, where _ and % are wildcards, except under partial revokes."""
+    [[literal]] = ask(connection, "SELECT @@partial_revokes")
+    return quoted(database if literal else re.sub(r"([_%\\])", r"\\\1", database))
 
 
 def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:  # noqa: ARG001 - all are in one place
@@ -135,6 +181,8 @@ def _fill(
         f"{quoted(column.name)} {column.type}{'' if column.source.nullable else ' NOT NULL'}"
         for column in table.columns
     ]
+    if table.place is not None:
+        columns.append(f"{quoted(table.place)} bigint NOT NULL INVISIBLE")
     if _is_ordered(table):
         columns.append(f"PRIMARY KEY {_Spelling().columns(table, table.source.primary_key, whole=True)}")
     try:
@@ -170,10 +218,8 @@ def _put_in_place(
     """Swap staged and old tables in one statement; the marker is not whole before it and whole after it."""
     live = quoted(database.mysql_database)
     ask(connection, f"CREATE DATABASE IF NOT EXISTS {live} COLLATE {MYSQL_COLLATIONS[database.profile]}")
-    # In a grant _ and % are wildcards, except under partial revokes.
-    [[literal]] = ask(connection, "SELECT @@partial_revokes")
-    pattern = database.mysql_database if literal else re.sub(r"([_%\\])", r"\\\1", database.mysql_database)
-    ask(connection, f"GRANT SELECT ON {quoted(pattern)}.* TO {connection.escape(server.reader_user)}@'%'")
+    pattern = _pattern(connection, database.mysql_database)
+    ask(connection, f"GRANT SELECT ON {pattern}.* TO {connection.escape(server.reader_user)}@'%'")
     retired = [table for table in old if table in _tables(connection, database.mysql_database)]
     moves = [f"{live}.{quoted(table)} TO {_RETIRED}.{quoted(table)}" for table in retired]
     moves += [f"{_STAGING}.{quoted(table)} TO {live}.{quoted(table)}" for table in marker.tables]

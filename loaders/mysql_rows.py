@@ -50,6 +50,9 @@ def load_rows(
     """
     texts = [_is_text(column) for column in table.columns]
     values = [_value(column) for column in table.columns]
+    if table.place is not None:
+        texts.append(False)
+        values.append("rowid")
     reading, writing = os.pipe()
     with ThreadPoolExecutor(1) as pool:
         sent = pool.submit(_send, connection, _statement(name, table, f"/dev/fd/{reading}"), reading)
@@ -111,6 +114,8 @@ def _statement(name: str, table: ServerTable, path: str) -> str:
         f"@{number}" if column.type == "longblob" else quoted(column.name)
         for number, column in enumerate(table.columns)
     ]
+    if table.place is not None:
+        fields.append(quoted(table.place))
     blobs = [
         f"{quoted(column.name)} = UNHEX(@{number})"
         for number, column in enumerate(table.columns)

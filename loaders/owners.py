@@ -6,12 +6,13 @@ from collections.abc import Set as AbstractSet
 from harness.engines.namespace import Database
 from harness.errors import BadInput
 from harness.words import Dialect
+from loaders import functions
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
 
 _TAKEN = frozenset({
     "information_schema", "mysql", "performance_schema", "sys",
     "pg_catalog", "postgres", "template0", "template1",
-    NAMESPACE,
+    NAMESPACE, functions.NAMESPACE,
 })  # fmt: skip
 """Names that belong to a server or to the harness itself."""
 

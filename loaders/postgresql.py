@@ -17,7 +17,7 @@ from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.words import Dialect
-from loaders import dates
+from loaders import dates, functions
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
 from loaders.keys import add_foreign_keys, add_keys
 from loaders.postgresql_session import (
@@ -36,6 +36,7 @@ from loaders.source import quoted
 from loaders.target import Source
 
 _LOADS = f"{NAMESPACE}.loads"
+_FUNCTIONS = "bird-harness functions "
 _LOCK = int.from_bytes(b"birdload")
 _WITH_PROVIDERS = 150_000
 """The first version whose clusters can sort by something other than the C library."""
@@ -86,6 +87,34 @@ def _reader_is_ready(server: Server) -> bool:
             return connection.execute("SHOW default_transaction_read_only").fetchone() == ("on",)
     except psycopg.OperationalError:
         return False
+
+
+def install_functions(server: Server, databases: Sequence[Database]) -> None:
+    """See `Target.install_functions`. The comment on their schema tells whose they are, and which version."""
+    schema, wanted = functions.NAMESPACE, f"{_FUNCTIONS}{functions.digest(Dialect.POSTGRESQL)}"
+    for name in sorted({database.postgresql_database for database in databases}):
+        _create_database(server, name)
+        with connected(server, name) as connection:
+            found = connection.execute(
+                "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", [schema]
+            ).fetchone()
+            if found == (wanted,):
+                continue
+            if found is not None and not str(found[0]).startswith(_FUNCTIONS):
+                raise BadInput(
+                    f"PostgreSQL at {server.address}: schema {schema} of database {name} is not of"
+                    " bird-harness, which needs the name for SQLite's functions; rename it"
+                )
+            run(connection, f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+            run(connection, f"CREATE SCHEMA {schema}")
+            run(connection, "SET LOCAL check_function_bodies = off")
+            run(connection, functions.script(Dialect.POSTGRESQL))
+            run(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
+            run(
+                connection,
+                f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {quoted(server.reader_user)}",
+            )
+            run(connection, f"COMMENT ON SCHEMA {schema} IS '{wanted}'")
 
 
 def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:

@@ -92,6 +92,14 @@ class ServerColumn:
     type: str
 
 
+PLACE = "sqlite_rowid"
+"""An invisible column of MySQL tables in profile faithful: the rowid, where no column has it.
+
+PostgreSQL keeps the order in which rows were loaded, and can tell it.
+https://dev.mysql.com/doc/refman/9.7/en/invisible-columns.html
+"""
+
+
 @dataclass(frozen=True)
 class ServerTable:
     """A table as a server gets it."""
@@ -99,6 +107,8 @@ class ServerTable:
     source: Table
     name: str
     columns: tuple[ServerColumn, ...]
+    place: str | None = None
+    """The name of the column that has the rowid besides."""
 
     def spelled(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The server's names of columns given by SQLite's."""
@@ -130,6 +140,7 @@ def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path
                 )
                 for column in table.columns
             ),
+            PLACE if _needs_place(table, dialect, profile) else None,
         )
         for table in schema.tables
     )
@@ -142,6 +153,12 @@ def _table_name(name: str, dialect: Dialect) -> str:
 
 def _column_name(name: str, dialect: Dialect) -> str:
     return postgresql_name(name) if dialect is Dialect.POSTGRESQL else name
+
+
+def _needs_place(table: Table, dialect: Dialect, profile: Profile) -> bool:
+    hidden = {"rowid", PLACE} & {column.name.lower() for column in table.columns}
+    wanted = dialect is Dialect.MYSQL and profile is Profile.FAITHFUL
+    return wanted and table.has_rowid and table.rowid is None and not hidden
 
 
 def _check_names(names: Sequence[str], dialect: Dialect, where: str) -> None:

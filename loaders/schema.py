@@ -30,6 +30,8 @@ class Column:
     type: PortableType
     nullable: bool
     """Whether it holds NULL, or is not declared NOT NULL."""
+    nulls: bool = True
+    """Whether it holds NULL."""
     longest: int = 0
     """Bytes of the longest text or blob in the file; of a text, never fewer than its characters."""
     least: float | None = None
@@ -37,10 +39,16 @@ class Column:
     """The extremes of a column of numbers; they can be infinite."""
     slashes: bool = False
     """DATE: whether a value is written with slashes."""
+    days: bool = False
+    """Text of any declaration: whether every value is a calendar day, written YYYY-MM-DD."""
+    moments: bool = False
+    """Text of any declaration: whether every value is such a day or YYYY-MM-DD HH:MM:SS, decimals or not."""
     fractions: bool = False
     """DATETIME: whether a value has a fraction of a second other than zero."""
     mixed: bool = False
     """Whether values of more than one SQLite storage class have to be converted to `type`."""
+    collation: str = "BINARY"
+    """What compares its texts: BINARY, NOCASE or RTRIM. https://sqlite.org/datatype3.html#collating_sequences"""
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,16 @@ class Table:
     unique: tuple[tuple[str, ...], ...] = ()
     indexes: tuple[tuple[str, ...], ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
+    has_rowid: bool = True
+    """Whether it is an ordinary table, and none WITHOUT ROWID. https://sqlite.org/withoutrowid.html"""
+
+    @property
+    def rowid(self) -> str | None:
+        """The INTEGER PRIMARY KEY, which is the rowid. https://sqlite.org/lang_createtable.html#rowid."""
+        if self.has_rowid and len(self.primary_key) == 1:
+            [name] = self.primary_key
+            return name if self.column(name).declared.upper() == "INTEGER" else None
+        return None
 
     def column(self, name: str) -> Column:
         """The column of that exact name."""

@@ -42,6 +42,14 @@ class Target(Protocol):
         """Make sure that the reading role exists and can log in."""
         ...
 
+    def install_functions(self, server: Server, databases: Sequence[Database]) -> None:
+        """Make sure that the functions of `loaders.functions` are there for databases of profile faithful.
+
+        Raises:
+            BadInput: something else has their namespace.
+        """
+        ...
+
     def markers(self, server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
         """The markers where `databases` stand or would stand, and those of their neighbours there.
 

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,7 +89,7 @@ def test_types(type_: PortableType, official: tuple[str, str], faithful: tuple[s
 
 
 def test_mysql_types_follow_the_data() -> None:
-    def column(name: str, type_: PortableType = PortableType.TEXT, longest: int = 9, **facts: bool) -> Column:
+    def column(name: str, type_: PortableType = PortableType.TEXT, longest: int = 9, **facts: Any) -> Column:
         return Column(name, "", type_, nullable=True, longest=longest, **facts)
 
     columns = (
