@@ -1,7 +1,7 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images load eval coverage test lint format lock bench clean
+.PHONY: help setup up down status images load eval coverage test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
@@ -12,6 +12,8 @@ PROFILE ?=#     official (default of eval) or faithful
 WORKERS ?=#     threads; default: one a core
 LIMIT ?=#       only the first LIMIT questions
 OUT ?=#         where run folders go; default: results
+QUERIES ?=#     how many queries `fuzz` generates; default: 10000
+SEED ?=#        which queries they are; default: 0
 NATIVE ?=#      NATIVE=1: private servers without Docker and without root
 ARGS ?=#        anything else for the command, e.g. ARGS="--extract fences"
 
@@ -62,11 +64,15 @@ eval: setup ## score PREDICTIONS and print the table
 	  $(if $(METRICS),--metrics "$(METRICS)") $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-coverage: setup ## count how many golds answer the same on MySQL and PostgreSQL as on SQLite
-	@$(HARNESS) coverage $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(ARGS)
+coverage: setup ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
+	@$(HARNESS) coverage $(on_set) $(on_dialect) $(on_profile) $(if $(WORKERS),--workers "$(WORKERS)") \
+	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 test: setup ## run the tests; servers come from Docker, or are private native ones where there is no Docker
 	@$(BIN)/python -m pytest $(ARGS)
+
+fuzz: setup ## generate SQLite queries and hold every engine's rows against SQLite's; needs `make up`
+	@$(BIN)/python -m tests.fuzz $(if $(QUERIES),--queries "$(QUERIES)") $(if $(SEED),--seed "$(SEED)") $(ARGS)
 
 lint: setup ## style, types and the arrows between the rooms
 	@$(BIN)/ruff check
@@ -84,8 +90,9 @@ lock: setup ## choose the newest dependencies that pyproject.toml allows and loc
 	echo uv | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header - --output-file requirements/uv.txt
 
-bench: setup ## measure the harness against a naive evaluator, in the same run
+bench: setup ## measure the harness and the translator against peers, in the same run
 	@$(BIN)/python -m benchmarks.evaluation $(ARGS)
+	@$(BIN)/python -m benchmarks.translation $(if $(SET),--set "$(SET)")
 
 clean: ## remove what `make` made here, apart from results and .env
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist

@@ -1,20 +1,24 @@
-"""SQLite SQL to the same question in another dialect.
+"""SQLite SQL to the same question in another dialect: the same rows, or a word of why not.
 
-This is sqlglot's transpilation, with identifiers spelled as the loaders spell them. It serves question sets
-that publish no gold of their own for a dialect; how often its result returns what SQLite returns is for
-`bird-harness coverage` to say, so a gold that comes from here is marked `translated` wherever it is counted.
+`translate` gives SQL that returns on the target, loaded in profile `faithful`, what the text returns on
+SQLite: the same values, as often, in the same order where ORDER BY decides it. Where SQLite itself leaves the
+answer open, and where something is assumed, it adds a warning; where the target cannot be exact it raises
+`Untranslatable`.
 """
 
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
+from dialects.compiler import Compiler
+from dialects.errors import Untranslatable
+from dialects.generator import spell
+from dialects.source import parse
+from dialects.tables import Tables
 from harness.words import Dialect
-from loaders.profiles import postgresql_name
+from loaders.schema import Schema
 
-_NAMES = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
+__all__ = ["Translation", "Untranslatable", "translate"]
 
 
 @dataclass(frozen=True)
@@ -23,35 +27,52 @@ class Translation:
 
     sql: str
     target: Dialect
+    rules: tuple[str, ...] = ()
+    """The rewrites that were applied, in order; `dialects.table` describes each."""
+    warnings: tuple[str, ...] = ()
+    """What SQLite does not define or what was assumed, a sentence each; without any the rows are the same."""
 
 
-class Untranslatable(Exception):
-    """The text has no translation; the message says why."""
+def translate(sql: str, schema: Schema, target: Dialect) -> Translation:
+    """Translate one SQLite query.
 
-
-def translate(sql: str, target: Dialect) -> Translation:
-    """Translate one SQLite statement to `target`.
+    Args:
+        sql: a SELECT, VALUES or compound SELECT, as SQLite takes it.
+        schema: the census of the database that it is for, from `loaders.census`.
+        target: the dialect; SQLite's own is returned as it is.
 
     Raises:
-        Untranslatable: sqlglot cannot parse the text as one statement, or cannot say it in the target.
+        Untranslatable: the text is no such query, names what the schema has not, or means something that the
+            target cannot say exactly.
     """
     if target is Dialect.SQLITE:
         return Translation(sql, target)
+    tree = parse(sql)
+    compiler = Compiler(_tables(schema, target), sql, tree)
     try:
-        statements = [tree for tree in sqlglot.parse(sql, read=_NAMES[Dialect.SQLITE]) if tree is not None]
-        if len(statements) != 1:
-            raise Untranslatable(f"no translation to {target}: {len(statements)} statements instead of one")
-        tree = statements[0]
-        if target is Dialect.POSTGRESQL:
-            tree = tree.transform(_as_loaded)
-        text = tree.sql(dialect=_NAMES[target], unsupported_level=sqlglot.ErrorLevel.RAISE)
-    except (SqlglotError, RecursionError) as error:
-        raise Untranslatable(f"no translation to {target}: {' '.join(str(error).split())}") from error
-    return Translation(text, target)
+        relation = compiler.query(tree, None)
+        # What SQLite itself refuses has no meaning to keep, even where the compiler has found one.
+        _ = compiler.visits
+        if compiler.hints and isinstance(relation.node, exp.Select):
+            relation.node.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
+        text = spell(relation.node, target)
+    except RecursionError as error:
+        raise Untranslatable("the statement", "it is nested too deeply") from error
+    return Translation(text, target, tuple(compiler.rules), tuple(compiler.warnings))
 
 
-def _as_loaded(node: exp.Expression) -> exp.Expression:
-    """SQLite ignores the case of every name, PostgreSQL only that of names without quotes."""
-    if isinstance(node, exp.Identifier):
-        return exp.to_identifier(postgresql_name(node.name), quoted=True)
-    return node
+_KNOWN: dict[tuple[int, Dialect], tuple[Schema, Tables]] = {}
+"""By identity: comparing schemas costs more than compiling a query. A schema kept keeps its identity."""
+
+_MOST_KNOWN = 256
+
+
+def _tables(schema: Schema, target: Dialect) -> Tables:
+    """The tables as the target has them."""
+    key = id(schema), target
+    found = _KNOWN.get(key)
+    if found is None:
+        if len(_KNOWN) >= _MOST_KNOWN:
+            _KNOWN.clear()
+        found = _KNOWN[key] = schema, Tables(schema, target)
+    return found[1]

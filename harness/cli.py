@@ -13,18 +13,18 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from dialects.coverage import cover
+from dialects.coverage import Origin
 from harness import provision
+from harness.coverage import CoverageRequest, measure
 from harness.drivers import run_directly, run_with_pytest
 from harness.engines import on_server
 from harness.engines.server import Server
-from harness.errors import EngineUnavailable, HarnessError
+from harness.errors import BadInput, EngineUnavailable, HarnessError
 from harness.execution import Limits
 from harness.plan import ALL, AUTO, Request, find_servers, parse_dialects, prepare
 from harness.predictions import Extract
 from harness.provision.images import build
 from harness.readers.question_sets import load_set
-from harness.report.console import print_coverage
 from harness.report.loading import loading_bar, loading_lines
 from harness.status import print_status
 from harness.words import Dialect, Profile
@@ -45,6 +45,13 @@ class Driver(StrEnum):
 
     PYTEST = "pytest"
     DIRECT = "direct"
+
+
+class CoveredGold(StrEnum):
+    """Which golds coverage is measured of."""
+
+    TRANSLATED = "translated"
+    DATASET = "dataset"
 
 
 SetName = Annotated[str, typer.Option("--set", help="sample, mini_dev, mini_dev_2025 or dev.")]
@@ -183,25 +190,45 @@ def images(*, dialect: Dialects = ALL) -> None:
 
 
 @app.command()
-def coverage(
+def coverage(  # noqa: PLR0913 - one parameter an option
     *,
     set_name: SetName = "sample",
     dialect: Dialects = AUTO,
+    gold: Annotated[
+        CoveredGold, typer.Option(help="SQLite's golds as translated, or the dataset's own for the dialect.")
+    ] = CoveredGold.TRANSLATED,
+    profile: Annotated[
+        Profile | None, typer.Option(help="Default: faithful; official with --gold dataset.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Threads. Default: one a core.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
+    out: Annotated[Path, typer.Option(help="Parent of the folder with the report.")] = Path("results"),
+    update: Annotated[
+        bool, typer.Option("--update", help="Make the result what is expected, and renew the documentation.")
+    ] = False,
 ) -> None:
-    """Count how many golds, translated, return on a server what they return on SQLite."""
-    questions = load_set(set_name) if limit is None else load_set(set_name).limit(limit)
+    """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
+    if not timeout > 0:
+        raise BadInput(f"--timeout {timeout:g}: has to be more than 0 seconds")
+    optional: dict[str, Any] = {} if workers is None else {"workers": workers}
+    request = CoverageRequest(
+        set_name=set_name,
+        origin=Origin(gold),
+        profile=profile,
+        limit=limit,
+        seconds=timeout,
+        out=out,
+        update=update,
+        **optional,
+    )
     servers = _servers(dialect)
     if not servers:
         _say("SQLite is the reference: there is nothing to compare it with")
         return
     with loading_bar(_messages) as progress:
-        for server in servers.values():
-            databases = [questions.database(db_id, Profile.FAITHFUL) for db_id in questions.db_ids]
-            loading.load(databases, server, progress=progress)
-    engines = {name: on_server(server) for name, server in servers.items()}
-    print_coverage(list(cover(questions, engines, Limits(seconds=timeout))))
+        code = measure(request, servers, _say, progress)
+    raise typer.Exit(code)
 
 
 @app.command()

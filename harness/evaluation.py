@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TypeVar
 
+from dialects.overrides import Override, overrides
 from dialects.translate import Untranslatable, translate
 from harness.benchmark import Question, QuestionSet
 from harness.engines.base import Engine, EngineLost
@@ -18,6 +19,8 @@ from harness.metrics import METRICS
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.predictions import PredictionFile
 from harness.words import Dialect, Profile
+from loaders.census import census
+from loaders.schema import Schema
 
 Value = TypeVar("Value")
 
@@ -109,6 +112,12 @@ class Evaluation:
         self._profile = profile
         self._limits = limits or Limits()
         self._metrics = {name: METRICS[name] for name in metrics}
+        self._overrides: dict[Dialect, Mapping[str, Override]] = {
+            dialect: overrides(questions.name, dialect)
+            for dialect in engines
+            if dialect is not Dialect.SQLITE
+        }
+        self._schemas = _Once()
         self._golds = _Once()
         self._verdicts = _Once()
         self.pairs: tuple[Pair, ...] = tuple(
@@ -139,7 +148,7 @@ class Evaluation:
             difficulty=question.difficulty,
             outcome=Outcome.MISSING,
             scores=self._zero(),
-            gold_origin=_origin(question, dialect),
+            gold_origin=self._origin(question, dialect),
         )
         if pair.sql is None:
             return result
@@ -178,12 +187,26 @@ class Evaluation:
         database = self._questions.database(question.db_id, self._profile)
         return execute(self._engines[dialect], database, sql, self._limits)
 
+    def _origin(self, question: Question, dialect: Dialect) -> GoldOrigin:
+        if dialect in question.gold:
+            return GoldOrigin.DATASET
+        override = self._overrides[dialect].get(question.key)
+        usable = override is not None and override.replaces(question.gold[Dialect.SQLITE])
+        return GoldOrigin.OVERRIDE if usable else GoldOrigin.TRANSLATED
+
+    def _schema(self, db_id: str) -> Schema:
+        return self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))
+
     def _gold(self, question: Question, dialect: Dialect) -> _Gold:
-        if _origin(question, dialect) is GoldOrigin.DATASET:
+        origin = self._origin(question, dialect)
+        if origin is GoldOrigin.DATASET:
             sql = question.gold[dialect]
+        elif origin is GoldOrigin.OVERRIDE:
+            sql = self._overrides[dialect][question.key].sql
         else:
             try:
-                sql = translate(question.gold[Dialect.SQLITE], dialect).sql
+                schema = self._schema(question.db_id)
+                sql = translate(question.gold[Dialect.SQLITE], schema, dialect).sql
             except Untranslatable as error:
                 return _Gold(Execution(Ending.ERROR, error=str(error)), Outcome.GOLD_ERROR)
         execution = self._execute(question, dialect, sql)
@@ -212,7 +235,3 @@ _FAILURES = {
     Ending.TIMEOUT: Outcome.PREDICTION_TIMEOUT,
     Ending.TOO_LARGE: Outcome.PREDICTION_TOO_LARGE,
 }
-
-
-def _origin(question: Question, dialect: Dialect) -> GoldOrigin:
-    return GoldOrigin.DATASET if dialect in question.gold else GoldOrigin.TRANSLATED

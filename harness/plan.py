@@ -5,8 +5,8 @@ means the same everywhere and is refused with the same words.
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +160,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         raise EngineUnavailable("; ".join(left_out))
     for line in left_out:
         say(line)
+    request = _with_profile(request, questions, servers, say)
     databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
     for server in servers.values():
         loading.load(databases, server, progress=progress)
@@ -176,6 +177,22 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         metrics=request.metrics,
     )
     return Plan(request, questions, evaluation, engines, files, left_out)
+
+
+def _with_profile(
+    request: Request, questions: QuestionSet, servers: Iterable[Dialect], say: Callable[[str], None]
+) -> Request:
+    """The request with profile `faithful` where gold is translated: only there is it true to SQLite."""
+    translated = [
+        dialect for dialect in servers if any(dialect not in item.gold for item in questions.questions)
+    ]
+    if not translated or request.profile is Profile.FAITHFUL:
+        return request
+    say(
+        f"{request.set_name} publishes no gold for {' and '.join(translated)}: SQLite's is translated,"
+        " and the databases are loaded in profile faithful"
+    )
+    return replace(request, profile=Profile.FAITHFUL)
 
 
 def _check(request: Request) -> None:

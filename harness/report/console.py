@@ -1,19 +1,17 @@
-"""Tables on a terminal: side by side, a row per predictor and a column group per engine; and coverage."""
+"""Tables on a terminal: side by side, a row per predictor and a column group per engine."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dialects.coverage import Answer, Coverage
 from harness.outcomes import Outcome
 from harness.report.summary import LEVELS, TOTAL, Score
 from harness.words import Dialect
 
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
-_NAMES = {Dialect.SQLITE: "SQLite", Dialect.MYSQL: "MySQL", Dialect.POSTGRESQL: "PostgreSQL"}
+NAMES = {Dialect.SQLITE: "SQLite", Dialect.MYSQL: "MySQL", Dialect.POSTGRESQL: "PostgreSQL"}
 _METRICS = {"ex": "EX"}
 
 
@@ -54,7 +52,7 @@ def _metric_table(scores: Sequence[Score], metric: str, dialects: Sequence[Diale
     for dialect in dialects:
         for level in LEVELS:
             first = level == LEVELS[0]
-            head = f"{_NAMES[dialect] if first else ''}\n{_SHORT[level]}"
+            head = f"{NAMES[dialect] if first else ''}\n{_SHORT[level]}"
             table.add_column(head, justify="right", no_wrap=True, style="bold" if level == "total" else "")
     by_key = {(score.predictor, score.dialect): score for score in scores}
     for predictor in dict.fromkeys(score.predictor for score in scores):
@@ -80,14 +78,14 @@ def _outcome_table(scores: Sequence[Score], metrics: Sequence[str]) -> Table:
     for score in scores:
         counts = (str(score.outcomes.get(outcome, 0)) for outcome in seen)
         figures = (_figure(score.scored_metrics[metric][TOTAL]) for metric in without)
-        table.add_row(score.predictor, _NAMES[score.dialect], *counts, *figures)
+        table.add_row(score.predictor, NAMES[score.dialect], *counts, *figures)
     return table
 
 
 def _print_gold_failures(console: Console, dialect: Dialect, scores: Sequence[Score]) -> None:
     failures = {question: error for score in scores for question, error in score.gold_failures.items()}
     if failures:
-        text = f"Gold that failed on {_NAMES[dialect]}; it counts 0 for everybody, as in the official script:"
+        text = f"Gold that failed on {NAMES[dialect]}; it counts 0 for everybody, as in the official script:"
         console.print(text, markup=False)
     for question, error in failures.items():
         console.print(f"  {question}: {error}", markup=False, highlight=False)
@@ -95,24 +93,3 @@ def _print_gold_failures(console: Console, dialect: Dialect, scores: Sequence[Sc
 
 def _figure(percent: float | None) -> str:
     return "-" if percent is None else f"{percent:.2f}"
-
-
-def print_coverage(covered: Sequence[Coverage], console: Console | None = None) -> None:
-    """Print how many golds answer the same on each engine, and which do not."""
-    console = wide(console)
-    table = Table(
-        title="Golds of SQLite on other engines", box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False
-    )
-    table.add_column("engine")
-    for answer in Answer:
-        table.add_column(answer.replace("_", " "), justify="right")
-    for dialect in dict.fromkeys(one.dialect for one in covered):
-        counts = Counter(one.answer for one in covered if one.dialect is dialect)
-        table.add_row(_NAMES[dialect], *(str(counts[answer]) for answer in Answer))
-    for one in covered:
-        if one.answer is not Answer.SAME:
-            console.print(
-                f"{_NAMES[one.dialect]} {one.question}: {one.answer} {one.detail or ''}".rstrip(),
-                markup=False,
-            )
-    console.print(table)

@@ -972,6 +972,7 @@ RETURN CASE WHEN n >= 64 THEN a - a WHEN n <= -64 THEN CASE WHEN a < 0 THEN -1 E
 -- -1, 0 or 1: an integer beside a real, both exact.
 CREATE FUNCTION bird_sqlite.compared(a bigint, b float8) RETURNS int
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN b >= 9223372036854775808 THEN -1 WHEN b < -9223372036854775808 THEN 1
+RETURN CASE WHEN a IS NULL OR b IS NULL THEN NULL
+    WHEN b >= 9223372036854775808 THEN -1 WHEN b < -9223372036854775808 THEN 1
     WHEN a < trunc(b)::bigint THEN -1 WHEN a > trunc(b)::bigint THEN 1
-    WHEN trunc(b) < b THEN -1 WHEN trunc(b) > b THEN 1 WHEN a IS NOT NULL AND b IS NOT NULL THEN 0 END;
+    WHEN trunc(b) < b THEN -1 WHEN trunc(b) > b THEN 1 ELSE 0 END;

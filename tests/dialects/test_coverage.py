@@ -1,51 +1,182 @@
-from collections import Counter
-from collections.abc import Sequence
-from datetime import date, datetime
-from decimal import Decimal
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from dialects.coverage import Answer, bag, cover
+from dialects.coverage import Answer, Origin, OverrideState, Reason, checking, cover, expectations
+from dialects.overrides import Override, OverrideReason, digest
+from dialects.translate import Untranslatable, translate
+from harness.benchmark import QuestionSet
 from harness.engines import on_server
 from harness.engines.server import Server
 from harness.execution import Limits
 from harness.readers.question_sets import load_set
-from harness.words import Profile
+from harness.words import Dialect, Profile
+from loaders.census import census
 from loaders.load import load
 
+UPDATE = "look at the change; if it is right: bird-harness coverage --set sample --update"
 
-@pytest.mark.parametrize(
-    ("left", "right", "same"),
-    [
-        ([(1,), (2,)], [(2,), (1,)], True),
-        ([(1,), (1,)], [(1,)], False),
-        ([(1,)], [(1.0,)], True),
-        ([(Decimal("0.1"),)], [(0.1,)], True),
-        ([(True,)], [(1,)], True),
-        ([(1 / 3,)], [(0.33333333333,)], True),
-        ([(1 / 3,)], [(0.333333,)], False),
-        ([(2**53 + 1,)], [(2**53 + 1,)], True),
-        ([("1",)], [(1,)], False),
-        ([("a",)], [("A",)], False),
-        ([(None,)], [(None,)], True),
-        ([(None,)], [(0,)], False),
-        ([(date(2020, 2, 29),)], [("2020-02-29",)], True),
-        ([(datetime(2020, 2, 29, 1, 2, 3),)], [("2020-02-29 01:02:03",)], True),  # noqa: DTZ001 - as drivers do
-    ],
-)
-def test_rows_are_the_same_by_value_and_multiplicity(
-    left: Sequence[tuple[object, ...]], right: Sequence[tuple[object, ...]], *, same: bool
-) -> None:
-    assert (bag(left) == bag(right)) is same
+
+@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+def test_the_samples_translations_are_those_that_were_reviewed(target: Dialect) -> None:
+    questions = load_set("sample")
+    schemas = {db_id: census(questions.database(db_id).sqlite_path) for db_id in questions.db_ids}
+    expected = expectations.read("sample")[target]
+    folder = expectations.HOME / "sample" / target
+    assert {path.stem for path in folder.iterdir()} == {key for key in expected if expected[key].sha256}
+    for question in questions.questions:
+        kept = folder / f"{question.key}.sql"
+        try:
+            text = translate(question.gold[Dialect.SQLITE], schemas[question.db_id], target).sql
+        except Untranslatable:
+            assert expected[question.key].sha256 is None, UPDATE
+            continue
+        assert kept.read_text(encoding="utf-8") == text + "\n", UPDATE
+        assert expected[question.key].sha256 == digest(text), UPDATE
+
+
+@pytest.fixture(scope="module")
+def sample() -> QuestionSet:
+    return load_set("sample")
+
+
+def one_gold(sample: QuestionSet, sql: str, **golds: str) -> QuestionSet:
+    """The sample's first question with other golds."""
+    gold = {Dialect.SQLITE: sql} | {Dialect(name): text for name, text in golds.items()}
+    return replace(sample, questions=(replace(sample.questions[0], gold=gold),))
+
+
+def loaded(questions: QuestionSet, server: Server, profile: Profile = Profile.FAITHFUL) -> QuestionSet:
+    load([questions.database(db_id, profile) for db_id in questions.db_ids], server)
+    return questions
+
+
+def answer(questions: QuestionSet, server: Server, origin: Origin = Origin.DATASET) -> Answer:
+    [found] = cover(questions, {server.dialect: on_server(server)}, Limits(seconds=5), origin=origin)
+    return found
 
 
 @pytest.mark.engine
-def test_most_golds_of_the_sample_answer_the_same_in_translation(server: Server) -> None:
-    questions = load_set("sample")
-    load([questions.database(db_id, Profile.FAITHFUL) for db_id in questions.db_ids], server)
-    covered = list(cover(questions, {server.dialect: on_server(server)}, Limits()))
-    answers = Counter(one.answer for one in covered)
-    assert len(covered) == len(questions.questions)
-    assert answers[Answer.NO_REFERENCE] == 0
-    assert answers[Answer.SAME] > 0.6 * len(covered)
-    assert all(one.detail for one in covered if one.answer in (Answer.ERROR, Answer.UNTRANSLATABLE))
+def test_the_sample_is_as_expected(sample: QuestionSet, server: Server) -> None:
+    loaded(sample, server)
+    answers = list(cover(sample, {server.dialect: on_server(server)}, Limits(), workers=2))
+    assert [one.question for one in answers] == [question.key for question in sample.questions]
+    before = expectations.read("sample")
+    assert list(expectations.changes(answers, before, tuple(sample.by_key))) == [], UPDATE
+    assert all(one.engine_seconds is not None for one in answers if one.runs)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("golds", "reason", "flags"),
+    [
+        (("SELECT 1", "SELECT 1"), None, (True, True, None)),
+        (("SELECT 1", "SELECT 2"), Reason.DIFFERENT, (False, False, None)),
+        (("SELECT 1", "SELECT 1 UNION ALL SELECT 1"), Reason.DIFFERENT, (True, False, None)),
+        (
+            ("SELECT 1 AS a UNION SELECT 2 ORDER BY a", "SELECT 1 AS a UNION SELECT 2 ORDER BY a DESC"),
+            Reason.ORDER,
+            (True, True, False),
+        ),
+        (("SELECT 1 AS a ORDER BY a", "SELECT 1"), None, (True, True, True)),
+        (
+            ("SELECT a FROM (SELECT 1 AS a, 0 AS b UNION ALL SELECT 2, 0) ORDER BY b LIMIT 1", "SELECT 2"),
+            Reason.TIE,
+            (False, False, True),
+        ),
+        (
+            (
+                "SELECT a FROM (SELECT 1 AS a, 0 AS b UNION ALL SELECT 2, 0) ORDER BY b",
+                "SELECT 2 UNION ALL SELECT 1",
+            ),
+            None,
+            (True, True, True),
+        ),
+        (("SELECT 1", "SELECT FROM WHERE"), Reason.SYNTAX, (False, False, None)),
+        (("SELECT 1", "SELECT nowhere"), Reason.BAD_NAME, (False, False, None)),
+        (("SELECT 1", "SELECT (SELECT 1 UNION SELECT 2)"), Reason.SEVERAL_ROWS, (False, False, None)),
+        (("SELECT nothing", "SELECT 1"), Reason.NO_REFERENCE, (False, False, None)),
+        (("SELECT date('now')", "SELECT CURRENT_DATE"), None, (True, True, None)),
+        (("SELECT date('now', '-1 day')", "SELECT CURRENT_DATE"), Reason.DIFFERENT, (False, False, None)),
+    ],
+)
+def test_an_answer_says_what_is_the_same_and_why_not(
+    sample: QuestionSet,
+    server: Server,
+    golds: tuple[str, str],
+    reason: Reason | None,
+    flags: tuple[bool, bool, bool | None],
+) -> None:
+    loaded(sample, server)
+    sqlite, server_sql = golds
+    found = answer(one_gold(sample, sqlite, **{server.dialect: server_sql}), server)
+    assert (found.reason, (found.same_set, found.same_bag, found.same_order)) == (reason, flags)
+    assert found.covered is (reason in (None, Reason.TIE))
+    assert found.origin is Origin.DATASET
+    assert found.sql == server_sql
+    assert bool(found.only_sqlite or found.only_engine) is (found.runs and not found.same_bag)
+
+
+@pytest.mark.engine
+def test_a_dialect_without_a_published_gold_has_no_answer(sample: QuestionSet, server: Server) -> None:
+    loaded(sample, server)
+    engines = {server.dialect: on_server(server)}
+    assert list(cover(one_gold(sample, "SELECT 1"), engines, Limits(), origin=Origin.DATASET)) == []
+
+
+@pytest.mark.engine
+def test_what_cannot_be_translated_is_said_so(sample: QuestionSet, server: Server) -> None:
+    loaded(sample, server)
+    found = answer(one_gold(sample, "SELECT nothing FROM nowhere"), server, Origin.TRANSLATED)
+    assert (found.reason, found.sql, found.covered) == (Reason.UNTRANSLATABLE, None, False)
+    assert found.detail
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    ("golds", "state"),
+    [
+        (("SELECT nothing FROM nowhere", "SELECT nothing FROM nowhere"), OverrideState.NEEDED),
+        (("SELECT COUNT(*) FROM Books", "SELECT COUNT(*) FROM Books"), OverrideState.UNNEEDED),
+        (("SELECT COUNT(*) FROM Books", "SELECT other"), OverrideState.STALE),
+    ],
+)
+def test_an_override_is_needed_stale_or_unneeded(
+    sample: QuestionSet,
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    golds: tuple[str, str],
+    state: OverrideState,
+) -> None:
+    loaded(sample, server)
+    gold, replaced = golds
+    questions = one_gold(sample, gold)
+    key = questions.questions[0].key
+    override = Override(
+        key, server.dialect, digest(replaced), OverrideReason.UNTRANSLATABLE, "a note", "SELECT 1"
+    )
+
+    def only_one(question_set: str, target: Dialect) -> Mapping[str, Override]:
+        assert (question_set, target) == ("sample", server.dialect)
+        return {key: override}
+
+    monkeypatch.setattr(checking, "overrides", only_one)
+    found = answer(questions, server, Origin.TRANSLATED)
+    assert (found.override, found.origin, found.sql) == (state, Origin.OVERRIDE, "SELECT 1")
+
+
+@pytest.mark.bird
+@pytest.mark.engine
+@pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
+def test_every_gold_of_mini_dev_runs_and_nearly_all_return_sqlites_rows(
+    bird_home: Path, name: str, server: Server
+) -> None:
+    questions = loaded(load_set(name, bird_home), server)
+    answers = list(cover(questions, {server.dialect: on_server(server)}, Limits(), workers=2))
+    assert len(answers) == 500
+    assert [one.question for one in answers if not one.runs] == []
+    assert sum(one.same_bag or one.covered for one in answers) >= 0.99 * 500
+    assert list(expectations.changes(answers, expectations.read(name), tuple(questions.by_key))) == []
+    assert {one.reason for one in answers} <= {None, Reason.TIE, Reason.UNSPECIFIED}

@@ -1,34 +1,184 @@
+"""The one public function: what it gives, and what it says where it gives nothing."""
+
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+
 import pytest
 
-from dialects.translate import Untranslatable, translate
+from dialects.translate import Translation, Untranslatable, translate
 from harness.words import Dialect
+from loaders.census import census
+from loaders.schema import Schema
+from tests.dialects.school import build
+
+MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
+
+
+@pytest.fixture(scope="module")
+def schema(tmp_path_factory: pytest.TempPathFactory) -> Schema:
+    path: Path = tmp_path_factory.mktemp("translate") / "school.sqlite"
+    build(path)
+    return census(path)
+
+
+@pytest.fixture(params=[MYSQL, POSTGRESQL])
+def target(request: pytest.FixtureRequest) -> Dialect:
+    assert isinstance(request.param, Dialect)
+    return request.param
+
+
+def _refused(sql: str, schema: Schema, target: Dialect) -> Untranslatable:
+    with pytest.raises(Untranslatable) as caught:
+        translate(sql, schema, target)
+    return caught.value
+
+
+def test_names_are_spelled_as_the_loaders_spell_them(schema: Schema) -> None:
+    sql = 'SELECT C."full name", c.`ID` FROM PUPIL AS C WHERE [Height] > 1.5'
+    assert translate(sql, schema, MYSQL).sql == (
+        "SELECT `c`.`Full Name`, `c`.`id` FROM `pupil` AS `c` WHERE `c`.`height` > 1.5e0"
+    )
+    assert translate(sql, schema, POSTGRESQL).sql == (
+        'SELECT "C"."Full Name", "C"."id" FROM "pupil" AS "C" WHERE "C"."height" > 1.5::float8'
+    )
+
+
+def test_a_translation_says_what_it_did(schema: Schema) -> None:
+    found = translate("SELECT points % 2, points / 2, 7 % points FROM pupil", schema, POSTGRESQL)
+    assert found.target is POSTGRESQL
+    assert found.rules == ("modulo", "integer-division")
+    assert found.warnings == ()
+
+
+def test_a_translation_does_not_change() -> None:
+    found = Translation("SELECT 1", MYSQL)
+    with pytest.raises(FrozenInstanceError):
+        found.sql = "SELECT 2"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("sql", ["select  1 -- so", "SELECT FROM WHERE", "SELECT nope FROM nowhere", ""])
+def test_sqlite_stays_as_it_was_written(schema: Schema, sql: str) -> None:
+    assert translate(sql, schema, Dialect.SQLITE) == Translation(sql, Dialect.SQLITE)
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1;", "  SELECT 1 ; \n", "SELECT 1 -- one\n;", "/* one */ SELECT 1"])
+def test_what_surrounds_a_statement_does_not_count(schema: Schema, target: Dialect, sql: str) -> None:
+    assert translate(sql, schema, target).sql == "SELECT 1"
 
 
 @pytest.mark.parametrize(
-    ("sql", "mysql", "postgresql"),
+    ("sql", "says"),
     [
-        (
-            "SELECT IIF(a > 1, 'x', \"b\") FROM t LIMIT 3",
-            "SELECT IF(a > 1, 'x', `b`) FROM t LIMIT 3",
-            'SELECT CASE WHEN "a" > 1 THEN \'x\' ELSE "b" END FROM "t" LIMIT 3',
-        ),
-        (
-            "SELECT `Top Speed`, Legs FROM Animal AS A",
-            "SELECT `Top Speed`, Legs FROM Animal AS A",
-            'SELECT "Top Speed", "legs" FROM "animal" AS "a"',
-        ),
+        ("SELECT house, name FROM pupil GROUP BY house", "neither grouped nor aggregated"),
+        ("SELECT GROUP_CONCAT(name) FROM pupil", "group_concat() joins the rows"),
+        ("SELECT ROW_NUMBER() OVER (ORDER BY points) FROM pupil", "tie in the window's order"),
+        ("SELECT DISTINCT house FROM pupil ORDER BY points", "sorted by what is not in the result"),
+        ("SELECT DATETIME(joined, 'localtime') FROM pupil", "localtime is taken to be UTC"),
+        ("SELECT name, MAX(points) FROM pupil", "where several have it"),
     ],
 )
-def test_names_are_spelled_as_the_loaders_spell_them(sql: str, mysql: str, postgresql: str) -> None:
-    assert translate(sql, Dialect.MYSQL).sql == mysql
-    assert translate(sql, Dialect.POSTGRESQL).sql == postgresql
+def test_what_sqlite_leaves_open_is_a_warning(schema: Schema, target: Dialect, sql: str, says: str) -> None:
+    warnings = translate(sql, schema, target).warnings
+    assert any(says in warning for warning in warnings), warnings
 
 
-def test_sqlite_stays_as_it_was_written() -> None:
-    assert translate("select  1 -- so", Dialect.SQLITE).sql == "select  1 -- so"
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT points, COUNT(*) FROM pupil GROUP BY points",
+        "SELECT SUM(points) FROM pupil",
+        "SELECT RANK() OVER (ORDER BY points) FROM pupil",
+        "SELECT DISTINCT house FROM pupil ORDER BY house",
+        "SELECT DATETIME(joined, '+1 day') FROM pupil",
+        "SELECT MAX(points) FROM pupil",
+    ],
+)
+def test_what_has_one_answer_has_no_warning(schema: Schema, target: Dialect, sql: str) -> None:
+    assert translate(sql, schema, target).warnings == ()
 
 
-@pytest.mark.parametrize("sql", ["SELECT FROM WHERE", "SELECT 1; SELECT 2", "", "SELECT 'open"])
-def test_what_is_no_statement_is_untranslatable(sql: str) -> None:
-    with pytest.raises(Untranslatable, match="no translation to mysql"):
-        translate(sql, Dialect.MYSQL)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "",
+        "-- nothing",
+        ";",
+        "SELECT 1; SELECT 2",
+        "SELECT 1; DROP TABLE pupil",
+        "DELETE FROM pupil",
+        "WITH gone AS (SELECT 1) DELETE FROM pupil",
+        "CREATE TABLE copy AS SELECT 1",
+        "INSERT INTO pupil (id) SELECT 1",
+        "SELECT FROM WHERE",
+        "SELECT 'open",
+        "SELECT (1",
+        "SELECT 1 +",
+        "SELEC 1",
+    ],
+)
+def test_what_is_no_query_is_untranslatable(schema: Schema, target: Dialect, sql: str) -> None:
+    assert _refused(sql, schema, target).construct == "the statement"
+
+
+@pytest.mark.parametrize(
+    ("sql", "construct", "at"),
+    [
+        ("SELECT id FROM teacher", "the table teacher", "teacher"),
+        ("SELECT id FROM pupil JOIN teacher", "the table teacher", "teacher"),
+        ("SELECT id, teacher FROM pupil", "the name teacher", "teacher"),
+        ("SELECT p.teacher FROM pupil p", "the name p.teacher", "teacher"),
+        ("SELECT q.id FROM pupil p", "the name q.id", "id"),
+        ("SELECT id FROM pupil JOIN extreme", "the name id", "id"),
+        ("SELECT id FROM pupil LIMIT points", "the name points", "points"),
+        ("SELECT 1 + frobnicate(id) FROM pupil", "frobnicate()", "frobnicate"),
+        ("SELECT id, substr(name) FROM pupil", "substr()", "substr"),
+        ("SELECT id FROM pupil ORDER BY random()", "random()", "random"),
+        ("SELECT value FROM json_each('[1]')", "the table function json_each", "json_each"),
+        ("SELECT CAST(name AS BLOB) FROM pupil", "CAST AS BLOB", "name"),
+        ("SELECT 1, name LIKE 'a' ESCAPE 'xy' FROM pupil", "ESCAPE", "xy"),
+    ],
+)
+def test_what_means_nothing_is_named_with_its_place(
+    schema: Schema, target: Dialect, sql: str, construct: str, at: str
+) -> None:
+    refused = _refused(sql, schema, target)
+    assert refused.construct == construct
+    assert refused.position is not None
+    assert sql[refused.position :].lstrip("'").startswith(at)
+    assert refused.reason
+
+
+@pytest.mark.parametrize(
+    ("sql", "construct"),
+    [
+        ("SELECT id FROM pupil LIMIT (SELECT 2)", "LIMIT"),
+        ("SELECT id FROM pupil LIMIT 1.5", "LIMIT"),
+        ("SELECT rooms FROM house", "values of several types"),
+        ("SELECT IIF(id > 3, id, name) FROM pupil", "values of several types"),
+        ("SELECT id FROM pupil UNION SELECT name FROM pupil", "a compound SELECT"),
+        ("SELECT id FROM pupil ORDER BY 5", "ORDER BY 5"),
+        ("SELECT id FROM pupil GROUP BY 9", "GROUP BY 9"),
+    ],
+)
+def test_what_cannot_be_said_is_named(schema: Schema, target: Dialect, sql: str, construct: str) -> None:
+    refused = _refused(sql, schema, target)
+    assert construct in refused.construct
+    assert refused.reason
+
+
+def test_the_message_has_construct_place_and_reason() -> None:
+    assert str(Untranslatable("random()", "it differs each time", 7)) == (
+        "random() at character 7: it differs each time"
+    )
+    assert str(Untranslatable("LIMIT", "it is not a constant")) == "LIMIT: it is not a constant"
+
+
+def test_deep_nesting_is_refused_rather_than_a_crash(schema: Schema, target: Dialect) -> None:
+    depth = 5_000
+    refused = _refused(f"SELECT {'(' * depth}1{')' * depth}", schema, target)
+    assert refused.construct == "the statement"
+
+
+def test_long_sums_are_not_deep(schema: Schema, target: Dialect) -> None:
+    sql = f"SELECT {' + '.join(['points'] * 100)} FROM pupil"
+    assert translate(sql, schema, target).sql.count("points") == 100

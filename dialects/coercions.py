@@ -1,0 +1,350 @@
+"""SQLite's implicit conversions: what an operator makes of an operand of another storage class."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from dialects.errors import Untranslatable
+from dialects.nodes import (
+    AsInteger,
+    Bigint,
+    Double,
+    Quotient,
+    Server,
+    Slice,
+    Text,
+    Truncated,
+    case,
+    grouped,
+    is_not_null,
+    number,
+    server,
+    string,
+)  # fmt: skip
+from dialects.numbers import integer_of, numeric_prefix, printed, well_formed
+from dialects.rules import Context, Rule
+from dialects.typed import Constant, Form, Kind, Typed, boolean, integer, real, text
+from harness.words import Dialect
+
+RULES = (
+    Rule(
+        "numeric-prefix",
+        "A text in arithmetic, in a condition or in a CAST to a number counts as its longest numeric prefix,"
+        " or 0.",
+        "https://sqlite.org/lang_expr.html#castexpr",
+        "`bird_sqlite.to_real`, `to_integer` and `is_integer`.",
+    ),
+    Rule(
+        "number-as-condition",
+        "A condition is any value; it holds if its number is not zero.",
+        "https://sqlite.org/lang_expr.html#boolean_expressions",
+        "`x <> 0`.",
+    ),
+    Rule(
+        "condition-as-number",
+        "A comparison is 1, 0 or NULL wherever a value can stand.",
+        "https://sqlite.org/lang_expr.html#boolean_expressions",
+        "PostgreSQL: `CAST(condition AS INTEGER)`.",
+    ),
+    Rule(
+        "number-as-text",
+        "A number where a text is expected is printed: reals with 15 digits and always with a fraction.",
+        "https://sqlite.org/lang_expr.html#castexpr",
+        "A cast for integers, `bird_sqlite.real_to_text` for reals.",
+    ),
+)  # fmt: skip
+
+EXACT = 2**53
+"""Integers up to here are exact in double precision."""
+
+BIGGEST = 2**63 - 1
+
+Rewrite = Callable[[Typed], Typed]
+
+_NUMBERS = frozenset({Kind.INTEGER, Kind.REAL, Kind.NUMBER})
+
+
+def value(c: Context, t: Typed) -> exp.Expr:
+    """The expression where a value has to stand."""
+    if t.kind is Kind.ANY:
+        raise Untranslatable(
+            "values of several types", "a column of the target holds numbers or texts, not both"
+        )
+    if t.boolean:
+        if c.target is Dialect.POSTGRESQL:
+            c.applies("condition-as-number")
+        return AsInteger(this=t.node)
+    return t.node
+
+
+def plain(c: Context, t: Typed) -> Typed:
+    """The same, a condition as an INTEGER."""
+    return t.of(node=value(c, t), boolean=False) if t.boolean else t
+
+
+def as_number(c: Context, t: Typed) -> Typed:
+    """The operand of an arithmetic operator. https://sqlite.org/lang_expr.html#operators."""
+    match t.kind:
+        case Kind.ANY:
+            return _each(t, lambda part: as_number(c, part))
+        case Kind.TEXT if t.constant is not None and isinstance(t.constant.value, str):
+            c.applies("numeric-prefix")
+            return literal(numeric_prefix(t.constant.value))
+        case Kind.TEXT if t.digits:
+            c.applies("numeric-prefix")
+            return integer(Bigint(this=t.node), t.low, t.high, nullable=t.nullable)
+        case Kind.TEXT if t.form in {Form.DAY, Form.MOMENT}:
+            c.applies("numeric-prefix")
+            year = Slice(this=t.node, start=number(1), length=number(4))
+            return integer(Bigint(this=year), 0, 9999, nullable=t.nullable)
+        case Kind.TEXT:
+            c.applies("numeric-prefix")
+            return Typed(
+                server("to_real", t.node),
+                Kind.NUMBER,
+                nullable=t.nullable,
+                integral=server("is_integer", t.node),
+            )
+        case Kind.BLOB:
+            raise Untranslatable("a blob as a number", "SQLite reads it as text in the file's encoding")
+        case _:
+            return plain(c, t)
+
+
+def as_double(c: Context, t: Typed) -> Typed:
+    """A number as a REAL."""
+    t = as_number(c, t)
+    if t.constant is not None and isinstance(t.constant.value, int | float):
+        return literal(float(t.constant.value))
+    if t.kind is Kind.REAL:
+        return t
+    return real(
+        t.node if _is_double(t.node) else Double(this=t.node), nullable=t.nullable, low=t.low, high=t.high
+    )
+
+
+def _is_double(node: exp.Expr) -> bool:
+    """Whether the target computes it in double precision anyway."""
+    match node:
+        case Double() | Quotient():
+            return True
+        case Server():
+            return node.this in {"to_real", "as_number", "round_to", "quotient"}
+        case exp.Paren() | exp.Neg() | exp.Sum() | exp.Distinct():
+            return _is_double(node.expressions[0] if isinstance(node, exp.Distinct) else node.this)
+        case exp.Add() | exp.Sub() | exp.Mul():
+            return _is_double(node.this) and _is_double(node.expression)
+        case _:
+            return False
+
+
+def as_text(c: Context, t: Typed) -> Typed:
+    """The operand of `||` and of the functions on text; the same as CAST AS TEXT."""
+    match t.kind:
+        case Kind.TEXT:
+            return t
+        case Kind.ANY:
+            return _each(t, lambda part: as_text(c, part))
+        case Kind.NULL:
+            return text(Text(this=t.node), constant=t.constant)
+        case Kind.BLOB:
+            raise Untranslatable("a blob as a text", "its bytes need not be text")
+    c.applies("number-as-text")
+    if t.constant is not None and isinstance(t.constant.value, int | float):
+        return text(
+            string(printed(t.constant.value)), constant=Constant(printed(t.constant.value)), nullable=False
+        )
+    if t.kind is Kind.INTEGER:
+        return text(Text(this=value(c, t)), nullable=t.nullable)
+    if t.kind is Kind.REAL:
+        return text(server("real_to_text", t.node), nullable=t.nullable)
+    if t.integral is None:
+        raise Untranslatable(
+            "a number as a text", "it cannot be told whether it prints as an integer or as a real"
+        )
+    whole = Text(this=Bigint(this=t.node) if t.decimal else Truncated(this=Double(this=t.node.copy())))
+    printed_real = server("real_to_text", Double(this=t.node.copy()))
+    return text(case((t.integral.copy(), whole), default=printed_real), nullable=t.nullable)
+
+
+def as_integer(c: Context, t: Typed) -> Typed:
+    """CAST AS INTEGER. https://sqlite.org/lang_expr.html#castexpr."""
+    match t.kind:
+        case Kind.ANY:
+            return _each(t, lambda part: as_integer(c, part))
+        case Kind.INTEGER:
+            return plain(c, t)
+        case Kind.NULL:
+            return t
+        case Kind.BLOB:
+            raise Untranslatable("a blob as a number", "SQLite reads it as text in the file's encoding")
+    if t.constant is not None and isinstance(t.constant.value, str | float):
+        return literal(integer_of(t.constant.value))
+    if t.kind is Kind.TEXT and (t.digits or t.form):
+        return as_number(c, t)
+    if t.kind is Kind.TEXT:
+        c.applies("numeric-prefix")
+        return integer(server("to_integer", t.node), nullable=t.nullable)
+    double = as_double(c, t)
+    if t.decimal and t.integral is not None:
+        cut = server("real_to_integer", double.node)
+        return integer(case((t.integral.copy(), Bigint(this=t.node)), default=cut), nullable=t.nullable)
+    if within(t, 2**62):
+        low = None if t.low is None else math.floor(t.low)
+        high = None if t.high is None else math.ceil(t.high)
+        return integer(Truncated(this=double.node), low, high, nullable=t.nullable)
+    return integer(server("real_to_integer", double.node), nullable=t.nullable)
+
+
+def as_condition(c: Context, t: Typed) -> Typed:
+    """Whether the value counts as true; NULL stays NULL."""
+    if t.boolean:
+        return t
+    match t.kind:
+        case Kind.ANY:
+            return _each(t, lambda part: as_condition(c, part))
+        case Kind.NULL:
+            return boolean(exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean")))
+    if t.constant is not None and isinstance(t.constant.value, int):
+        return boolean(exp.Boolean(this=bool(t.constant.value)), nullable=False)
+    c.applies("number-as-condition")
+    return boolean(exp.NEQ(this=grouped(as_number(c, t).node), expression=number(0)), nullable=t.nullable)
+
+
+def literal(found: float | str | None) -> Typed:
+    """A constant of the type that SQLite gives it."""
+    match found:
+        case None:
+            return Typed(exp.Null(), Kind.NULL, constant=Constant(None))
+        case str():
+            return text(string(found), constant=Constant(found), nullable=False)
+        case int():
+            return integer(number(found), found, found, constant=Constant(found), nullable=False)
+        case _:
+            if not math.isfinite(found):
+                raise Untranslatable("an infinite number", "MySQL has none")
+            digits = exp.Literal.number(repr(abs(found)))
+            return real(
+                Double(this=exp.Neg(this=digits) if math.copysign(1, found) < 0 else digits),
+                constant=Constant(found), low=found, high=found, nullable=False,
+            )  # fmt: skip
+
+
+def within(t: Typed, bound: float) -> bool:
+    """Whether every value is known to be between -bound and bound."""
+    return t.low is not None and t.high is not None and -bound <= t.low and t.high <= bound
+
+
+def with_numeric_affinity(c: Context, t: Typed) -> Typed:
+    """The other operand of a number with an affinity: text that reads as a number counts as that number.
+
+    https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison
+    """
+    if t.kind is Kind.ANY:
+        return _each(t, lambda part: with_numeric_affinity(c, part))
+    if t.kind is not Kind.TEXT:
+        return t
+    if t.constant is not None and isinstance(t.constant.value, str):
+        found = well_formed(t.constant.value)
+        return t if found is None else literal(found)
+    read = Typed(server("as_number", t.node), Kind.NUMBER)
+    is_number = is_not_null(read.node)
+
+    def each(rewrite: Rewrite) -> Typed:
+        return choose(c, [(is_number.copy(), rewrite(read))], rewrite(t))
+
+    return Typed(exp.Null(), Kind.ANY, nullable=t.nullable, each=each)
+
+
+def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None) -> Typed:
+    """CASE WHEN condition THEN value ... [ELSE default] END, of the kind that all its values share."""
+    values = [found for _, found in branches] + ([] if default is None else [default])
+    kinds = {found.kind for found in values} - {Kind.NULL}
+    nullable = default is None or any(found.nullable for found in values)
+    apart = len({kind.is_numeric for kind in kinds}) > 1 or Kind.ANY in kinds or len(kinds - _NUMBERS) > 1
+    if apart or (len(kinds) > 1 and any(is_beyond_double(found) for found in values)):
+
+        def each(rewrite: Rewrite) -> Typed:
+            return choose(
+                c,
+                [(test.copy(), rewrite(found)) for test, found in branches],
+                rewrite(literal(None) if default is None else default),
+            )
+
+        return Typed(exp.Null(), Kind.ANY, nullable=nullable, each=each)
+    if values and all(found.boolean for found in values):
+        return boolean(
+            _case(
+                [(test, found.node) for test, found in branches], None if default is None else default.node
+            ),
+            nullable=nullable,
+        )
+    node = _case(
+        [(test, value(c, found).copy()) for test, found in branches],
+        None if default is None else value(c, default).copy(),
+    )
+    if not kinds:
+        return Typed(node, Kind.NULL)
+    low, high = bounds(values)
+    if len(kinds) == 1:
+        [kind] = kinds
+        integral = _integral(branches, default) if kind is Kind.NUMBER else None
+        return Typed(node, kind, nullable=nullable, low=low, high=high, integral=integral)
+    return Typed(
+        node,
+        Kind.NUMBER,
+        nullable=nullable,
+        low=low,
+        high=high,
+        integral=_integral(branches, default),
+        vanishing=all(_vanishes(found) for found in values),
+    )
+
+
+def _vanishes(t: Typed) -> bool:
+    """Whether a value is no INTEGER other than 0."""
+    zero = t.kind is Kind.INTEGER and t.low == 0 and t.high == 0
+    return zero or t.kind in {Kind.REAL, Kind.NULL} or t.vanishing
+
+
+def is_beyond_double(t: Typed) -> bool:
+    """Whether double precision could change an integer."""
+    return t.kind is Kind.INTEGER and t.low is not None and not within(t, EXACT)
+
+
+def bounds(values: Sequence[Typed]) -> tuple[float | None, float | None]:
+    """What all numbers are between."""
+    numbers = [found for found in values if found.kind is not Kind.NULL]
+    lows, highs = [found.low for found in numbers], [found.high for found in numbers]
+    low = None if None in lows or not lows else min(found for found in lows if found is not None)
+    high = None if None in highs or not highs else max(found for found in highs if found is not None)
+    return low, high
+
+
+def _case(branches: Sequence[tuple[exp.Expr, exp.Expr]], default: exp.Expr | None) -> exp.Expr:
+    if not branches:
+        return default or exp.Null()
+    return case(*((test.copy(), node.copy()) for test, node in branches), default=default)
+
+
+def _integral(branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None) -> exp.Expr | None:
+    """The condition that says whether the chosen value is an INTEGER."""
+    parts = [(test, integral(found)) for test, found in branches]
+    last = exp.Boolean(this=True) if default is None else integral(default)
+    if last is None or any(part is None for _, part in parts):
+        return None
+    return _case([(test, part) for test, part in parts if part is not None], last)
+
+
+def integral(t: Typed) -> exp.Expr | None:
+    """A condition that says whether a number is an INTEGER; None where it can't be told."""
+    if t.kind is Kind.NUMBER:
+        return t.integral
+    return exp.Boolean(this=t.kind is not Kind.REAL)
+
+
+def _each(t: Typed, rewrite: Rewrite) -> Typed:
+    if t.each is None:
+        raise Untranslatable("values of several types", "they cannot be told apart on the target")
+    return t.each(rewrite)

@@ -1,0 +1,104 @@
+"""What drivers return, as values that mean the same on every engine: NULL, int, float, text and bytes.
+
+SQLite has no type for dates. Where a driver returns dates in a column, they become ISO text without what is
+zero: a day for midnight, no fraction for a whole second. The text that the other result has in that column is
+brought to the same form if it is a day or a moment; everywhere else text stays exactly as it is.
+"""
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+Row = tuple[object, ...]
+
+_PLAIN = frozenset({int, float, str, bytes, type(None)})
+
+_LARGEST = 10**300
+"""An exact number beyond stays text: as a float it could not be told from infinity."""
+
+_DAY_FIRST = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)(?:[ T](\d\d:\d\d:\d\d)(\.\d+)?)?")
+_DAY_LAST = re.compile(r"(\d\d)/(\d\d)/(\d{4})")
+"""Month first, as `loaders.dates` reads it."""
+
+_MIDNIGHT = "00:00:00"
+
+
+def canonical(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """The rows of two results with values that can be compared; both have the same number of columns."""
+    width = max((len(row) for row in (*left[:1], *right[:1])), default=0)
+    kinds = [_kinds(left, column) | _kinds(right, column) for column in range(width)]
+    dated = frozenset(
+        column for column in range(width) if any(issubclass(kind, date) for kind in kinds[column])
+    )
+    changing = [column for column in range(width) if not kinds[column] <= _PLAIN or float in kinds[column]]
+    return _rewritten(left, changing, dated), _rewritten(right, changing, dated)
+
+
+def _kinds(rows: Sequence[Row], column: int) -> set[type]:
+    return {type(row[column]) for row in rows}
+
+
+def _rewritten(rows: Sequence[Row], changing: Sequence[int], dated: frozenset[int]) -> list[Row]:
+    if not changing:
+        return list(rows)
+    fresh: list[Row] = []
+    for row in rows:
+        values = list(row)
+        for column in changing:
+            values[column] = _value(values[column], is_date=column in dated)
+        fresh.append(tuple(values))
+    return fresh
+
+
+def _value(value: object, *, is_date: bool) -> object:
+    if isinstance(value, str):
+        return _date_text(value) if is_date else value
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else value
+    form = next((form for kind, form in _FORMS if isinstance(value, kind)), repr)
+    return form(value)
+
+
+def _exact(value: Decimal) -> object:
+    if not value.is_finite():
+        return "NaN" if value.is_nan() else float(value)
+    if abs(value) > _LARGEST:
+        return str(value)
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _date_text(text: str) -> str:
+    if found := _DAY_LAST.fullmatch(text):
+        month, day, year = found.groups()
+        return f"{year}-{month}-{day}"
+    found = _DAY_FIRST.fullmatch(text)
+    if not found:
+        return text
+    year, month, day, clock, fraction = found.groups()
+    fraction = (fraction or "").rstrip("0").rstrip(".")
+    if clock is None or (clock == _MIDNIGHT and not fraction):
+        return f"{year}-{month}-{day}"
+    return f"{year}-{month}-{day} {clock}{fraction}"
+
+
+def _moment_text(moment: datetime) -> str:
+    plain = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    return _date_text(plain.isoformat(sep=" "))
+
+
+_FORMS: Sequence[tuple[type, Callable[[Any], object]]] = (
+    (type(None), lambda value: value),
+    (int, int),
+    (Decimal, _exact),
+    (datetime, _moment_text),
+    (date, date.isoformat),
+    (time, time.isoformat),
+    (timedelta, str),
+    (bytes, bytes),
+    (bytearray, bytes),
+    (memoryview, bytes),
+)
+"""The form of each type; the first that fits holds, since a datetime is a date and a bool an int."""

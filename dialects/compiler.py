@@ -1,0 +1,114 @@
+"""The compilation of one statement: expressions bottom-up, each node by the rewrite that its kind has."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+from sqlglot import exp
+
+from dialects.coercions import as_condition
+from dialects.errors import Untranslatable
+from dialects.relation import Relation
+from dialects.rewrites import queries
+from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
+from dialects.scope import Scope
+from dialects.source import position
+from dialects.tables import Tables
+from dialects.typed import Typed
+from dialects.visits import Visits
+
+
+class Compiler:
+    """One statement on its way to one target; keeps what was applied and what was assumed."""
+
+    def __init__(self, tables: Tables, sql: str, root: exp.Expr) -> None:
+        self.tables = tables
+        self.root = root
+        """The whole statement."""
+        self._sql = sql
+        self.target = tables.target
+        self.rules: dict[str, None] = {}
+        self.warnings: dict[str, None] = {}
+        self.hints: dict[str, None] = {}
+        self.filtering = False
+        """Whether NULL is as good as FALSE where the expression stands."""
+        self._names = 0
+
+    @cached_property
+    def visits(self) -> Visits:
+        """The loops of the outermost SELECT.
+
+        Raises:
+            Untranslatable: SQLite does not take the statement.
+        """
+        return self.tables.planner.visits(self._sql)
+
+    @cached_property
+    def lists(self) -> bool:
+        """Whether group_concat() is somewhere in the statement, to which the order of subqueries matters."""
+        return any(call.name.lower() == "group_concat" for call in self.root.find_all(exp.Anonymous))
+
+    def applies(self, rule: str) -> None:
+        """See `Context.applies`."""
+        self.rules[rule] = None
+
+    def warn(self, text: str) -> None:
+        """See `Context.warn`."""
+        self.warnings[text] = None
+
+    def name(self, stem: str) -> str:
+        """A name that no table or alias of the statement has."""
+        self._names += 1
+        return f"_{stem}{self._names}"
+
+    def expression(self, node: exp.Expr | None, scope: Scope) -> Typed:
+        """Compile one expression.
+
+        Raises:
+            Untranslatable: it means nothing to SQLite, or the target cannot say it exactly.
+        """
+        if node is None:
+            raise Untranslatable("the statement", "it cannot be read: an operand is missing")
+        grouping = scope.grouping
+        if grouping is not None:
+            for written, found in grouping.keys:
+                if type(written) is type(node) and not isinstance(node, exp.Column):
+                    with self.ungrouped(scope):
+                        inner = self.expression(node, scope)
+                    if inner.node == found.node:
+                        return found.of(node=found.node.copy())
+        handler = HANDLERS.get(type(node))
+        if handler is None:
+            raise Untranslatable(node.key, "no rewrite knows it", position(node))
+        filtering, self.filtering = self.filtering, self.filtering and isinstance(node, TRANSPARENT)
+        try:
+            return handler(self, node, scope)
+        except Untranslatable as error:
+            if error.position is None:
+                raise Untranslatable(error.construct, error.reason, position(node)) from None
+            raise
+        finally:
+            self.filtering = filtering
+
+    def condition(self, node: exp.Expr, scope: Scope, *, filtering: bool = False) -> exp.Expr:
+        """Compile one expression as a condition; `filtering` where NULL and FALSE do the same."""
+        self.filtering = filtering
+        try:
+            return as_condition(self, self.expression(node, scope)).node
+        finally:
+            self.filtering = False
+
+    @contextmanager
+    def ungrouped(self, scope: Scope) -> Iterator[None]:
+        """Compile what is evaluated for each row, as the argument of an aggregate is."""
+        grouping, scope.grouping = scope.grouping, None
+        try:
+            yield
+        finally:
+            scope.grouping = grouping
+
+    def query(
+        self, node: exp.Expr, parent: Scope | None, *, derived: bool = False, exists: bool = False
+    ) -> Relation:
+        """Compile a SELECT, VALUES or compound SELECT; see `dialects.rewrites.queries.query`."""
+        return queries.query(self, node, parent, derived=derived, exists=exists)

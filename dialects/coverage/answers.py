@@ -1,0 +1,130 @@
+"""What one gold does on one engine, held against SQLite: the record and its closed vocabulary."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from harness.words import Dialect, Difficulty
+
+
+class Origin(StrEnum):
+    """Where the text that was run came from."""
+
+    DATASET = "dataset"
+    TRANSLATED = "translated"
+    OVERRIDE = "override"
+
+
+class Reason(StrEnum):
+    """Why an answer is not SQLite's; most are proven, `JUDGED` are for a person to say."""
+
+    TIE = "tie"
+    """A query that cuts among equal sort keys has several valid answers; this is proven to be one."""
+    UNSPECIFIED = "unspecified"
+    """Other rows; the translation has warned that SQLite does not define the answer, or of an assumption."""
+    CLOCK = "clock"
+    """The query reads the clock, and the engines never agreed on it while they ran."""
+    NO_REFERENCE = "no_reference"
+    """SQLite itself gave no rows to compare with."""
+    UNTRANSLATABLE = "untranslatable"
+    """`dialects.translate` refused the text."""
+    TIMEOUT = "timeout"
+    TOO_LARGE = "too_large"
+    SEVERAL_ROWS = "several_rows"
+    """An error: a scalar subquery returned more than one row, of which SQLite takes the first."""
+    BAD_VALUE = "bad_value"
+    """An error: a stored text is no number or date, where SQLite makes something of every text."""
+    BAD_NAME = "bad_name"
+    """An error: a table, column or function of that name is not there."""
+    SYNTAX = "syntax"
+    """An error: the engine cannot read the text."""
+    ERROR = "error"
+    """Any other error."""
+    FLOAT_SUM = "float_sum"
+    """Rows are the same once numbers may differ by 1e-9, as sums in another order of addition do."""
+    DECIMAL_SCALE = "decimal_scale"
+    """Rows are the same once SQLite's numbers are rounded to the digits of the engine's exact decimals."""
+    PRECISION = "precision"
+    """Rows are the same once numbers may differ by a hundred-thousandth: single precision."""
+    ORDER = "order"
+    """The same rows in an order that ORDER BY does not allow."""
+    DIFFERENT = "different"
+    """Other rows, and nothing of the above."""
+
+    LETTER_CASE = "letter_case"
+    """Judged: text is compared or matched with another regard to case or accents."""
+    DATE_TEXT = "date_text"
+    """Judged: a column is a date, where SQLite compares and reads the text that is stored."""
+    DATE_ARITHMETIC = "date_arithmetic"
+    """Judged: a difference of dates is counted in another way."""
+    NUMBER_TEXT = "number_text"
+    """Judged: a text that is not wholly a number is made another number."""
+    GROUPING = "grouping"
+    """Judged: rows are grouped, or made distinct, by something else."""
+    INTEGER_DIVISION = "integer_division"
+    """Judged: a quotient of integers is cut off in one of the two."""
+    NULL_ORDER = "null_order"
+    """Judged: NULL is sorted to the other end."""
+    ROUNDING = "rounding"
+    """Judged: a number is rounded in one of the two."""
+    OTHER_MEANING = "other_meaning"
+    """Judged: the gold asks something else."""
+
+
+JUDGED = frozenset(
+    {
+        Reason.LETTER_CASE, Reason.DATE_TEXT, Reason.DATE_ARITHMETIC, Reason.NUMBER_TEXT,
+        Reason.GROUPING, Reason.INTEGER_DIVISION, Reason.NULL_ORDER, Reason.ROUNDING, Reason.OTHER_MEANING,
+    }
+)  # fmt: skip
+"""The reasons that a table in `dialects/audit` gives to what is DIFFERENT."""
+
+
+class OverrideState(StrEnum):
+    """Whether a hand-written translation is still right to have."""
+
+    NEEDED = "needed"
+    STALE = "stale"
+    """The gold that it replaces has changed."""
+    UNNEEDED = "unneeded"
+    """The automatic translation is covered, too."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One gold on one engine.
+
+    `same_order` is None where the query orders nothing; an order counts as the same if ORDER BY allows it.
+    `only_sqlite` and `only_engine` are the first rows without a partner, shortened, as text.
+    """
+
+    question: str
+    db_id: str
+    difficulty: Difficulty
+    dialect: Dialect
+    origin: Origin
+    sql: str | None = None
+    runs: bool = False
+    same_set: bool = False
+    same_bag: bool = False
+    same_order: bool | None = None
+    reason: Reason | None = None
+    detail: str | None = None
+    """The error's or the refusal's words."""
+    rules: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    sqlite_seconds: float | None = None
+    engine_seconds: float | None = None
+    only_sqlite: tuple[str, ...] = ()
+    only_engine: tuple[str, ...] = ()
+    override: OverrideState | None = None
+
+    @property
+    def covered(self) -> bool:
+        """Whether it is SQLite's answer, or proven to be another valid one."""
+        return self.reason in (None, Reason.TIE)
+
+    def to_json(self) -> Mapping[str, Any]:
+        """One entry of `coverage.json`."""
+        return {**asdict(self), "covered": self.covered}

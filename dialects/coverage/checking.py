@@ -1,0 +1,194 @@
+"""Runs golds on SQLite and on servers and says how the answers relate: the measurement itself."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+from dialects.comparison import compare
+from dialects.coverage import ties
+from dialects.coverage.answers import Answer, Origin, OverrideState, Reason
+from dialects.coverage.clock import in_one_day, may_read_clock
+from dialects.coverage.differences import of_failure, of_rows, shortened
+from dialects.overrides import Override, overrides
+from dialects.translate import Translation, Untranslatable, translate
+from harness.benchmark import Question, QuestionSet
+from harness.engines.base import Engine
+from harness.engines.namespace import Database
+from harness.engines.sqlite import SQLiteEngine
+from harness.execution import Ending, Execution, Limits, execute
+from harness.words import Dialect, Profile
+from loaders.census import census
+from loaders.schema import Schema
+
+
+def cover(  # noqa: PLR0913 - the measurement's whole description
+    questions: QuestionSet,
+    engines: Mapping[Dialect, Engine],
+    limits: Limits,
+    *,
+    origin: Origin = Origin.TRANSLATED,
+    profile: Profile = Profile.FAITHFUL,
+    workers: int = 1,
+) -> Iterator[Answer]:
+    """The answer of every gold on every engine, question by question.
+
+    Args:
+        questions: the question set; its SQLite golds are the reference.
+        engines: servers, with the set's databases loaded in `profile`.
+        limits: what one SQL text may use.
+        origin: TRANSLATED, which takes an override where there is one, or DATASET, the golds that the set
+            publishes for a dialect; a question without one has no answer then.
+        profile: how the databases are loaded.
+        workers: threads, each with a question at a time.
+
+    Raises:
+        EngineLost: an engine broke.
+        BadInput: a database cannot be read, or an override is none.
+    """
+    bench = _Bench(questions, engines, limits, origin, profile)
+    with ThreadPoolExecutor(workers, thread_name_prefix="coverage") as pool:
+        try:
+            for answers in pool.map(bench.answers, questions.questions):
+                yield from answers
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What is to be run for a gold."""
+
+    origin: Origin
+    translation: Translation
+
+
+class _Bench:
+    """The engines, with what is the same for all questions; thread-safe."""
+
+    def __init__(
+        self,
+        questions: QuestionSet,
+        engines: Mapping[Dialect, Engine],
+        limits: Limits,
+        origin: Origin,
+        profile: Profile,
+    ) -> None:
+        self._questions = questions
+        self._engines = engines
+        self._limits = limits
+        self._origin = origin
+        self._profile = profile
+        self._sqlite = SQLiteEngine()
+        self._schemas: dict[str, Schema] = {}
+        self._overrides: dict[Dialect, Mapping[str, Override]] = {}
+        if origin is Origin.TRANSLATED:
+            self._schemas = {
+                db_id: census(questions.database(db_id, profile).sqlite_path) for db_id in questions.db_ids
+            }
+            self._overrides = {dialect: overrides(questions.name, dialect) for dialect in engines}
+
+    def answers(self, question: Question) -> list[Answer]:
+        """The answers of one question's gold on every engine."""
+        database = self._questions.database(question.db_id, self._profile)
+        reference = execute(self._sqlite, database, question.gold[Dialect.SQLITE], self._limits)
+        return [
+            answer
+            for dialect in self._engines
+            if self._origin is Origin.TRANSLATED or dialect in question.gold
+            for answer in [self._answer(question, dialect, reference)]
+        ]
+
+    def _answer(self, question: Question, dialect: Dialect, reference: Execution) -> Answer:
+        if self._origin is Origin.DATASET:
+            published = _Text(Origin.DATASET, Translation(question.gold[dialect], dialect))
+            return self._compared(question, published, reference)
+        override = self._overrides[dialect].get(question.key)
+        automatic = self._translated(question, dialect, reference)
+        if override is None:
+            return automatic
+        text = _Text(Origin.OVERRIDE, Translation(override.sql, dialect))
+        answer = self._compared(question, text, reference)
+        state = OverrideState.UNNEEDED if automatic.covered else OverrideState.NEEDED
+        if not override.replaces(question.gold[Dialect.SQLITE]):
+            state = OverrideState.STALE
+        return replace(answer, override=state)
+
+    def _translated(self, question: Question, dialect: Dialect, reference: Execution) -> Answer:
+        try:
+            translation = translate(question.gold[Dialect.SQLITE], self._schemas[question.db_id], dialect)
+        except Untranslatable as refusal:
+            answer = _blank(question, dialect, Origin.TRANSLATED, reference)
+            return replace(answer, reason=Reason.UNTRANSLATABLE, detail=str(refusal))
+        return self._compared(question, _Text(Origin.TRANSLATED, translation), reference)
+
+    def _compared(self, question: Question, text: _Text, reference: Execution) -> Answer:
+        translation = text.translation
+        gold, dialect = question.gold[Dialect.SQLITE], translation.target
+        answer = replace(
+            _blank(question, dialect, text.origin, reference),
+            sql=translation.sql,
+            rules=translation.rules,
+            warnings=translation.warnings,
+        )
+        if reference.ending is not Ending.ROWS:
+            return replace(answer, reason=Reason.NO_REFERENCE, detail=reference.error or reference.ending)
+        engine = self._engines[dialect]
+        database = self._questions.database(question.db_id, self._profile)
+        if may_read_clock(gold, translation.sql):
+            both = in_one_day(
+                lambda: (
+                    self._on_sqlite(database, gold),
+                    execute(engine, database, translation.sql, self._limits),
+                ),
+                (self._sqlite, engine),
+                database,
+                self._limits,
+            )
+            if both is None:
+                return replace(answer, reason=Reason.CLOCK, detail="the engines are never in the same day")
+            reference, execution = both
+        else:
+            execution = execute(engine, database, translation.sql, self._limits)
+        answer = replace(answer, engine_seconds=execution.seconds)
+        if execution.ending is not Ending.ROWS:
+            return replace(answer, reason=of_failure(dialect, execution), detail=execution.error)
+        return self._held_against(answer, database, gold, reference, execution)
+
+    def _held_against(
+        self, answer: Answer, database: Database, gold: str, reference: Execution, execution: Execution
+    ) -> Answer:
+        found = compare(reference.rows, execution.rows)
+        ordered = ties.is_ordered(gold)
+        valid = found.same_bag and (found.same_order or not ordered)
+        valid = valid or ties.is_valid(gold, execution.rows, lambda text: self._on_sqlite(database, text))
+        reason = None
+        if not valid and answer.warnings:
+            reason = Reason.UNSPECIFIED
+        elif not found.same_bag:
+            reason = Reason.TIE if valid else of_rows(reference.rows, execution.rows)
+        elif not valid:
+            reason = Reason.ORDER
+        return replace(
+            answer,
+            runs=True,
+            same_set=found.same_set,
+            same_bag=found.same_bag,
+            same_order=valid if ordered else None,
+            reason=reason,
+            only_sqlite=shortened(found.only_left),
+            only_engine=shortened(found.only_right),
+        )
+
+    def _on_sqlite(self, database: Database, text: str) -> Execution:
+        return execute(self._sqlite, database, text, self._limits)
+
+
+def _blank(question: Question, dialect: Dialect, origin: Origin, reference: Execution) -> Answer:
+    return Answer(
+        question=question.key,
+        db_id=question.db_id,
+        difficulty=question.difficulty,
+        dialect=dialect,
+        origin=origin,
+        sqlite_seconds=reference.seconds,
+    )

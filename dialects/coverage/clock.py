@@ -1,0 +1,48 @@
+"""Golds that read the clock are compared only while all engines are in the same day."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from harness.engines.base import Engine
+from harness.engines.namespace import Database
+from harness.execution import Execution, Limits, execute
+from harness.words import Dialect
+
+_READS_CLOCK = re.compile(
+    r"'now'|\bcurrent_(date|time|timestamp)\b|\b(date|time|datetime|julianday|unixepoch)\s*\(\s*\)"
+    r"|\bstrftime\s*\(\s*'[^']*'\s*\)"
+    r"|\b(now|curdate|curtime|sysdate|localtime(stamp)?|utc_(date|time|timestamp)|unix_timestamp|age)\b",
+    re.IGNORECASE,
+)
+"""https://sqlite.org/lang_datefunc.html, and the functions that published golds of servers use."""
+
+_TODAY = {
+    Dialect.SQLITE: "SELECT date('now')",
+    Dialect.MYSQL: "SELECT CAST(UTC_DATE() AS CHAR)",
+    Dialect.POSTGRESQL: "SELECT CAST(CAST(now() AT TIME ZONE 'UTC' AS date) AS text)",
+}
+
+_TRIES = 3
+
+Executions = tuple[Execution, ...]
+
+
+def may_read_clock(*texts: str) -> bool:
+    """Whether one of the SQL texts looks as if it read the clock; sometimes true of one that does not."""
+    return any(_READS_CLOCK.search(text) for text in texts)
+
+
+def in_one_day(
+    run: Callable[[], Executions], engines: Sequence[Engine], database: Database, limits: Limits
+) -> Executions | None:
+    """What `run` returns, with all engines in the same UTC day before and after; None if they never are."""
+    for _ in range(_TRIES):
+        before = _days(engines, database, limits)
+        done = run()
+        if len(before | _days(engines, database, limits)) == 1:
+            return done
+    return None
+
+
+def _days(engines: Sequence[Engine], database: Database, limits: Limits) -> set[object]:
+    return {execute(engine, database, _TODAY[engine.dialect], limits).rows for engine in engines}

@@ -1,0 +1,134 @@
+"""The committed expectations: what coverage was when somebody last looked at it.
+
+Per question and target they hold whether the answer is covered, or the reason why not, and the sha256 of the
+text that was run, so that every change of a translation is one that somebody has seen. The text itself is
+kept for the sample set only: translations of published golds are adapted from data under CC BY-SA.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from dialects.coverage.answers import Answer, OverrideState, Reason
+from dialects.overrides import digest
+from harness.errors import BadInput
+from harness.words import Dialect
+
+HOME = Path(__file__).parents[1] / "expectations"
+"""Where the project's own are."""
+
+WITH_TEXT = frozenset({"sample"})
+"""The question sets whose translations are kept as text, too."""
+
+_COVERED = "covered"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """One question on one target; `sha256` is None where there was no text to run."""
+
+    answer: str
+    """`covered`, or a `Reason`."""
+    sha256: str | None
+
+
+Expectations = Mapping[Dialect, Mapping[str, Expected]]
+
+
+def read(question_set: str, home: Path = HOME) -> Expectations:
+    """The committed expectations of a question set; empty if there are none.
+
+    Raises:
+        BadInput: the file is not what `write` writes.
+    """
+    path = home / f"{question_set}.json"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return {
+            Dialect(target): {key: Expected(*entry) for key, entry in answers.items()}
+            for target, answers in content.items()
+        }
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadInput(
+            f"{path}: is no file of expectations ({error}); write it with coverage --update"
+        ) from error
+
+
+def write(question_set: str, answers: Sequence[Answer], home: Path = HOME) -> None:
+    """Make answers, of the whole set on every target, the expectations.
+
+    Raises:
+        BadInput: the folder can't be written.
+    """
+    parts = []
+    for target in dict.fromkeys(answer.dialect for answer in answers):
+        entries = [
+            f"    {json.dumps(answer.question)}: {json.dumps(list(astuple(_expected(answer))))}"
+            for answer in answers
+            if answer.dialect is target
+        ]
+        parts.append(f'  "{target}": {{\n' + ",\n".join(entries) + "\n  }")
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        (home / f"{question_set}.json").write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+        if question_set in WITH_TEXT:
+            _write_texts(home / question_set, answers)
+    except OSError as error:
+        raise BadInput(f"{home}: cannot be written ({error.strerror}); --update needs a checkout") from error
+
+
+def changes(answers: Sequence[Answer], expected: Expectations, questions: Sequence[str]) -> Iterator[str]:
+    """What is not as it was, a line each; `questions` are the keys of the whole set."""
+    for answer in answers:
+        before = expected.get(answer.dialect, {}).get(answer.question)
+        where = f"{answer.dialect} {answer.question}"
+        now = _expected(answer)
+        if before is None:
+            yield f"{where}: there is no expectation of it"
+            continue
+        if before.answer != now.answer and not _may_vary(answer, before):
+            yield f"{where}: was {before.answer}, is {now.answer}" + (
+                f" ({answer.detail})" if answer.detail else ""
+            )
+        if before.sha256 != now.sha256:
+            yield f"{where}: its translation has changed"
+    known = set(questions)
+    for target in dict.fromkeys(answer.dialect for answer in answers):
+        for key in expected.get(target, {}):
+            if key not in known:
+                yield f"{target} {key}: is no question of the set any more"
+
+
+def faults_of_overrides(answers: Sequence[Answer]) -> Iterator[str]:
+    """What is wrong with overrides, a line each."""
+    for answer in answers:
+        where = f"{answer.dialect} {answer.question}"
+        if answer.override is OverrideState.STALE:
+            yield f"{where}: the override is stale, its gold has changed; check it and renew gold-sha256"
+        elif answer.override is OverrideState.UNNEEDED:
+            yield f"{where}: the override is no longer needed, the translation is right; take it away"
+
+
+def _expected(answer: Answer) -> Expected:
+    return Expected(
+        _COVERED if answer.covered else str(answer.reason), None if answer.sql is None else digest(answer.sql)
+    )
+
+
+def _may_vary(answer: Answer, before: Expected) -> bool:
+    """Where SQLite does not define the answer, a server may give SQLite's today and another tomorrow."""
+    open_answers = {_COVERED, str(Reason.UNSPECIFIED)}
+    return bool(answer.warnings) and {before.answer, _expected(answer).answer} == open_answers
+
+
+def _write_texts(folder: Path, answers: Sequence[Answer]) -> None:
+    for answer in answers:
+        path = folder / answer.dialect / f"{answer.question}.sql"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if answer.sql is None:
+            path.unlink(missing_ok=True)
+        else:
+            path.write_text(answer.sql + "\n", encoding="utf-8")

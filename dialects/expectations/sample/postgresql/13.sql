@@ -1,0 +1,1 @@
+WITH "ranked" AS (SELECT "Books"."language" AS "Language", "Books"."title" AS "Title", "Books"."pages" AS "Pages", RANK() OVER (PARTITION BY "Books"."language" ORDER BY "Books"."pages" DESC NULLS LAST) AS "place" FROM "books" AS "Books" WHERE "Books"."language" IS NOT NULL) SELECT "ranked"."Language", "ranked"."Title", "ranked"."Pages" FROM "ranked" WHERE "ranked"."place" = 1

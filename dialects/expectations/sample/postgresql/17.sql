@@ -1,0 +1,1 @@
+SELECT "Books"."title", "Books"."isbn" FROM "books" AS "Books" WHERE "Books"."Shelf Mark" = '7'

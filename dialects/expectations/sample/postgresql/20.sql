@@ -1,0 +1,1 @@
+SELECT CAST(CAST(SUM(CAST(LOWER("sailings"."status") = 'on time' AS INTEGER)) AS BIGINT) AS DOUBLE PRECISION) / NULLIF(CAST(COUNT("sailings"."sailing_id") AS DOUBLE PRECISION), 0) FROM "sailings" WHERE "sailings"."routeid" = 'R1'

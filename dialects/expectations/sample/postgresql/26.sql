@@ -1,0 +1,1 @@
+SELECT LOWER("T2"."class"), AVG((CAST("T1"."passengers" AS DOUBLE PRECISION) * 100::float8) / NULLIF(CAST(CASE WHEN "T2"."capacity" = 0 THEN NULL ELSE "T2"."capacity" END AS DOUBLE PRECISION), 0)) FROM "sailings" AS "T1" JOIN "vessels" AS "T2" ON "T1"."vessel_id" = "T2"."vessel_id" WHERE COALESCE("T1"."status", '') <> 'cancelled' GROUP BY LOWER("T2"."class")

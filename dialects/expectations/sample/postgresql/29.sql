@@ -1,0 +1,1 @@
+SELECT "T2"."name" AS "name" FROM "routestops" AS "T1" JOIN "ports" AS "T2" ON "T1"."port_id" = "T2"."port_id" WHERE "T1"."routeid" = 'R6' EXCEPT SELECT "T2"."name" FROM "routestops" AS "T1" JOIN "ports" AS "T2" ON "T1"."port_id" = "T2"."port_id" JOIN "routes" AS "T3" ON "T1"."routeid" = "T3"."routeid" WHERE "T3"."seasonal" = 1

@@ -1,0 +1,1 @@
+SELECT "T2"."massif", CAST(SUM(CASE WHEN LOWER("T1"."severity") = 'yellow' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN LOWER("T1"."severity") = 'orange' THEN 1 ELSE 0 END) AS BIGINT), CAST(SUM(CASE WHEN LOWER("T1"."severity") = 'red' THEN 1 ELSE 0 END) AS BIGINT) FROM "Storm Alerts" AS "T1" JOIN "stations" AS "T2" ON "T1"."code" = "T2"."code" GROUP BY "T2"."massif"

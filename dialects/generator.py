@@ -1,0 +1,24 @@
+"""A finished tree as a text of its target; the tree decides every word."""
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+from dialects.errors import Untranslatable
+from dialects.mysql import MySQL
+from dialects.postgresql import PostgreSQL
+from dialects.spelling import Speller
+from harness.words import Dialect
+
+_SPELLERS: dict[Dialect, Speller] = {Dialect.MYSQL: MySQL(), Dialect.POSTGRESQL: PostgreSQL()}
+
+
+def spell(tree: exp.Expr, target: Dialect) -> str:
+    """Write the tree for MySQL or PostgreSQL, exactly as it is.
+
+    Raises:
+        Untranslatable: it holds a node that the compiler does not make, or that the target has no words for.
+    """
+    try:
+        return _SPELLERS[target].generate(tree, copy=False)
+    except UnsupportedError as error:
+        raise Untranslatable(type(tree).__name__, str(error)) from error

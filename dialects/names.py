@@ -1,0 +1,107 @@
+"""Which column a name means: SQLite looks in the SELECT, among its aliases, then in the SELECTs around it.
+
+https://sqlite.org/lang_select.html https://sqlite.org/quirks.html#dblquote
+"""
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.coercions import literal
+from dialects.errors import Untranslatable
+from dialects.rewrites.casts import mixed
+from dialects.scope import Column, Scope, Source
+from dialects.source import position
+from dialects.typed import Kind, Typed, boolean, null
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+
+_ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
+"""https://sqlite.org/lang_createtable.html#rowid"""
+
+
+def resolve(c: "Compiler", node: exp.Column, scope: Scope) -> Typed:
+    """Compile a name.
+
+    Raises:
+        Untranslatable: it means nothing, or several columns.
+    """
+    name, qualifier = node.name, node.table
+    for place in scope.outward():
+        if found := _in_scope(c, place, name, qualifier):
+            return found
+        if not qualifier and (aliased := place.aliases.get(name.lower())) is not None:
+            return _alias(c, aliased, place)
+    quoted = isinstance(node.this, exp.Identifier) and node.this.quoted
+    if not qualifier and quoted:
+        c.applies("double-quoted-text")
+        return literal(name)
+    if not qualifier and name.lower() in {"true", "false"}:
+        return boolean(exp.Boolean(this=name.lower() == "true"), nullable=False)
+    shown = f"{qualifier}.{name}" if qualifier else name
+    raise Untranslatable(f"the name {shown}", "there is no such column", position(node))
+
+
+def value(c: "Compiler", scope: Scope, source: Source, column: Column) -> Typed:
+    """A column's value where it is used: one per row, or one per group."""
+    found = source.value(column)
+    if scope.grouping is not None:
+        key = scope.grouping.key(found.node)
+        per_group = scope.grouping.bare(source, column) if key is None else key.of(node=key.node.copy())
+        found = per_group.of(affinity=found.affinity, collation=found.collation)
+    if found.kind is Kind.NULL:
+        return null()
+    raw = found.mixed and found.each is None and found.integral is None
+    return mixed(c, found) if raw else found
+
+
+def _alias(c: "Compiler", aliased: exp.Expr, place: Scope) -> Typed:
+    """The expression that an alias stands for; in it no alias counts."""
+    aliases, place.aliases = place.aliases, {}
+    try:
+        c.applies("alias")
+        return c.expression(aliased.copy(), place)
+    finally:
+        place.aliases = aliases
+
+
+def _in_scope(c: "Compiler", scope: Scope, name: str, qualifier: str) -> Typed | None:
+    lower = name.lower()
+    if not qualifier and lower in scope.shared:
+        return _shared(scope, lower)
+    sources = [
+        source for source in scope.sources if not qualifier or source.name.lower() == qualifier.lower()
+    ]
+    found = [
+        (source, column)
+        for source in sources
+        if (qualifier or lower not in source.merged) and (column := source.column(name))
+    ]
+    if not found and lower in _ROWIDS:
+        found = [(source, _rowid(source)) for source in sources if source.table is not None]
+    if not found:
+        return None
+    if len(found) > 1:
+        raise Untranslatable(f"the name {name}", "it is ambiguous")
+    return value(c, scope, *found[0])
+
+
+def _shared(scope: Scope, name: str) -> Typed:
+    """A column of USING or NATURAL."""
+    found = scope.shared[name]
+    if scope.grouping is None:
+        return found.of(node=found.node.copy())
+    if key := scope.grouping.key(found.node):
+        return key.of(node=key.node.copy())
+    source, column = next((source, column) for source in scope.sources if (column := source.column(name)))
+    return scope.grouping.bare(source, column)
+
+
+def _rowid(source: Source) -> Column:
+    column = None if source.rowid is None else source.column(source.rowid)
+    if column is None:
+        raise Untranslatable(
+            "rowid", f"{source.name} has no INTEGER PRIMARY KEY, and its rowids are not loaded"
+        )
+    return column

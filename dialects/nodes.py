@@ -1,0 +1,245 @@
+"""The operations that mean the same on every target, and are spelled by its Generator.
+
+SQLite's operators depend on the values that they get. Here each node means one thing for operands of known
+type, so that `dialects.mysql` and `dialects.postgresql` are left with spelling.
+"""
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from loaders.functions import NAMESPACE as NAMESPACE  # noqa: PLC0414 - where `Server` calls are
+
+
+class Whole(exp.Expression):
+    """INTEGER / INTEGER, truncated toward zero; NULL where the divisor is zero."""
+
+    arg_types = {"this": True, "expression": True}
+
+
+class Quotient(exp.Expression):
+    """REAL / REAL; NULL where the divisor is zero."""
+
+    arg_types = {"this": True, "expression": True}
+
+
+class Remainder(exp.Expression):
+    """INTEGER % INTEGER with the sign of the dividend; NULL where the divisor is zero."""
+
+    arg_types = {"this": True, "expression": True}
+
+
+class Joined(exp.Expression):
+    """TEXT || TEXT ..., NULL where one is NULL."""
+
+    arg_types = {"expressions": True}
+
+
+class AsInteger(exp.Expression):
+    """A condition as 1, 0 or NULL."""
+
+    arg_types = {"this": True}
+
+
+class Bigint(exp.Expression):
+    """An exact number without fraction as a 64-bit integer."""
+
+    arg_types = {"this": True}
+
+
+class Truncated(exp.Expression):
+    """A REAL within 64 bits as an INTEGER, its fraction cut off."""
+
+    arg_types = {"this": True}
+
+
+class Double(exp.Expression):
+    """A number of any type in double precision."""
+
+    arg_types = {"this": True}
+
+
+class Exact(exp.Expression):
+    """A number as an exact decimal number."""
+
+    arg_types = {"this": True}
+
+
+class Text(exp.Expression):
+    """An INTEGER, or a NULL, as a text."""
+
+    arg_types = {"this": True}
+
+
+class Lower(exp.Expression):
+    """A TEXT with A-Z, and nothing else, in lower case."""
+
+    arg_types = {"this": True}
+
+
+class Upper(exp.Expression):
+    """A TEXT with a-z, and nothing else, in upper case."""
+
+    arg_types = {"this": True}
+
+
+class Matches(exp.Expression):
+    """A TEXT LIKE a pattern, case counts; without `escape` no character escapes."""
+
+    arg_types = {"this": True, "expression": True, "escape": False}
+
+
+class Characters(exp.Expression):
+    """The number of characters of a TEXT, as a 64-bit integer."""
+
+    arg_types = {"this": True}
+
+
+class Position(exp.Expression):
+    """Where `expression` first occurs in the TEXT `this`, counted from 1; 0 if nowhere."""
+
+    arg_types = {"this": True, "expression": True}
+
+
+class Slice(exp.Expression):
+    """Characters of the TEXT `this` from `start` >= 1, `length` >= 0 of them or all."""
+
+    arg_types = {"this": True, "start": True, "length": False}
+
+
+class Hexadecimal(exp.Expression):
+    """The UTF-8 bytes of a TEXT, or those of a BLOB (`blob`), in upper-case hexadecimal."""
+
+    arg_types = {"this": True, "blob": False}
+
+
+class UtcNow(exp.Expression):
+    """The statement's UTC clock as text, 'YYYY-MM-DD HH:MM:SS'."""
+
+    arg_types = {}
+
+
+class AnyOf(exp.Expression):
+    """Aggregate: the value that all rows of a group have in common."""
+
+    arg_types = {"this": True}
+
+
+class Whichever(exp.Expression):
+    """Aggregate: the value of one row of a group, the same row for all columns."""
+
+    arg_types = {"this": True}
+
+
+class FirstOf(exp.Expression):
+    """Aggregate: `this` of the group's first row in the order of `expressions`; PostgreSQL only."""
+
+    arg_types = {"this": True, "expressions": False}
+
+
+class Listed(exp.Expression):
+    """Aggregate: the TEXTs of a group, separated by a constant TEXT; `distinct`, or in `order`."""
+
+    arg_types = {"this": True, "separator": True, "distinct": False, "order": False}
+
+
+class Server(exp.Expression):
+    """A call of a server-side function of `NAMESPACE`; they are in `loaders/functions`."""
+
+    arg_types = {"this": True, "expressions": False}
+
+
+def server(name: str, *arguments: exp.Expr) -> Server:
+    """Call a server-side function."""
+    return Server(this=name, expressions=list(arguments))
+
+
+def number(value: float) -> exp.Expr:
+    """A literal INTEGER."""
+    return exp.Neg(this=exp.Literal.number(-value)) if value < 0 else exp.Literal.number(value)
+
+
+def string(value: str) -> exp.Expr:
+    """A literal TEXT."""
+    return exp.Literal.string(value)
+
+
+def is_constant(node: exp.Expr) -> bool:
+    """Whether a value is written out: in GROUP BY and ORDER BY it counts as a position, or is refused."""
+    while isinstance(node, exp.Paren | exp.Neg | Double | Text | Bigint | AsInteger):
+        node = node.this
+    return isinstance(node, exp.Literal | exp.Null | exp.Boolean | exp.HexString)
+
+
+def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) -> exp.Case:
+    """CASE WHEN condition THEN value ... ELSE default END."""
+    return exp.Case(ifs=[exp.If(this=test, true=value) for test, value in branches], default=default)
+
+
+def is_null(node: exp.Expr) -> exp.Expr:
+    """`node` IS NULL."""
+    return exp.Is(this=grouped(node.copy()), expression=exp.Null())
+
+
+def is_not_null(node: exp.Expr) -> exp.Expr:
+    """`node` IS NOT NULL."""
+    return exp.Not(this=is_null(node))
+
+
+def every(conditions: Iterable[exp.Expr]) -> exp.Expr:
+    """All conditions with AND, or TRUE."""
+    return _chain(exp.And, conditions, empty=True)
+
+
+def some(conditions: Iterable[exp.Expr]) -> exp.Expr:
+    """All conditions with OR, or FALSE."""
+    return _chain(exp.Or, conditions, empty=False)
+
+
+def _chain(kind: type[exp.Binary], conditions: Iterable[exp.Expr], *, empty: bool) -> exp.Expr:
+    result: exp.Expr | None = None
+    for condition in conditions:
+        part = grouped(condition)
+        result = part if result is None else kind(this=result, expression=part)
+    return exp.Boolean(this=empty) if result is None else result
+
+
+_OPERATORS = (
+    exp.Binary, exp.Not, exp.Neg, exp.In, exp.Between, exp.Is, exp.BitwiseNot,
+    Whole, Quotient, Remainder, Joined, Matches,
+)  # fmt: skip
+
+
+def grouped(node: exp.Expr) -> exp.Expr:
+    """In parentheses where the node is an operator: no target's precedence is relied on."""
+    return exp.Paren(this=node) if isinstance(node, _OPERATORS) else node
+
+
+class Wide(exp.Expression):
+    """A TEXT of unlimited length: the first rows of a recursive query give its columns their types."""
+
+    arg_types = {"this": True}
+
+
+class DayNumber(exp.Expression):
+    """The days from 2000-01-01 to the day that a TEXT YYYY-MM-DD names, as an INTEGER."""
+
+    arg_types = {"this": True}
+
+
+class Fits(exp.Expression):
+    """The whole TEXT fits the regular expression `expression`, a constant that POSIX and ICU read alike."""
+
+    arg_types = {"this": True, "expression": True}
+
+
+class Trimmed(exp.Expression):
+    """A TEXT without the character `expression` at its ends; `side` is BOTH, LEADING or TRAILING."""
+
+    arg_types = {"this": True, "expression": True, "side": True}
+
+
+class Tail(exp.Expression):
+    """The last `length` >= 1 characters of a TEXT."""
+
+    arg_types = {"this": True, "length": True}

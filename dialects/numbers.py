@@ -1,0 +1,47 @@
+"""SQLite's readings and printings of numbers, for constants: nothing is asked of a server."""
+
+import math
+import re
+import sqlite3
+from contextlib import closing
+
+_PREFIX = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_LARGEST = 2**63 - 1
+
+
+def numeric_prefix(text: str) -> int | float:
+    """What arithmetic makes of a text. https://sqlite.org/lang_expr.html#castexpr."""
+    found = _PREFIX.match(text)
+    return 0 if found is None else _number(found[1])
+
+
+def well_formed(text: str) -> int | float | None:
+    """The number that a text is as a whole, blanks around it allowed; None if it is none.
+
+    https://sqlite.org/datatype3.html#type_affinity
+    """
+    found = _PREFIX.fullmatch(text.rstrip(" \t\n\v\f\r"))
+    return None if found is None else _number(found[1])
+
+
+def integer_of(found: str | float) -> int:
+    """CAST(... AS INTEGER) of a text or a real. https://sqlite.org/lang_expr.html#castexpr."""
+    if isinstance(found, str):
+        digits = _INTEGER.match(found.lstrip(" \t\n\v\f\r"))
+        whole = int(digits[0]) if digits else 0
+    else:
+        whole = math.trunc(found) if math.isfinite(found) else (_LARGEST if found > 0 else -_LARGEST - 1)
+    return max(-_LARGEST - 1, min(_LARGEST, whole))
+
+
+def printed(found: float) -> str:
+    """A number as SQLite prints it: asked of SQLite, whose digits these are."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        return str(connection.execute("SELECT CAST(? AS TEXT)", (found,)).fetchone()[0])
+
+
+def _number(digits: str) -> int | float:
+    if _INTEGER.fullmatch(digits) and -_LARGEST - 1 <= int(digits) <= _LARGEST:
+        return int(digits)
+    return float(digits)

@@ -1,0 +1,64 @@
+"""A compiled query, and what is known of its rows."""
+
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dialects.nodes import number
+from dialects.scope import Column
+
+
+@dataclass
+class Relation:
+    """A compiled query and what is known of its rows."""
+
+    node: exp.Query
+    columns: list[Column]
+    one_row: bool = False
+    """Whether it gives one row at most."""
+    keys: tuple[frozenset[str], ...] = ()
+    sort: list[exp.Expr] = field(default_factory=list)
+    """Its ORDER BY, where `order` cannot say it."""
+    order: list[exp.Expr] = field(default_factory=list)
+    """Its ORDER BY in terms of its columns, where they have them."""
+
+
+def exported_order(relation: Relation) -> list[exp.Expr]:
+    """The order of the rows in terms of columns, for which hidden ones are added where they are missing."""
+    if relation.order or not relation.sort or not isinstance(relation.node, exp.Select):
+        return relation.order
+    terms = []
+    for at, term in enumerate(relation.sort, start=1):
+        name = f"_o{at}"
+        relation.node.append("expressions", _aliased(term.this.copy(), name))
+        hidden = term.copy()
+        hidden.set("this", exp.column(exp.to_identifier(name, quoted=True)))
+        terms.append(hidden)
+    return terms
+
+
+def first_row(relation: Relation) -> None:
+    """Keep the first row alone."""
+    limit = relation.node.args.get("limit")
+    if limit is None or limit.expression.name != "1":
+        relation.node.set("limit", exp.Limit(expression=number(1)))
+
+
+def named(relation: Relation) -> list[str]:
+    """Give every result column a name, and return the names."""
+    names = []
+    for at, item in enumerate(relation.node.selects):
+        if isinstance(item, exp.Alias) and item.alias:
+            names.append(item.alias)
+            continue
+        name = item.name if isinstance(item, exp.Column) and item.name not in names else f"_c{at + 1}"
+        names.append(name)
+        leaf: exp.Expr = relation.node
+        while isinstance(leaf, exp.SetOperation | exp.Subquery):
+            leaf = leaf.this
+        leaf.expressions[at].replace(_aliased(item.copy(), name))
+    return names
+
+
+def _aliased(item: exp.Expr, name: str) -> exp.Expr:
+    return exp.Alias(this=item, alias=exp.to_identifier(name, quoted=True))

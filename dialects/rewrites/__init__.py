@@ -1,0 +1,1 @@
+"""What each construct of SQLite becomes; every module's RULES say what is rewritten and why."""

@@ -1,0 +1,251 @@
+"""Aggregate functions. https://sqlite.org/lang_aggfunc.html."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.coercions import as_double, as_number, as_text, integral, plain, value
+from dialects.errors import Untranslatable
+from dialects.nodes import AsInteger, Bigint, Double, Listed, case, every, is_not_null, number, server
+from dialects.rewrites.casts import whole
+from dialects.rewrites.comparison import keyed
+from dialects.rewrites.determined import reached
+from dialects.rules import Rule
+from dialects.typed import Affinity, Collation, Kind, Typed, boolean, integer, real, text
+from harness.words import Dialect
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+    from dialects.scope import Scope
+
+RULES = (
+    Rule(
+        "integer-sum",
+        "sum() of integers is an INTEGER.",
+        "https://sqlite.org/lang_aggfunc.html#sumunc",
+        "PostgreSQL: the numeric sum cast back to bigint.",
+    ),
+    Rule(
+        "real-average",
+        "avg() is a REAL, and reads texts as numbers.",
+        "https://sqlite.org/lang_aggfunc.html#avg",
+        "AVG of double precision; of integers it would be a decimal number with few digits on MySQL.",
+    ),
+    Rule(
+        "total",
+        "total() is a REAL, 0.0 where sum() is NULL.",
+        "https://sqlite.org/lang_aggfunc.html#sumunc",
+        "COALESCE over SUM of double precision.",
+    ),
+    Rule(
+        "group-concat",
+        "group_concat() joins the texts with a separator, ',' unless another is given.",
+        "https://sqlite.org/lang_aggfunc.html#group_concat",
+        "STRING_AGG; GROUP_CONCAT with SEPARATOR and without MySQL's limit of 1,024 bytes. The order is that"
+        " of the subquery that gives the rows; where there is none, it is not defined.",
+    ),
+    Rule(
+        "aggregate-filter",
+        "FILTER leaves rows out of one aggregate.",
+        "https://sqlite.org/lang_aggfunc.html",
+        "MySQL: CASE inside the aggregate.",
+    ),
+)
+
+Finish = Callable[[exp.Expr], exp.Expr]
+"""Adds FILTER and OVER to the call of an aggregate."""
+
+NAMES = frozenset({"count", "sum", "total", "avg", "group_concat", "string_agg", "min", "max"})
+
+UNORDERED = "group_concat() joins the rows of a group in an order that SQLite does not define"
+
+
+def is_aggregate(name: str, arguments: Sequence[exp.Expr]) -> bool:
+    """Whether a call is one of an aggregate: min() and max() are with one argument."""
+    return name in NAMES and (name not in {"min", "max"} or len(arguments) == 1)
+
+
+def aggregate(
+    c: "Compiler", node: exp.Expr, scope: "Scope", where: exp.Expr | None, over: Finish | None = None
+) -> Typed:
+    """Compile a call of an aggregate, with its FILTER and as a window function."""
+    name, arguments = node.name.lower(), list(node.expressions)
+    distinct = bool(arguments) and isinstance(arguments[0], exp.Distinct)
+    if distinct:
+        arguments = [*arguments[0].expressions, *arguments[1:]]
+    if arguments and isinstance(arguments[-1], exp.Order):
+        raise Untranslatable(f"{name}() with ORDER BY", "SQLite 3.40 has none")
+    with c.ungrouped(scope):
+        condition = None if where is None else c.condition(where, scope)
+        if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
+            return _count_rows(c, condition, over)
+        found = [c.expression(argument, scope) for argument in arguments]
+
+    named = {source for part in found for source in reached(part.node)}
+    if named and not named & {source.alias for source in scope.sources}:
+        raise Untranslatable(f"{name}()", "its argument belongs to an outer SELECT")
+
+    def finish(call: exp.Expr) -> exp.Expr:
+        if condition is not None and c.target is Dialect.POSTGRESQL:
+            call = exp.Filter(this=call, expression=exp.Where(this=condition.copy()))
+        return over(call) if over else call
+
+    if condition is not None:
+        c.applies("aggregate-filter")
+    kept = _kept(c, condition)
+    first, rest = found[0], found[1:]
+    match name:
+        case "count":
+            key = _countable(c, first, distinct=distinct)
+            return integer(finish(exp.Count(this=_distinct(kept(key), distinct=distinct))), 0, nullable=False)
+        case "sum":
+            return _sum(c, first, kept, finish, distinct=distinct)
+        case "total":
+            c.applies("total")
+            summed = finish(exp.Sum(this=_distinct(kept(as_double(c, first).node), distinct=distinct)))
+            zero = Double(this=exp.Literal.number("0.0"))
+            return real(exp.Coalesce(this=summed, expressions=[zero]), nullable=False)
+        case "avg":
+            return _average(c, as_number(c, first), kept, finish, distinct=distinct)
+        case "min" | "max":
+            return _extreme(c, name, first, kept, finish)
+        case _:
+            return _listed(c, scope, found[0], rest, kept, finish, distinct=distinct)
+
+
+def _of_nulls(finish: Finish) -> Typed:
+    """The aggregate of NULLs alone: still one row per group."""
+    return Typed(finish(exp.Max(this=exp.Null())), Kind.NULL)
+
+
+def _count_rows(c: "Compiler", condition: exp.Expr | None, over: Finish | None) -> Typed:
+    call: exp.Expr = exp.Count(this=exp.Star())
+    if condition is not None:
+        c.applies("aggregate-filter")
+        if c.target is Dialect.MYSQL:
+            call = exp.Count(this=case((condition, number(1))))
+        else:
+            call = exp.Filter(this=call, expression=exp.Where(this=condition))
+    return integer(over(call) if over else call, 0, nullable=False)
+
+
+def _kept(c: "Compiler", condition: exp.Expr | None) -> Callable[[exp.Expr], exp.Expr]:
+    """The argument, NULL where MySQL has to leave the row out."""
+    if condition is None or c.target is Dialect.POSTGRESQL:
+        return lambda node: node
+    return lambda node: case((condition.copy(), node))
+
+
+def _distinct(node: exp.Expr, *, distinct: bool) -> exp.Expr:
+    return exp.Distinct(expressions=[node]) if distinct else node
+
+
+def _countable(c: "Compiler", t: Typed, *, distinct: bool) -> exp.Expr:
+    if t.kind is Kind.ANY and isinstance(t.node, exp.Column):
+        return t.node
+    if t.kind is Kind.ANY and distinct:
+        raise Untranslatable("count(DISTINCT)", "the values are of several types")
+    if t.kind is Kind.ANY and t.each is not None:
+        there = t.each(lambda part: integer(case((is_not_null(part.node), number(1)))))
+        return there.node
+    return keyed(c, t)
+
+
+def _sum(
+    c: "Compiler", t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool
+) -> Typed:
+    whole_values = _counts_as_integer(t)
+    t = as_number(c, t)
+    if t.kind is Kind.NULL:
+        return _of_nulls(finish)
+    if t.kind is Kind.INTEGER:
+        call = finish(exp.Sum(this=_distinct(kept(value(c, t)), distinct=distinct)))
+        if c.target is Dialect.POSTGRESQL:
+            c.applies("integer-sum")
+            call = Bigint(this=call)
+        return integer(call)
+    call = finish(exp.Sum(this=_distinct(kept(as_double(c, t).node), distinct=distinct)))
+    if t.kind is Kind.REAL:
+        return real(call)
+    if whole_values is None:
+        return Typed(call, Kind.NUMBER)
+    there = case((is_not_null(t.node), AsInteger(this=whole_values)))
+    all_integral = finish(exp.Min(this=kept(there)))
+    all_whole = exp.EQ(this=all_integral, expression=number(1))
+    return Typed(call, Kind.NUMBER, integral=all_whole, vanishing=t.vanishing)
+
+
+def _average(
+    c: "Compiler", t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool
+) -> Typed:
+    if t.kind is Kind.NULL:
+        return _of_nulls(finish)
+    c.applies("real-average")
+    averaged = finish(exp.Avg(this=_distinct(kept(as_double(c, t).node), distinct=distinct)))
+    return real(averaged, low=t.low, high=t.high)
+
+
+def _counts_as_integer(t: Typed) -> exp.Expr | None:
+    """Whether sum() takes a value for an INTEGER: of texts only those that are one as a whole."""
+    if t.kind is Kind.ANY and t.each is not None:
+        unknown = False
+
+        def each(part: Typed) -> Typed:
+            nonlocal unknown
+            found = _counts_as_integer(part)
+            unknown = unknown or found is None
+            return boolean(found or exp.Null())
+
+        parts = t.each(each)
+        return None if unknown else parts.node
+    if t.kind is Kind.TEXT:
+        return every([is_not_null(server("as_number", t.node.copy())), server("is_integer", t.node.copy())])
+    return None if t.kind is Kind.BLOB else integral(t)
+
+
+def _extreme(
+    c: "Compiler", name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
+) -> Typed:
+    if t.kind is Kind.NULL:
+        return _of_nulls(finish)
+    if t.kind is Kind.BLOB:
+        raise Untranslatable(f"{name}() of blobs", "PostgreSQL has none")
+    if t.kind is Kind.TEXT and t.collation not in {None, Collation.BINARY}:
+        raise Untranslatable(
+            f"{name}() under {t.collation}", "which of the equal texts is returned is not defined"
+        )
+    t = plain(c, t)
+    call = finish((exp.Min if name == "min" else exp.Max)(this=kept(value(c, t))))
+    found = t.of(
+        node=call, affinity=Affinity.NONE, collation=None, collates=False, nullable=True, constant=None
+    )
+    if t.kind is Kind.NUMBER:
+        return found.of(integral=whole(call) if t.mixed else None)
+    return found
+
+
+def _listed(
+    c: "Compiler", scope: "Scope", first: Typed, rest: Sequence[Typed],
+    kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool,
+) -> Typed:  # fmt: skip
+    c.applies("group-concat")
+    separator = ","
+    if rest:
+        found = rest[0]
+        if found.constant is None:
+            raise Untranslatable("group_concat()", "its separator is not a constant")
+        shown = as_text(c, found).constant
+        separator = str(shown.value) if shown is not None and shown.value is not None else ""
+    order = scope.sources[0].order if len(scope.sources) == 1 and not distinct else None
+    if order is None:
+        c.warn(UNORDERED)
+    if c.target is Dialect.MYSQL:
+        c.hints["SET_VAR(group_concat_max_len = 1073741824)"] = None
+    listed = Listed(
+        this=kept(as_text(c, first).node),
+        separator=exp.Literal.string(separator),
+        distinct=distinct,
+        order=None if order is None else exp.Order(expressions=[part.copy() for part in order]),
+    )
+    return text(finish(listed))

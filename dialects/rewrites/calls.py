@@ -1,0 +1,91 @@
+"""What scalar functions share: constants are decided now, NULL gives NULL, alternatives are kept apart."""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+
+from sqlglot import exp
+
+from dialects.coercions import literal, plain
+from dialects.errors import Untranslatable
+from dialects.functions import Call, function
+from dialects.rules import Context, Rule
+from dialects.typed import Affinity, Kind, Typed, null
+
+RULES = (
+    Rule(
+        "constant-call",
+        "A function of constants is a constant.",
+        "https://sqlite.org/lang_corefunc.html",
+        "Its value, asked of SQLite itself.",
+    ),
+)
+
+
+def scalar(
+    *names: str, least: int = 1, most: int | None = 1, strict: bool = True, foldable: bool = True
+) -> Callable[[Call], Call]:
+    """Enter a function into the table, its rewrite called with arguments of one kind each.
+
+    Args:
+        names: what SQLite calls it; the first one is asked of SQLite where the arguments are constants.
+        least: how many arguments it takes,
+        most: and at most; None is any number.
+        strict: whether a NULL among the arguments makes the result NULL.
+        foldable: whether constant arguments make the result a constant.
+    """
+
+    def enter(rewrite: Call) -> Call:
+        def call(c: Context, arguments: list[Typed]) -> Typed:
+            arguments = [plain(c, argument) for argument in arguments]
+            if strict and any(argument.kind is Kind.NULL for argument in arguments):
+                return null()
+            if foldable and (found := folded(c, names[0], arguments)) is not None:
+                return found
+            return detached(arguments, apart(arguments, lambda each: rewrite(c, each)))
+
+        function(*names, least=least, most=most)(call)
+        return call
+
+    return enter
+
+
+def apart(arguments: Sequence[Typed], rewrite: Callable[[list[Typed]], Typed]) -> Typed:
+    """Rewrite once for each combination of the arguments' alternatives, none of which is of several kinds."""
+    position = next((at for at, argument in enumerate(arguments) if argument.kind is Kind.ANY), None)
+    if position is None:
+        return rewrite(list(arguments))
+    each, before, after = arguments[position].each, arguments[:position], arguments[position + 1 :]
+    if each is None:
+        raise Untranslatable("values of several types", "they cannot be told apart on the target")
+    return each(lambda part: apart([*before, part, *after], rewrite))
+
+
+def size(node: exp.Expr) -> int:
+    """How many nodes an expression has: what it costs to write it twice."""
+    return sum(1 for _ in node.walk())
+
+
+def folded(c: Context, name: str, arguments: Sequence[Typed]) -> Typed | None:
+    """The value of a call whose arguments are all constants; None where they aren't, or SQLite refuses."""
+    values = [argument.constant.value for argument in arguments if argument.constant is not None]
+    if len(values) != len(arguments) or not arguments:
+        return None
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            [(found,)] = connection.execute(f"SELECT {name}({', '.join('?' * len(values))})", values)
+        except (sqlite3.Error, OverflowError):
+            return None
+    if isinstance(found, bytes):
+        return None
+    c.applies("constant-call")
+    return literal(found)
+
+
+def detached(arguments: Sequence[Typed], result: Typed) -> Typed:
+    """A result is no column, but a COLLATE operator inside of a call rules outside of it, too.
+
+    https://sqlite.org/datatype3.html#affinity_of_expressions
+    """
+    explicit = next((argument.collation for argument in arguments if argument.collates), None)
+    return result.of(affinity=Affinity.NONE, collation=explicit, collates=explicit is not None)

@@ -1,0 +1,100 @@
+"""CAST, and columns whose values are of several storage classes. https://sqlite.org/lang_expr.html#castexpr."""
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.coercions import EXACT, Rewrite, as_double, as_integer, as_number, as_text, choose, literal
+from dialects.errors import Untranslatable
+from dialects.nodes import Truncated, is_not_null, number, server
+from dialects.rules import Context, Rule
+from dialects.typed import Affinity, Kind, Typed, null
+from loaders.portable import affinity
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+    from dialects.scope import Scope
+
+RULES = (
+    Rule(
+        "cast",
+        "CAST takes the longest prefix of a text that reads as a number, truncates reals, and never fails.",
+        "https://sqlite.org/lang_expr.html#castexpr",
+        "Casts to bigint and double precision of what is a number, functions of `bird_sqlite` for texts.",
+    ),
+    Rule(
+        "mixed-column",
+        "A column can hold integers, reals and texts at once.",
+        "https://sqlite.org/datatype3.html",
+        "A column of numbers is double precision and tells integers by value; one with texts is text, its"
+        " numbers read by `bird_sqlite.as_number`.",
+    ),
+)
+
+
+def cast(c: "Compiler", node: exp.Expr, scope: "Scope") -> Typed:
+    """CAST(x AS type): the type's name decides by its letters alone."""
+    to = node.args["to"]
+    name = str(to.args.get("kind") or "") if to.this is exp.DType.USERDEFINED else to.this.name
+    return cast_to(
+        c, c.expression(node.this, scope), "BLOB" if name in {"VARBINARY", "BLOB"} else affinity(name)
+    )
+
+
+def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
+    """Cast to one of the five affinities."""
+    if wanted == "BLOB":
+        raise Untranslatable("CAST AS BLOB", "the bytes of a text depend on the file's encoding")
+    if t.kind is Kind.NULL:
+        return null().of(affinity=Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC)
+    if t.kind is Kind.ANY and t.each is not None:
+        return t.each(lambda part: cast_to(c, part, wanted))
+    c.applies("cast")
+    collation = t.collation
+    if wanted == "TEXT":
+        return as_text(c, t).of(affinity=Affinity.TEXT, collation=collation)
+    if wanted == "INTEGER":
+        found = as_integer(c, t)
+    elif wanted == "REAL":
+        found = as_double(c, t)
+    elif t.kind is Kind.TEXT:
+        read = as_number(c, t)
+        found = _as_stored(read) if read.constant else read.of(integral=whole(read.node))
+    else:
+        found = as_number(c, t)
+    return found.of(affinity=Affinity.NUMERIC, collation=collation)
+
+
+def _as_stored(t: Typed) -> Typed:
+    """A constant as a column of NUMERIC affinity would hold it: 1.0 as 1."""
+    found = t.constant.value if t.constant else None
+    return (
+        literal(int(found)) if isinstance(found, float) and found.is_integer() and abs(found) < EXACT else t
+    )
+
+
+def whole(node: exp.Expr) -> exp.Expr:
+    """Whether SQLite stores a number as an INTEGER, as it does in a column of NUMERIC affinity."""
+    inside = exp.Between(this=node.copy(), low=number(-EXACT), high=number(EXACT))
+    cut = exp.Case(
+        ifs=[exp.If(this=inside, true=exp.EQ(this=node.copy(), expression=Truncated(this=node.copy())))]
+    )
+    return exp.Coalesce(this=cut, expressions=[exp.Boolean(this=False)])
+
+
+def mixed(c: Context, t: Typed) -> Typed:
+    """A stored column of several storage classes."""
+    if t.kind is Kind.REAL:
+        c.applies("mixed-column")
+        return t.of(kind=Kind.NUMBER, integral=whole(t.node) if t.affinity is Affinity.NUMERIC else None)
+    if t.affinity is not Affinity.NUMERIC:
+        raise Untranslatable("a column of several types", "its texts and its numbers cannot be told apart")
+    c.applies("mixed-column")
+    read = server("as_number", t.node.copy())
+    numbers = Typed(read, Kind.NUMBER, integral=whole(read), low=t.low, high=t.high)
+
+    def each(rewrite: Rewrite) -> Typed:
+        plain = t.of(mixed=False, affinity=Affinity.NONE, low=None, high=None)
+        return choose(c, [(is_not_null(read.copy()), rewrite(numbers))], rewrite(plain))
+
+    return t.of(kind=Kind.ANY, each=each)

@@ -1,0 +1,293 @@
+"""Comparisons: SQLite's affinities, storage classes and collations made explicit.
+
+https://sqlite.org/datatype3.html#comparison_expressions
+"""
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from dialects.coercions import (
+    as_condition,
+    as_double,
+    as_text,
+    is_beyond_double,
+    literal,
+    value,
+    with_numeric_affinity,
+)
+from dialects.errors import Untranslatable
+from dialects.nodes import Bigint, Lower, case, every, grouped, is_not_null, is_null, number, server, some
+from dialects.rules import Context, Rule
+from dialects.typed import Affinity, Collation, Kind, Typed, boolean
+
+RULES = (
+    Rule(
+        "comparison-affinity",
+        "A number compared with a text column counts as its text; a text compared with a number column counts"
+        " as its number if it is one as a whole.",
+        "https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison",
+        "A literal of the other type, a cast, or `bird_sqlite.as_number`.",
+    ),
+    Rule(
+        "class-order",
+        "Without an affinity a number is never equal to a text, and less than every text.",
+        "https://sqlite.org/datatype3.html#sort_order",
+        "TRUE or FALSE, NULL where an operand is NULL.",
+    ),
+    Rule(
+        "collation",
+        "COLLATE NOCASE, of a column or an operator, compares A-Z like a-z.",
+        "https://sqlite.org/datatype3.html#collating_sequences",
+        "Both sides in lower case, ASCII letters only.",
+    ),
+    Rule(
+        "is-with-values",
+        "IS and IS NOT compare values, and NULL is NULL.",
+        "https://sqlite.org/lang_expr.html#isisnot",
+        "PostgreSQL: IS [NOT] DISTINCT FROM; MySQL: `<=>`.",
+    ),
+    Rule(
+        "row-values",
+        "Rows are compared column by column, each with its own affinity.",
+        "https://sqlite.org/rowvalue.html",
+        "The comparisons that it stands for, with AND and OR.",
+    ),
+)
+
+_RANK = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.NUMBER: 1, Kind.TEXT: 2, Kind.BLOB: 3}
+
+_HOLDS: dict[type[exp.Expr], Callable[[int, int], bool]] = {
+    exp.EQ: lambda left, right: left == right,
+    exp.NEQ: lambda left, right: left != right,
+    exp.LT: lambda left, right: left < right,
+    exp.LTE: lambda left, right: left <= right,
+    exp.GT: lambda left, right: left > right,
+    exp.GTE: lambda left, right: left >= right,
+}
+
+_NULL_SAFE = (exp.NullSafeEQ, exp.NullSafeNEQ)
+
+
+def compare(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
+    """`left` operator `right`; the operator is one of EQ, NEQ, LT, LTE, GT, GTE, NullSafeEQ, NullSafeNEQ."""
+    left, right = with_affinities(c, left, right)
+    return _compared(c, operator, left, right, collation(left, right))
+
+
+def equal(c: Context, left: Typed, right: Typed) -> Typed:
+    """`left` = `right`."""
+    return compare(c, exp.EQ, left, right)
+
+
+def with_affinities(c: Context, left: Typed, right: Typed) -> tuple[Typed, Typed]:
+    """Apply to each operand the affinity that the other one demands."""
+    if Affinity.VARIED in {left.affinity, right.affinity} and left.kind.is_numeric != right.kind.is_numeric:
+        raise Untranslatable("a comparison", "SQLite leaves the affinity of a compound SELECT's column open")
+    if Affinity.NUMERIC in {left.affinity, right.affinity}:
+        if right.affinity is not Affinity.NUMERIC:
+            right = _noting(c, right, with_numeric_affinity(c, right))
+        if left.affinity is not Affinity.NUMERIC:
+            left = _noting(c, left, with_numeric_affinity(c, left))
+    elif left.affinity is Affinity.TEXT and right.affinity is Affinity.NONE:
+        right = _noting(c, right, _with_text_affinity(c, right))
+    elif right.affinity is Affinity.TEXT and left.affinity is Affinity.NONE:
+        left = _noting(c, left, _with_text_affinity(c, left))
+    return left, right
+
+
+def collation(left: Typed, right: Typed) -> Collation:
+    """Which collation compares two texts. https://sqlite.org/datatype3.html#collating_sequences."""
+    for side in (left, right):
+        if side.collates and side.collation:
+            return side.collation
+    return left.collation or right.collation or Collation.BINARY
+
+
+def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
+    """What to compare, group or sort by, so that the target's bytewise order is the collation's."""
+    node = value(c, t)
+    chosen = chosen or t.collation or Collation.BINARY
+    if t.kind is not Kind.TEXT or chosen is Collation.BINARY:
+        return node
+    c.applies("collation")
+    return (
+        Lower(this=node) if chosen is Collation.NOCASE else server("rtrim_set", node, exp.Literal.string(" "))
+    )
+
+
+def is_value(c: Context, t: Typed, wanted: bool) -> Typed:  # noqa: FBT001 - TRUE or FALSE as written
+    """IS TRUE and IS FALSE: never NULL."""
+    return boolean(
+        exp.Is(this=grouped(as_condition(c, t).node), expression=exp.Boolean(this=wanted)), nullable=False
+    )
+
+
+def null_test(t: Typed) -> Typed:
+    """IS NULL, for any kind."""
+    if t.kind is Kind.ANY and t.each is not None:
+        return t.each(null_test)
+    return boolean(is_null(t.node), nullable=False)
+
+
+def compare_rows(
+    c: Context, operator: type[exp.Binary], left: Sequence[Typed], right: Sequence[Typed]
+) -> Typed:
+    """(a, b) operator (x, y). https://sqlite.org/rowvalue.html#row_value_comparisons."""
+    if len(left) != len(right):
+        raise Untranslatable("a row value", f"{len(left)} columns are compared with {len(right)}")
+    c.applies("row-values")
+    pairs = list(zip(left, right, strict=True))
+    if operator in {exp.EQ, exp.NullSafeEQ}:
+        return boolean(every(compare(c, operator, a, b).node for a, b in pairs))
+    if operator in {exp.NEQ, exp.NullSafeNEQ}:
+        return boolean(some(compare(c, operator, a, b).node for a, b in pairs))
+    strict = exp.LT if operator in {exp.LT, exp.LTE} else exp.GT
+    result = compare(c, operator, *pairs[-1]).node
+    for a, b in reversed(pairs[:-1]):
+        tied = every([compare(c, exp.EQ, a, b).node, result])
+        result = some([compare(c, strict, a, b).node, tied])
+    return boolean(result)
+
+
+def _noting(c: Context, before: Typed, after: Typed) -> Typed:
+    if after is not before:
+        c.applies("comparison-affinity")
+    return after
+
+
+def _with_text_affinity(c: Context, t: Typed) -> Typed:
+    if t.kind is Kind.ANY and t.each is not None:
+        return t.each(lambda part: _with_text_affinity(c, part))
+    return as_text(c, t) if t.kind.is_numeric else t
+
+
+def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed, chosen: Collation) -> Typed:
+    for side, other in ((left, right), (right, left)):
+        if side.kind is Kind.ANY and side.each is not None:
+            if operator is exp.EQ and getattr(c, "filtering", False) and (read := _read(side, other)):
+                return boolean(exp.EQ(this=grouped(other.node), expression=grouped(read)))
+            return side.each(
+                (lambda part: _compared(c, operator, part, right, chosen))
+                if side is left
+                else (lambda part: _compared(c, operator, left, part, chosen))
+            )
+    if Kind.NULL in {left.kind, right.kind}:
+        return _with_null(operator, left, right)
+    if left.kind.is_numeric and right.kind.is_numeric:
+        if (known := _of_constants(operator, left, right)) is not None:
+            return known
+        if (exact := _exactly(c, operator, left, right)) is not None:
+            return exact
+        left, right = _comparable(left, right)
+        return _native(c, operator, value(c, left), value(c, right), left, right)
+    if left.kind is right.kind:
+        return _native(c, operator, keyed(c, left, chosen), keyed(c, right, chosen), left, right)
+    c.applies("class-order")
+    ranks = _RANK[left.kind], _RANK[right.kind]
+    if operator in _NULL_SAFE:
+        both = every([is_null(left.node), is_null(right.node)])
+        return boolean(both if operator is exp.NullSafeEQ else exp.Not(this=grouped(both)), nullable=False)
+    return _unless_null(exp.Boolean(this=_HOLDS[operator](*ranks)), left, right)
+
+
+def _of_constants(operator: type[exp.Binary], left: Typed, right: Typed) -> Typed | None:
+    """The comparison of two numbers that are written out, which Python compares exactly, as SQLite does."""
+    if left.constant is None or right.constant is None:
+        return None
+    a, b = left.constant.value, right.constant.value
+    if not isinstance(a, int | float) or not isinstance(b, int | float):
+        return None
+    place = (a > b) - (a < b)
+    holds = _HOLDS.get(operator)
+    if holds is None:
+        return boolean(exp.Boolean(this=(place == 0) is (operator is exp.NullSafeEQ)), nullable=False)
+    return boolean(exp.Boolean(this=holds(place, 0)), nullable=False)
+
+
+def _read(mixed: Typed, other: Typed) -> exp.Expr | None:
+    """The reading of a text as a number, where an equality with a number needs nothing else to hold."""
+    if not other.kind.is_numeric or mixed.integral is None:
+        return None
+    return mixed.integral
+
+
+def _native(
+    c: Context, operator: type[exp.Binary], left: exp.Expr, right: exp.Expr, a: Typed, b: Typed
+) -> Typed:
+    if operator in _NULL_SAFE:
+        c.applies("is-with-values")
+    node = operator(this=grouped(left), expression=grouped(right))
+    return boolean(node, nullable=operator not in _NULL_SAFE and (a.nullable or b.nullable))
+
+
+def _with_null(operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
+    if operator in _NULL_SAFE:
+        other = right if left.kind is Kind.NULL else left
+        found = null_test(other)
+        return (
+            found
+            if operator is exp.NullSafeEQ
+            else boolean(exp.Not(this=grouped(found.node)), nullable=False)
+        )
+    return boolean(exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean")))
+
+
+def _unless_null(truth: exp.Expr, *operands: Typed) -> Typed:
+    nullable = [operand for operand in operands if operand.nullable]
+    if not nullable:
+        return boolean(truth, nullable=False)
+    there = every(is_not_null(operand.node) for operand in nullable)
+    return boolean(case((there, truth)))
+
+
+def _comparable(left: Typed, right: Typed) -> tuple[Typed, Typed]:
+    """Two numbers such that the target's comparison is exact, as SQLite's is."""
+    if left.kind is Kind.INTEGER and right.kind is Kind.INTEGER:
+        return left, right
+    for one, other in ((left, right), (right, left)):
+        if (
+            one.kind is Kind.INTEGER
+            and other.constant is not None
+            and isinstance(other.constant.value, float)
+        ):
+            plain = _decimal(other)
+            return (one, plain) if one is left else (plain, one)
+    return left, right
+
+
+_BEYOND = 2**63
+"""No integer is as large."""
+
+_MIRRORED: dict[type[exp.Expr], type[exp.Binary]] = {
+    exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE,
+}  # fmt: skip
+
+
+def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed | None:
+    """The comparison of an integer beyond 2^53 with a real, which the targets would compare as doubles."""
+    if is_beyond_double(right) and left.kind is not Kind.INTEGER:
+        left, right, operator = right, left, _MIRRORED.get(operator, operator)
+    known = None if right.constant is None else right.constant.value
+    constant = isinstance(known, float) and abs(known) < _BEYOND
+    if not is_beyond_double(left) or right.kind is Kind.INTEGER or constant:
+        return None
+    compared = server("compared", Bigint(this=value(c, left)), as_double(c, right).node)
+    nullable = operator not in _NULL_SAFE and (left.nullable or right.nullable)
+    if operator in _NULL_SAFE:
+        raise Untranslatable("IS between an integer beyond 2^53 and a real", "no rewrite knows it")
+    return boolean(operator(this=compared, expression=number(0)), nullable=nullable)
+
+
+def _decimal(t: Typed) -> Typed:
+    """A real literal as an exact decimal number, to compare an integer with."""
+    assert t.constant is not None  # noqa: S101 - the caller has looked
+    found = t.constant.value
+    assert isinstance(found, float)  # noqa: S101 - the same
+    if found.is_integer() and abs(found) < 2**63:
+        return literal(int(found))
+    digits = repr(abs(found))
+    if "e" in digits:
+        return t
+    node = exp.Literal.number(digits)
+    return t.of(node=exp.Neg(this=node) if found < 0 else node)

@@ -1,0 +1,217 @@
+"""UNION, UNION ALL, INTERSECT, EXCEPT and VALUES. https://sqlite.org/lang_select.html#compound_select_statements."""
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.coercions import bounds, is_beyond_double
+from dialects.errors import Untranslatable
+from dialects.nodes import Bigint, Double, Text, number
+from dialects.relation import Relation
+from dialects.rewrites.limits import limit_rows
+from dialects.rules import Rule
+from dialects.scope import Column, Scope
+from dialects.typed import Affinity, Collation, Kind
+from harness.words import Dialect
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+
+RULES = (
+    Rule(
+        "compound-precedence",
+        "All compound operators bind equally, from left to right.",
+        "https://sqlite.org/lang_select.html#compound_select_statements",
+        "Parentheses: on the targets INTERSECT binds tighter.",
+    ),
+    Rule(
+        "compound-types",
+        "A column of a compound SELECT can have values of any storage class.",
+        "https://sqlite.org/lang_select.html#compound_select_statements",
+        "Integers and reals become double precision; numbers and texts cannot be in one column.",
+    ),
+    Rule(
+        "compound-order",
+        "ORDER BY of a compound SELECT names a result column of any of its parts.",
+        "https://sqlite.org/lang_select.html#the_order_by_clause",
+        "The number of the column.",
+    ),
+)
+
+
+def compile_compound(
+    c: "Compiler", node: exp.SetOperation, scope: Scope | None, *, derived: bool
+) -> Relation:
+    """Compile a compound SELECT."""
+    parts, operators = flatten(node)
+    relations = [c.query(part, scope, derived=derived or at == 0) for at, part in enumerate(parts)]
+    return combined(c, node, relations, operators, parts)
+
+
+def flatten(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.SetOperation]]:
+    """The parts from left to right, and the operators between them."""
+    parts: list[exp.Expr] = []
+    operators: list[exp.SetOperation] = []
+    while True:
+        while isinstance(node, exp.Subquery):
+            node = node.this
+        if not isinstance(node, exp.SetOperation):
+            return [node, *reversed(parts)], list(reversed(operators))
+        parts.append(node.expression)
+        operators.append(node)
+        node = node.this
+
+
+def combined(
+    c: "Compiler",
+    node: exp.Expr,
+    relations: list[Relation],
+    operators: list[exp.SetOperation],
+    parts: list[exp.Expr],
+) -> Relation:
+    """Join compiled parts, their columns brought to common types."""
+    widths = {len(relation.columns) for relation in relations}
+    if len(widths) != 1:
+        raise Untranslatable("a compound SELECT", "its parts have different numbers of columns")
+    columns = [unify(c, relations, at) for at in range(widths.pop())]
+    deduplicated = any(operator.args.get("distinct") for operator in operators)
+    if deduplicated and any(found.value.collation not in {None, Collation.BINARY} for found in columns):
+        raise Untranslatable("a compound SELECT", "it compares texts by a collation")
+    tree: exp.Query = relations[0].node
+    for operator, relation in zip(operators, relations[1:], strict=True):
+        left: exp.Expr = tree
+        if isinstance(tree, exp.SetOperation) and (
+            type(tree) is not type(operator) or not isinstance(operator, exp.Union)
+        ):
+            c.applies("compound-precedence")
+            left = exp.Subquery(this=tree)
+        tree = type(operator)(
+            this=left, expression=_operand(relation.node), distinct=bool(operator.args.get("distinct"))
+        )
+    relation = Relation(tree, columns)
+    order = node.args.get("order")
+    if order is not None and tree is not relations[0].node:
+        c.applies("compound-order")
+        _sort(c, order, relation, relations, parts)
+    limit_rows(c, node, tree)
+    limit = tree.args.get("limit")
+    relation.one_row = limit is not None and limit.expression.name in {"0", "1"}
+    return relation
+
+
+def _operand(node: exp.Query) -> exp.Expr:
+    return exp.Subquery(this=node) if node.args.get("limit") or node.args.get("order") else node
+
+
+def unify(c: "Compiler", relations: list[Relation], at: int) -> Column:
+    """One column of a compound SELECT, its values of one type in every part."""
+    values = [relation.columns[at].value for relation in relations]
+    kinds = {found.kind for found in values} - {Kind.NULL}
+    if Kind.ANY in kinds or len({kind.is_numeric for kind in kinds}) > 1 or {Kind.TEXT, Kind.BLOB} <= kinds:
+        raise Untranslatable("a compound SELECT", "a column has numbers in one part and texts in another")
+    if len(kinds) > 1 and any(is_beyond_double(found) for found in values):
+        raise Untranslatable(
+            "a compound SELECT", "a column has reals in one part and integers beyond 2^53 in another"
+        )
+    kind = next(iter(kinds)) if len(kinds) == 1 else Kind.NULL if not kinds else Kind.NUMBER
+    if kind is Kind.NUMBER or len(kinds) > 1:
+        c.applies("compound-types")
+    for relation, found in zip(relations, values, strict=True):
+        if found.kind is not kind:
+            _convert(c, relation.node, at, found.kind, kind)
+    low, high = bounds(values)
+    first = relations[0].columns[at]
+    affinities = {found.affinity for found in values}
+    result = first.value.of(
+        kind=kind, nullable=any(found.nullable for found in values), low=low, high=high, form=None,
+        mixed=False, affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED, integral=None,
+        constant=None,
+    )  # fmt: skip
+    return Column(first.name, result)
+
+
+def _convert(c: "Compiler", node: exp.Expr, at: int, given: Kind, wanted: Kind) -> None:
+    """Change one result column in every SELECT of a query."""
+    if isinstance(node, exp.SetOperation):
+        _convert(c, node.this, at, given, wanted)
+        _convert(c, node.expression, at, given, wanted)
+        return
+    if isinstance(node, exp.Subquery):
+        _convert(c, node.this, at, given, wanted)
+        return
+    item = node.expressions[at]
+    inner = item.this if isinstance(item, exp.Alias) else item
+    changed = converted(inner.copy(), wanted)
+    inner.replace(changed)
+
+
+def converted(node: exp.Expr, wanted: Kind) -> exp.Expr:
+    """A value, NULL included, of the type that a kind has on the target."""
+    match wanted:
+        case Kind.INTEGER:
+            return Bigint(this=node)
+        case Kind.REAL | Kind.NUMBER:
+            return Double(this=node)
+        case Kind.TEXT:
+            return Text(this=node)
+        case _:
+            return node
+
+
+def _sort(
+    c: "Compiler", order: exp.Expr, relation: Relation, relations: list[Relation], parts: list[exp.Expr]
+) -> None:
+    from dialects.rewrites.ordering import ordered  # noqa: PLC0415
+
+    terms: list[exp.Expr] = []
+    for term in order.expressions:
+        at = _place(term.this, relations, parts)
+        found = relation.columns[at].value
+        if isinstance(term.this, exp.Collate) or found.collation not in {None, Collation.BINARY}:
+            raise Untranslatable("ORDER BY of a compound SELECT", "it sorts by a collation")
+        position = number(at + 1)
+        if c.target is Dialect.MYSQL and term.args.get("nulls_first") is not None:
+            natural = not term.args.get("desc")
+            if bool(term.args["nulls_first"]) is not natural:
+                raise Untranslatable(
+                    "ORDER BY of a compound SELECT", "MySQL cannot sort NULL the other way round there"
+                )
+        terms += ordered(c, found.of(node=position), term)
+    relation.node.set("order", exp.Order(expressions=terms))
+
+
+def _place(term: exp.Expr, relations: list[Relation], parts: list[exp.Expr]) -> int:
+    if isinstance(term, exp.Literal) and not term.is_string and term.name.isdigit():
+        at = int(term.name) - 1
+        if 0 <= at < len(relations[0].columns):
+            return at
+    if isinstance(term, exp.Column):
+        for relation in relations:
+            for at, column in enumerate(relation.columns):
+                if column.name.lower() == term.name.lower():
+                    return at
+    for part in parts:
+        for at, item in enumerate(part.selects if isinstance(part, exp.Select) else []):
+            if item.unalias() == term:
+                return at
+    raise Untranslatable("ORDER BY of a compound SELECT", "a term is no result column")
+
+
+def compile_values(c: "Compiler", node: exp.Values, scope: Scope | None, *, derived: bool) -> Relation:
+    """VALUES (...), (...): rows without a table."""
+    rows = [
+        exp.Select(
+            expressions=[
+                exp.Alias(this=part.copy(), alias=exp.to_identifier(f"column{at + 1}", quoted=True))
+                for at, part in enumerate(row.expressions if isinstance(row, exp.Tuple) else [row])
+            ]
+        )
+        for row in node.expressions
+    ]
+    relations = [c.query(row, scope, derived=derived) for row in rows]
+    if len(relations) == 1:
+        return relations[0]
+    operators: list[exp.SetOperation] = [
+        exp.Union(this=exp.Null(), expression=exp.Null(), distinct=False) for _ in rows[1:]
+    ]
+    return combined(c, node, relations, operators, list(rows))

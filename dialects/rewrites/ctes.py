@@ -1,0 +1,169 @@
+"""WITH, ordinary and recursive. https://sqlite.org/lang_with.html."""
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.errors import Untranslatable
+from dialects.nodes import Bigint, Double, Wide
+from dialects.relation import Relation
+from dialects.rewrites import compound
+from dialects.rules import Rule
+from dialects.scope import Column, Recipe, Scope
+from dialects.typed import Kind, Typed
+from harness.words import Dialect
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+
+RULES = (
+    Rule(
+        "recursive-query",
+        "A recursive query needs no RECURSIVE, and its columns have no types.",
+        "https://sqlite.org/lang_with.html#recursive_common_table_expressions",
+        "WITH RECURSIVE, the first rows cast to the types of all rows; MySQL: without its limit of 1,000"
+        " steps.",
+    ),
+)
+
+
+_STEPS = 2**62
+"""No recursion counts further; products that could are computed exactly."""
+
+
+def compile_ctes(c: "Compiler", written: exp.Expr, scope: Scope) -> exp.With:
+    """Compile the common table expressions of one WITH; `scope` gets their names."""
+    clauses: list[exp.CTE] = []
+    recursive = False
+    for cte in written.expressions:
+        names = [column.name for column in cte.args["alias"].args.get("columns") or []]
+        if _refers(cte.this, cte.alias):
+            recursive = True
+            relation = _recursive(c, cte, names, scope)
+        else:
+            relation = _plain(c, cte, names, scope)
+            scope.tables[cte.alias.lower()] = Recipe(cte.alias, tuple(relation.columns), relation.keys)
+        alias = exp.TableAlias(this=exp.to_identifier(cte.alias, quoted=True))
+        clauses.append(exp.CTE(this=relation.node, alias=alias))
+    return exp.With(expressions=clauses, recursive=recursive)
+
+
+def _refers(node: exp.Expr, name: str) -> bool:
+    return any(table.name.lower() == name.lower() for table in node.find_all(exp.Table))
+
+
+def _plain(c: "Compiler", cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
+    relation = c.query(cte.this, scope, derived=True)
+    return _renamed(relation, names)
+
+
+def _renamed(relation: Relation, names: list[str]) -> Relation:
+    """Give the result columns the names that are written behind the table's."""
+    if not names:
+        return relation
+    if len(names) != len(relation.columns):
+        raise Untranslatable("WITH", f"{len(names)} names are given to {len(relation.columns)} columns")
+    leaf: exp.Expr = relation.node
+    while isinstance(leaf, exp.SetOperation | exp.Subquery):
+        leaf = leaf.this
+    for at, name in enumerate(names):
+        item = leaf.expressions[at]
+        inner = item.this if isinstance(item, exp.Alias) else item
+        item.replace(exp.Alias(this=inner.copy(), alias=exp.to_identifier(name, quoted=True)))
+    relation.columns = [
+        Column(name, column.value.of(node=exp.column(exp.to_identifier(name, quoted=True))))
+        for name, column in zip(names, relation.columns, strict=True)
+    ]
+    relation.keys = ()
+    relation.order = []
+    return relation
+
+
+def _recursive(c: "Compiler", cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
+    c.applies("recursive-query")
+    if c.target is Dialect.MYSQL:
+        c.hints["SET_VAR(cte_max_recursion_depth = 4294967295)"] = None
+    body = cte.this
+    while isinstance(body, exp.Subquery):
+        body = body.this
+    if not isinstance(body, exp.SetOperation):
+        raise Untranslatable("a recursive query", "it has no first rows")
+    if body.args.get("order") or body.args.get("limit") or body.args.get("offset"):
+        raise Untranslatable("a recursive query", "it has ORDER BY or LIMIT inside")
+    parts, operators = compound.flatten(body)
+    starts = [part for part in parts if not _refers(part, cte.alias)]
+    steps = parts[len(starts) :]
+    if not starts or len(steps) != 1 or not isinstance(operators[-1], exp.Union):
+        raise Untranslatable("a recursive query", "it is not first rows, UNION [ALL], and one step")
+    first: list[Kind] | None = None
+    for _ in range(3):
+        anchors = [_renamed(c.query(part, scope, derived=True), names) for part in starts]
+        columns = [compound.unify(c, anchors, at) for at in range(len(anchors[0].columns))]
+        kinds = first or [column.value.kind for column in columns]
+        shown = tuple(
+            Column(column.name, _unbounded(column.value, kind))
+            for column, kind in zip(columns, kinds, strict=True)
+        )
+        scope.tables[cte.alias.lower()] = Recipe(cte.alias, shown)
+        step = c.query(steps[0], scope, derived=True)
+        if len(step.columns) != len(shown):
+            raise Untranslatable("a recursive query", "its parts have different numbers of columns")
+        both = [_common(one, column.value.kind) for one, column in zip(kinds, step.columns, strict=True)]
+        if both == kinds:
+            return _combined(c, anchors, operators, step, kinds, shown)
+        first = both
+    raise Untranslatable("a recursive query", "its columns have no common types")
+
+
+_STEPS = 2**62
+"""No recursion counts further; products that could are computed exactly."""
+
+
+def _unbounded(found: Typed, kind: Kind) -> Typed:
+    bound = _STEPS if kind is Kind.INTEGER else None
+    return found.of(
+        kind=kind, low=None if bound is None else -bound, high=bound, form=None, nullable=True, boolean=False
+    )
+
+
+def _common(one: Kind, other: Kind) -> Kind:
+    if one is other or other is Kind.NULL:
+        return one
+    if one is Kind.NULL:
+        return other
+    if one.is_numeric and other.is_numeric:
+        return Kind.NUMBER
+    raise Untranslatable("a recursive query", "a column has numbers and texts")
+
+
+def _combined(
+    c: "Compiler", anchors: list[Relation], operators: list[exp.SetOperation], step: Relation,
+    kinds: list[Kind], shown: tuple[Column, ...],
+) -> Relation:  # fmt: skip
+    for relation in (*anchors, step):
+        for at, kind in enumerate(kinds):
+            _fix(relation.node, at, kind)
+    tree: exp.Query = anchors[0].node
+    for operator, relation in zip(operators, (*anchors[1:], step), strict=True):
+        distinct = bool(operator.args.get("distinct"))
+        if c.target is Dialect.MYSQL and isinstance(tree, exp.SetOperation) and len(anchors) > 1:
+            raise Untranslatable("a recursive query", "it has several first parts")
+        tree = type(operator)(this=tree, expression=relation.node, distinct=distinct)
+    return Relation(tree, list(shown))
+
+
+def _fix(node: exp.Expr, at: int, kind: Kind) -> None:
+    assert isinstance(node, exp.Query)  # noqa: S101 - a part of a compound
+    item = node.selects[at]
+    inner = item.this if isinstance(item, exp.Alias) else item
+    fixed: exp.Expr
+    match kind:
+        case Kind.INTEGER:
+            fixed = Bigint(this=inner.copy())
+        case Kind.REAL | Kind.NUMBER:
+            fixed = Double(this=inner.copy())
+        case Kind.TEXT | Kind.NULL:
+            fixed = Wide(this=inner.copy())
+        case _:
+            raise Untranslatable("a recursive query", "a column of blobs")
+    inner.replace(fixed)

@@ -1,0 +1,326 @@
+"""Dates and times: texts and numbers on every engine, computed with SQLite's own calendar.
+
+A moment is what SQLite computes with: milliseconds since noon of November 24, 4714 B.C. in Greenwich, and how
+the text looked that it came from. Functions of the server read, move and print moments. Columns that are
+known to hold dates are cut up in place instead.
+https://sqlite.org/lang_datefunc.html
+"""
+
+import re
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from dialects.coercions import as_double, as_text, literal
+from dialects.nodes import (
+    DayNumber,
+    Double,
+    Fits,
+    Joined,
+    Server,
+    Slice,
+    UtcNow,
+    case,
+    every,
+    grouped,
+    is_not_null,
+    is_null,
+    number,
+    server,
+    string,
+)  # fmt: skip
+from dialects.rewrites.calls import folded, scalar, size
+from dialects.rewrites.strftime import DATED, TIMED, Piece, pieces
+from dialects.rules import Context, Rule
+from dialects.typed import Form, Kind, Typed, integer, null, real, text
+
+RULES = (
+    Rule(
+        "time-value",
+        "A time value is a text in one of twelve formats, a Julian day number or 'now', else NULL.",
+        "https://sqlite.org/lang_datefunc.html#time_values",
+        "`bird_sqlite.moment`, and the parts of a text in place where its form is known.",
+    ),
+    Rule(
+        "time-modifiers",
+        "Modifiers move a moment, one after the other.",
+        "https://sqlite.org/lang_datefunc.html#modifiers",
+        "A sum of milliseconds, or `bird_sqlite.modified`; a session's local time is UTC.",
+    ),
+    Rule(
+        "strftime",
+        "strftime prints the parts of a moment as text.",
+        "https://sqlite.org/lang_datefunc.html#overview",
+        "SUBSTRING of dates, else `bird_sqlite.format_moment`.",
+    ),
+    Rule(
+        "now",
+        "'now' is the UTC clock.",
+        "https://sqlite.org/lang_datefunc.html#time_values",
+        "The server's UTC clock, printed.",
+    ),
+)
+
+_DAY_MS = 86_400_000
+_MIDNIGHT_2000 = 211_813_444_800_000
+"""The moment of 2000-01-01 00:00:00."""
+_UNIX_EPOCH = 210_866_760_000
+"""Seconds from the first moment to 1970."""
+_LAST_UNIX = 253_402_300_799
+_LAST_JULIAN = 5_373_484.5
+_JULIAN_2000 = 2_451_544.5
+"""The Julian day number of 2000-01-01 00:00:00."""
+
+_UNITS = {
+    "second": (1_000, 4.6427e14),
+    "minute": (60_000, 7.7379e12),
+    "hour": (3_600_000, 1.2897e11),
+    "day": (_DAY_MS, 5_373_485.0),
+}
+"""Milliseconds of a unit, and below how many of them SQLite takes the modifier."""
+
+_STEP = re.compile(r"([+-]?\d+)[ \t]+(second|minute|hour|day)s?", re.IGNORECASE | re.ASCII)
+
+_RAW = ("unixepoch", "auto", "julianday")
+
+_ZONES = ("localtime", "utc")
+
+_LONGEST_TWICE = 12
+"""Nodes of an expression that may be written more than once."""
+
+
+def _is_zone(modifier: Typed) -> bool:
+    found = None if modifier.constant is None else modifier.constant.value
+    return isinstance(found, str) and found.lower() in _ZONES
+
+
+def _is_now(value: Typed) -> bool:
+    found = None if value.constant is None else value.constant.value
+    return isinstance(found, str) and found.lower() == "now"
+
+
+def _prepared(c: Context, arguments: list[Typed]) -> tuple[Typed, list[Typed]]:
+    """The time value and its modifiers."""
+    value, *modifiers = arguments or [literal("now")]
+    if any(_is_zone(modifier) for modifier in modifiers):
+        c.warn("localtime is taken to be UTC")
+        if value.form is not None or _is_now(value):
+            modifiers = [modifier for modifier in modifiers if not _is_zone(modifier)]
+    return value, modifiers
+
+
+def _constant(c: Context, name: str, *arguments: Typed) -> Typed | None:
+    """What constants give, as long as the clock is not asked."""
+    if any(_is_now(argument) or _is_zone(argument) for argument in arguments):
+        return None
+    return folded(c, name, arguments)
+
+
+def _moment(c: Context, value: Typed, modifiers: list[Typed]) -> exp.Expr:
+    """The moment of a time value after its modifiers; NULL where SQLite's is NULL."""
+    c.applies("time-value")
+    first = modifiers[0].constant.value if modifiers and modifiers[0].constant is not None else None
+    raw = first.lower() if isinstance(first, str) and first.lower() in _RAW else None
+    if raw is not None:
+        modifiers = modifiers[1:]
+    found = _raw_moment(c, value, raw) if raw is not None else _plain_moment(c, value)
+    if raw is None and modifiers and _is_zone(modifiers[0]):
+        found = _moment_for_none(c, found, value, modifiers[0])
+    for modifier in modifiers:
+        c.applies("time-modifiers")
+        found = _modified(found, as_text(c, modifier))
+    return found
+
+
+def _plain_moment(c: Context, value: Typed) -> exp.Expr:
+    if value.kind is not Kind.TEXT:
+        return server("moment_of_julian", as_double(c, value).node)
+    if value.form is Form.DAY:
+        days = exp.Mul(this=DayNumber(this=value.node), expression=number(_DAY_MS))
+        return exp.Add(this=days, expression=number(_MIDNIGHT_2000))
+    if _is_now(value):
+        c.applies("now")
+    return server("moment", value.node)
+
+
+def _raw_moment(c: Context, value: Typed, raw: str) -> exp.Expr:
+    """A number that 'unixepoch', 'auto' or 'julianday' says how to read."""
+    is_text = value.kind is Kind.TEXT
+    found = server("as_number", value.node) if is_text else as_double(c, value).node
+    if raw == "unixepoch":
+        return server("moment_of_unix", found)
+    if raw == "julianday":
+        return server("moment_of_julian", found)
+    julian = every([
+        exp.GTE(this=found.copy(), expression=Double(this=exp.Literal.number("0.0"))),
+        exp.LT(this=found.copy(), expression=Double(this=exp.Literal.number(str(_LAST_JULIAN)))),
+    ])  # fmt: skip
+    unix = every([
+        exp.GTE(this=found.copy(), expression=Double(this=number(-_UNIX_EPOCH))),
+        exp.LTE(this=found.copy(), expression=Double(this=number(_LAST_UNIX))),
+    ])  # fmt: skip
+    branches: list[tuple[exp.Expr, exp.Expr]] = [
+        (julian, server("moment_of_julian", found.copy())),
+        (unix, server("moment_of_unix", found.copy())),
+    ]
+    if is_text:
+        branches.append((is_null(found), server("moment", value.node.copy())))
+    return case(*branches)
+
+
+def _moment_for_none(c: Context, moment: exp.Expr, value: Typed, zone: Typed) -> exp.Expr:
+    """A change of the time zone makes a moment even of a number that is none."""
+    is_text = value.kind is Kind.TEXT
+    found = server("as_number", value.node.copy()) if is_text else as_double(c, value).node.copy()
+    is_utc = zone.constant is not None and str(zone.constant.value).lower() == "utc"
+    made = number(0 if is_utc else _MIDNIGHT_2000)
+    return exp.Coalesce(this=moment, expressions=[case((is_not_null(found), made))])
+
+
+def _modified(moment: exp.Expr, modifier: Typed) -> exp.Expr:
+    found = None if modifier.constant is None else modifier.constant.value
+    step = _STEP.fullmatch(found) if isinstance(found, str) else None
+    if step is not None:
+        milliseconds, limit = _UNITS[step[2].lower()]
+        if abs(int(step[1])) < limit:
+            plain = server("milliseconds_of", moment) if isinstance(moment, Server) else grouped(moment)
+            return exp.Add(this=plain, expression=number(int(step[1]) * milliseconds))
+    return server("modified", moment, modifier.node)
+
+
+@scalar("date", least=0, most=None, foldable=False)
+def date(c: Context, arguments: list[Typed]) -> Typed:
+    """YYYY-MM-DD."""
+    value, modifiers = _prepared(c, arguments)
+    if (known := _constant(c, "date", value, *modifiers)) is not None:
+        return known
+    if not modifiers and (found := _printed(c, "%Y-%m-%d", value)) is not None:
+        return found.of(form=Form.DAY if value.form or _is_now(value) else None)
+    return text(server("day_text", _moment(c, value, modifiers)))
+
+
+@scalar("time", least=0, most=None, foldable=False)
+def time(c: Context, arguments: list[Typed]) -> Typed:
+    """HH:MM:SS."""
+    value, modifiers = _prepared(c, arguments)
+    if (known := _constant(c, "time", value, *modifiers)) is not None:
+        return known
+    if not modifiers and (found := _printed(c, "%H:%M:%S", value)) is not None:
+        return found
+    return text(server("time_text", _moment(c, value, modifiers)))
+
+
+@scalar("datetime", least=0, most=None, foldable=False)
+def datetime(c: Context, arguments: list[Typed]) -> Typed:
+    """YYYY-MM-DD HH:MM:SS."""
+    value, modifiers = _prepared(c, arguments)
+    if (known := _constant(c, "datetime", value, *modifiers)) is not None:
+        return known
+    if not modifiers and (found := _printed(c, "%Y-%m-%d %H:%M:%S", value)) is not None:
+        return found.of(form=Form.MOMENT if value.form or _is_now(value) else None)
+    return text(server("datetime_text", _moment(c, value, modifiers)))
+
+
+@scalar("julianday", least=0, most=None, foldable=False)
+def julianday(c: Context, arguments: list[Typed]) -> Typed:
+    """Days since the first moment, a REAL."""
+    value, modifiers = _prepared(c, arguments)
+    if (known := _constant(c, "julianday", value, *modifiers)) is not None:
+        return known
+    if value.form is Form.DAY and not modifiers:
+        c.applies("time-value")
+        half = Double(this=exp.Literal.number(str(_JULIAN_2000)))
+        return real(
+            exp.Add(this=Double(this=DayNumber(this=value.node)), expression=half),
+            low=0, high=_LAST_JULIAN, nullable=value.nullable,
+        )  # fmt: skip
+    return real(server("julian_of", _moment(c, value, modifiers)), low=0, high=_LAST_JULIAN)
+
+
+@scalar("unixepoch", least=0, most=None, foldable=False)
+def unixepoch(c: Context, arguments: list[Typed]) -> Typed:
+    """Seconds since 1970, an INTEGER."""
+    value, modifiers = _prepared(c, arguments)
+    if (known := _constant(c, "unixepoch", value, *modifiers)) is not None:
+        return known
+    return integer(server("unix_of", _moment(c, value, modifiers)), -_UNIX_EPOCH, _LAST_UNIX)
+
+
+_WHOLE_NUMBERS = re.compile(r"(%[YmdHMSjWw]){1,7}|%s")
+_BOUNDS: Mapping[str, tuple[int, int]] = {
+    "%Y": (-4713, 9999), "%m": (1, 12), "%d": (1, 31), "%H": (0, 24), "%M": (0, 59), "%S": (0, 59),
+    "%j": (1, 366), "%W": (0, 53), "%w": (0, 6), "%s": (-_UNIX_EPOCH, _LAST_UNIX),
+}  # fmt: skip
+"""What a single substitution prints. https://sqlite.org/lang_datefunc.html#strftm"""
+
+
+@scalar("strftime", least=1, most=None, foldable=False)
+def strftime(c: Context, arguments: list[Typed]) -> Typed:
+    """A moment printed as the first argument says."""
+    pattern = as_text(c, arguments[0])
+    value, modifiers = _prepared(c, arguments[1:])
+    if (known := _constant(c, "strftime", pattern, value, *modifiers)) is not None:
+        return known
+    c.applies("strftime")
+    found = None if pattern.constant is None else pattern.constant.value
+    if isinstance(found, str):
+        if pieces(found) is None and not _is_valid(c, pattern):
+            return null()
+        if not modifiers and (printed := _printed(c, found, value)) is not None:
+            return _in_digits(printed, found)
+        return _in_digits(text(server("format_moment", pattern.node, _moment(c, value, modifiers))), found)
+    return text(server("format_moment", pattern.node, _moment(c, value, modifiers)))
+
+
+def _in_digits(shown: Typed, pattern: str) -> Typed:
+    """A format of whole numbers prints an INTEGER."""
+    letters = _WHOLE_NUMBERS.fullmatch(pattern)
+    if shown.constant is not None or letters is None:
+        return shown
+    low, high = _BOUNDS.get(pattern, (-(10**17), 10**17))
+    return shown.of(digits=True, low=low, high=high)
+
+
+def _is_valid(c: Context, pattern: Typed) -> bool:
+    known = folded(c, "strftime", [pattern, literal("2000-01-01")])
+    return known is None or known.kind is not Kind.NULL
+
+
+def _printed(c: Context, pattern: str, value: Typed) -> Typed | None:
+    """A text cut up in place, where all parts are found at fixed places of it."""
+    if value.kind is not Kind.TEXT or (parts := pieces(pattern)) is None:
+        return None
+    if _is_now(value):
+        c.applies("now")
+        return text(_assembled(parts, UtcNow()), nullable=False)
+    timed = any(not isinstance(piece, str) and piece.end > len("YYYY-MM-DD") for piece in parts)
+    if value.form is not None:
+        c.applies("strftime")
+        padded = Joined(expressions=[value.node, string(" 00:00:00")]) if timed else value.node
+        return _cut(parts, padded, value)
+    if size(value.node) > _LONGEST_TWICE or not any(not isinstance(piece, str) for piece in parts):
+        return None
+    c.applies("time-value")
+    shape = Fits(this=value.node.copy(), expression=string(TIMED if timed else DATED))
+    padded = Joined(expressions=[value.node.copy(), string(" 00:00:00")]) if timed else value.node.copy()
+    other = server("format_moment", string(pattern), server("moment", value.node.copy()))
+    return text(case((shape, _assembled(parts, padded)), default=other))
+
+
+def _cut(parts: list[Piece | str], source: exp.Expr, value: Typed) -> Typed:
+    if any(not isinstance(piece, str) for piece in parts):
+        return text(_assembled(parts, source), nullable=value.nullable)
+    missing = is_null(value.node)
+    return text(case((exp.Not(this=missing), _assembled(parts, source))), nullable=value.nullable)
+
+
+def _assembled(parts: list[Piece | str], source: exp.Expr) -> exp.Expr:
+    shown = [
+        string(piece)
+        if isinstance(piece, str)
+        else Slice(this=source.copy(), start=number(piece.start), length=number(piece.length))
+        for piece in parts
+    ]
+    if not shown:
+        return string("")
+    return shown[0] if len(shown) == 1 else Joined(expressions=shown)

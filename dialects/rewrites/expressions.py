@@ -1,0 +1,296 @@
+"""Expressions: which rewrite compiles which node. https://sqlite.org/lang_expr.html."""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from dialects.coercions import as_condition, choose, literal
+from dialects.errors import Untranslatable
+from dialects.functions import FUNCTIONS
+from dialects.names import resolve
+from dialects.names import value as column_value
+from dialects.nodes import grouped
+from dialects.rewrites import comparison, conditional, dates, json, numeric, operators, printf, text
+from dialects.rewrites.aggregates import aggregate, is_aggregate
+from dialects.rewrites.casts import cast
+from dialects.rewrites.patterns import glob, like
+from dialects.rewrites.subqueries import exists, membership, row, scalar
+from dialects.rewrites.windows import filtered, window
+from dialects.scope import Scope
+from dialects.source import Plus, Starred, position
+from dialects.typed import Affinity, Collation, Constant, Kind, Typed, boolean, null
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+
+TRANSPARENT = (exp.And, exp.Or, exp.Paren, exp.EQ, exp.In)
+"""Operators under which NULL is still as good as FALSE, where it is above them."""
+
+ENTERED = (conditional, dates, json, numeric, printf, text)
+"""The modules that enter their functions into the table of `dialects.functions`."""
+
+Handler = Callable[["Compiler", Any, Scope], Typed]
+
+
+def _binary(rewrite: Callable[..., Typed]) -> Handler:
+    def handle(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+        return rewrite(c, c.expression(node.this, scope), c.expression(node.expression, scope))
+
+    return handle
+
+
+def _operator(rewrite: Callable[..., Typed]) -> Handler:
+    def handle(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+        return rewrite(c, type(node), c.expression(node.this, scope), c.expression(node.expression, scope))
+
+    return handle
+
+
+def _compare(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    left, right = row(c, node.this, scope), row(c, node.expression, scope)
+    assert isinstance(node, exp.Binary)  # noqa: S101 - what the table has
+    operator = type(node)
+    if left is not None or right is not None:
+        if left is None or right is None:
+            raise Untranslatable("a row value", "it is compared with a single value")
+        return comparison.compare_rows(c, operator, left, right)
+    filtering = c.filtering
+    a = c.expression(node.this, scope)
+    b = c.expression(node.expression, scope)
+    c.filtering = filtering
+    return comparison.compare(c, operator, a, b)
+
+
+def _starred(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    source = scope.sources[node.args["source"]]
+    column = source.columns[node.args["column"]]
+    if column.name.lower() in scope.shared and scope.grouping is None:
+        return resolve(c, exp.column(exp.to_identifier(column.name, quoted=True)), scope)
+    return column_value(c, scope, source, column)
+
+
+def _literal(_c: "Compiler", node: exp.Expr, _scope: Scope) -> Typed:
+    if node.args.get("is_string"):
+        return literal(node.name)
+    digits = node.name
+    if digits.isdigit():
+        found = int(digits)
+        return literal(found if found < 2**63 else float(found))
+    try:
+        return literal(float(digits))
+    except ValueError:
+        raise Untranslatable(f"the number {digits}", "it cannot be read", position(node)) from None
+
+
+def _null(_c: "Compiler", _node: exp.Expr, _scope: Scope) -> Typed:
+    return null()
+
+
+def _bool(_c: "Compiler", node: exp.Expr, _scope: Scope) -> Typed:
+    return boolean(exp.Boolean(this=node.this), nullable=False, constant=Constant(int(node.this)))
+
+
+def _blob(_c: "Compiler", node: exp.Expr, _scope: Scope) -> Typed:
+    return Typed(
+        exp.HexString(this=node.this), Kind.BLOB, nullable=False, constant=Constant(bytes.fromhex(node.name))
+    )
+
+
+def _paren(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    return c.expression(node.this, scope)
+
+
+def _plus(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    return c.expression(node.this, scope).of(affinity=Affinity.NONE)
+
+
+def _neg(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    if isinstance(node.this, exp.Literal) and not node.this.is_string and node.this.name.isdigit():
+        found = -int(node.this.name)
+        return literal(found if found >= -(2**63) else float(found))
+    return operators.negate(c, c.expression(node.this, scope))
+
+
+def _not(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    found = as_condition(c, c.expression(node.this, scope))
+    if isinstance(found.node, exp.Boolean):
+        return boolean(exp.Boolean(this=not found.node.this), nullable=False)
+    return boolean(exp.Not(this=grouped(found.node)), nullable=found.nullable)
+
+
+def _logic(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    parts = []
+    for part in node.flatten(unnest=False):
+        filtering = c.filtering
+        parts.append(as_condition(c, c.expression(part, scope)))
+        c.filtering = filtering
+    result = parts[0].node
+    for found in parts[1:]:
+        result = type(node)(this=_grouped_logic(result, node), expression=_grouped_logic(found.node, node))
+    return boolean(result, nullable=any(part.nullable for part in parts))
+
+
+def _grouped_logic(part: exp.Expr, node: exp.Expr) -> exp.Expr:
+    # AND of comparisons needs no parentheses on any target.
+    if isinstance(part, (exp.And, exp.Or)) and type(part) is not type(node):
+        return exp.Paren(this=part)
+    return part
+
+
+def _is(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    wanted = node.expression
+    found = c.expression(node.this, scope)
+    if isinstance(wanted, exp.Boolean):
+        return comparison.is_value(c, found, wanted.this)
+    if isinstance(wanted, exp.Null):
+        return comparison.null_test(found)
+    return comparison.compare(c, exp.NullSafeEQ, found, c.expression(wanted, scope))
+
+
+def _between(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    rows = [row(c, part, scope) for part in (node.this, node.args["low"], node.args["high"])]
+    middle, least, most = rows
+    if middle is not None and least is not None and most is not None:
+        above = comparison.compare_rows(c, exp.GTE, middle, least).node
+        again = [part.of(node=part.node.copy()) for part in middle]
+        below = comparison.compare_rows(c, exp.LTE, again, most).node
+        return boolean(exp.And(this=grouped(above), expression=grouped(below)))
+    found = c.expression(node.this, scope)
+    low = comparison.compare(c, exp.GTE, found, c.expression(node.args["low"], scope))
+    high = comparison.compare(c, exp.LTE, found, c.expression(node.args["high"], scope))
+    a, b = low.node, high.node
+    if isinstance(a, exp.GTE) and isinstance(b, exp.LTE) and a.this == b.this:
+        return boolean(
+            exp.Between(this=a.this, low=a.expression, high=b.expression),
+            nullable=low.nullable or high.nullable,
+        )
+    return boolean(exp.And(this=grouped(a), expression=grouped(b)), nullable=low.nullable or high.nullable)
+
+
+def _case(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    base = None if node.this is None else c.expression(node.this, scope)
+    branches = []
+    for branch in node.args["ifs"]:
+        tested = c.expression(branch.this, scope)
+        test = (
+            as_condition(c, tested)
+            if base is None
+            else comparison.compare(c, exp.EQ, base.of(node=base.node.copy()), tested)
+        )
+        branches.append((test.node, c.expression(branch.args["true"], scope)))
+    last = node.args.get("default")
+    return choose(c, branches, None if last is None else c.expression(last, scope))
+
+
+def _collate(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    name = node.expression.name.upper()
+    if name not in Collation.__members__:
+        raise Untranslatable(f"COLLATE {name}", "SQLite has no such collation", position(node))
+    return c.expression(node.this, scope).of(collation=Collation(name), collates=True)
+
+
+def _call(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    name = node.name.lower()
+    arguments = node.expressions
+    if is_aggregate(name, arguments):
+        return aggregate(c, node, scope, None)
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise Untranslatable(f"{name}()", "no rewrite knows this function", position(node))
+    count = len(arguments)
+    if count < function.least or (function.most is not None and count > function.most):
+        raise Untranslatable(
+            f"{name}()", f"SQLite has no such function with {count} arguments", position(node)
+        )
+    try:
+        return function.rewrite(c, [c.expression(argument, scope) for argument in arguments])
+    except Untranslatable as error:
+        if error.position is None:
+            raise Untranslatable(error.construct, error.reason, position(node)) from None
+        raise
+
+
+def _clock(name: str) -> Handler:
+    def handle(c: "Compiler", _node: exp.Expr, _scope: Scope) -> Typed:
+        return FUNCTIONS[name].rewrite(c, [literal("now")])
+
+    return handle
+
+
+def _like(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    escape = None
+    if isinstance(node, exp.Escape):
+        escape = c.expression(node.expression, scope)
+        node = node.this
+    found = like(c, c.expression(node.this, scope), c.expression(node.expression, scope), escape)
+    if node.args.get("negate"):
+        return boolean(exp.Not(this=grouped(found.node)), nullable=found.nullable)
+    return found
+
+
+def _glob(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    return glob(c, c.expression(node.this, scope), c.expression(node.expression, scope))
+
+
+def _json(name: str) -> Handler:
+    def handle(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+        path = node.expression
+        rendered = path.sql(dialect="sqlite").strip("'") if isinstance(path, exp.JSONPath) else None
+        at = literal(rendered) if rendered is not None else c.expression(path, scope)
+        if name not in FUNCTIONS:
+            raise Untranslatable(name, "no rewrite knows this operator")
+        return FUNCTIONS[name].rewrite(c, [c.expression(node.this, scope), at])
+
+    return handle
+
+
+HANDLERS: Mapping[type[exp.Expr], Handler] = {
+    exp.Column: resolve,
+    Starred: _starred,
+    exp.Identifier: lambda c, node, scope: resolve(c, exp.Column(this=node.copy()), scope),
+    exp.Literal: _literal,
+    exp.Null: _null,
+    exp.Boolean: _bool,
+    exp.HexString: _blob,
+    exp.Paren: _paren,
+    exp.Alias: lambda c, node, scope: c.expression(node.this, scope),
+    Plus: _plus,
+    exp.Neg: _neg,
+    exp.Not: _not,
+    exp.And: _logic,
+    exp.Or: _logic,
+    exp.Is: _is,
+    exp.Between: _between,
+    exp.Case: _case,
+    exp.Collate: _collate,
+    exp.Anonymous: _call,
+    exp.CurrentDate: _clock("date"),
+    exp.CurrentTime: _clock("time"),
+    exp.CurrentTimestamp: _clock("datetime"),
+    exp.Like: _like,
+    exp.Escape: _like,
+    exp.Glob: _glob,
+    exp.Add: _operator(operators.arithmetic),
+    exp.Sub: _operator(operators.arithmetic),
+    exp.Mul: _operator(operators.arithmetic),
+    exp.Div: _binary(operators.divide),
+    exp.Mod: _binary(operators.modulo),
+    exp.DPipe: _binary(operators.concatenate),
+    exp.BitwiseAnd: _operator(operators.bits),
+    exp.BitwiseOr: _operator(operators.bits),
+    exp.BitwiseLeftShift: _operator(operators.bits),
+    exp.BitwiseRightShift: _operator(operators.bits),
+    exp.BitwiseNot: lambda c, node, scope: operators.invert(c, c.expression(node.this, scope)),
+    exp.JSONExtract: _json("->"),
+    exp.JSONExtractScalar: _json("->>"),
+    **dict.fromkeys(
+        (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ), _compare
+    ),
+    exp.Cast: cast,
+    exp.In: membership,
+    exp.Exists: exists,
+    exp.Subquery: scalar,
+    exp.Window: window,
+    exp.Filter: filtered,
+}

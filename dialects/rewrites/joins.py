@@ -1,0 +1,259 @@
+"""FROM: tables, subqueries and joins. https://sqlite.org/lang_select.html#the_from_clause."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.errors import Untranslatable
+from dialects.nodes import every
+from dialects.relation import exported_order
+from dialects.rewrites.comparison import equal
+from dialects.rewrites.determined import conjuncts
+from dialects.rules import Rule
+from dialects.scope import Scope, Source
+from dialects.source import position
+from dialects.typed import Typed
+from harness.words import Dialect
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+
+RULES = (
+    Rule(
+        "join-order",
+        "Comma, CROSS and JOIN bind equally, from left to right; a JOIN needs no ON.",
+        "https://sqlite.org/lang_select.html#the_from_clause",
+        "CROSS JOIN where there is no condition; an ON that looks ahead goes to WHERE.",
+    ),
+    Rule(
+        "shared-columns",
+        "USING and NATURAL JOIN compare columns by name, and show them once.",
+        "https://sqlite.org/lang_select.html#the_from_clause",
+        "ON with the equalities that it stands for; without a qualifier the left column, or COALESCE of both"
+        " in RIGHT and FULL JOIN.",
+    ),
+    Rule(
+        "full-join",
+        "FULL JOIN keeps the rows of both sides.",
+        "https://sqlite.org/lang_select.html#the_from_clause",
+        "LEFT JOIN, and UNION ALL of the right rows that have no partner; PostgreSQL has it for equalities of"
+        " columns.",
+    ),
+)
+
+
+@dataclass
+class From:
+    """The compiled FROM clause."""
+
+    scope: Scope
+    node: exp.Expr | None = None
+    joins: list[exp.Join] = field(default_factory=list)
+    conditions: list[exp.Expr] = field(default_factory=list)
+    """Of ON clauses that had to go to WHERE."""
+    holding: list[exp.Expr] = field(default_factory=list)
+    """Conditions of inner joins, which hold for every row."""
+    pending: list[tuple[exp.Join, exp.Expr, list[Source], int]] = field(default_factory=list)
+    """Joins whose ON is not compiled yet, and the sources to their left."""
+
+
+def sources(c: "Compiler", select: exp.Select, scope: Scope) -> From:
+    """Compile FROM; `scope` gets its sources."""
+    result = From(scope)
+    first = select.args.get("from_")
+    if first is None:
+        return result
+    outer = any(join.side for join in select.args.get("joins") or [])
+    result.node = _item(c, first.this, scope, result)
+    for inner in _own_joins(first.this):
+        _join(c, inner, scope, result)
+    for join in select.args.get("joins") or []:
+        _join(c, join, scope, result)
+    for target, on, left, count in result.pending:
+        _on(c, target, on, scope, result, left, count, outer=outer)
+    return result
+
+
+def _own_joins(item: exp.Expr) -> list[exp.Join]:
+    return list(item.args.get("joins") or []) if isinstance(item, exp.Table) else []
+
+
+def _item(c: "Compiler", item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
+    if isinstance(item, exp.Table):
+        if isinstance(item.this, exp.Anonymous):
+            raise Untranslatable(
+                f"the table function {item.this.name}", "there is none on the target", position(item)
+            )
+        return _table(c, item, scope)
+    if (
+        isinstance(item, exp.Subquery)
+        and isinstance(item.this, exp.Table | exp.Subquery)
+        and not item.args.get("alias")
+    ):
+        return _nested(c, item.this, scope, result)
+    if isinstance(item, exp.Subquery | exp.Values):
+        return _derived(c, item, scope)
+    raise Untranslatable(f"{item.key} in FROM", "no rewrite knows it", position(item))
+
+
+def _nested(c: "Compiler", item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
+    """Joins in parentheses."""
+    inner = From(scope)
+    inner.node = _item(c, item, scope, inner)
+    for join in item.args.get("joins") or []:
+        _join(c, join, scope, inner)
+    for target, on, left, count in inner.pending:
+        _on(c, target, on, scope, inner, left, count, outer=True)
+    result.holding += inner.holding
+    if not inner.joins:
+        return inner.node
+    assert isinstance(inner.node, exp.Table | exp.Subquery)  # noqa: S101 - what _item gives
+    inner.node.set("joins", inner.joins)
+    return exp.Paren(this=inner.node)
+
+
+def _table(c: "Compiler", item: exp.Table, scope: Scope) -> exp.Expr:
+    name = item.name
+    shown = item.alias or name
+    recipe = None if item.args.get("db") else scope.recipe(name)
+    alias = _alias(c, scope, shown)
+    if recipe is not None:
+        scope.sources.append(Source(shown, alias, list(recipe.columns), keys=recipe.keys))
+        return _named(recipe.target, alias)
+    found = c.tables.find(name)
+    if found is None:
+        raise Untranslatable(f"the table {name}", "there is no such table", position(item))
+    table = found.source
+    spelled = {column.source.name: column.name for column in found.columns}
+    keys = tuple(
+        frozenset(spelled[column] for column in key)
+        for key in (table.primary_key, *table.unique)
+        if key and not any(table.column(column).nulls for column in key)
+    )
+    scope.sources.append(
+        Source(
+            shown,
+            alias,
+            list(c.tables.columns(found)),
+            table=table,
+            keys=keys,
+            rowid=table.rowid,
+            place=found.place,
+        )
+    )
+    return _named(found.name, alias)
+
+
+def _named(name: str, alias: str) -> exp.Table:
+    table = exp.Table(this=exp.to_identifier(name, quoted=True))
+    if alias != name:
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    return table
+
+
+def _alias(c: "Compiler", scope: Scope, shown: str) -> str:
+    """A name for a source, as it is written where that is free; lower case hides nothing from SQLite."""
+    taken = {name.lower() for name in scope.names()}
+    plain = shown.lower() if c.target is Dialect.MYSQL else shown
+    return plain if shown.lower() not in taken else c.name(plain)
+
+
+def _derived(c: "Compiler", item: exp.Expr, scope: Scope) -> exp.Expr:
+    shown = item.alias or ""
+    inside = item.this if isinstance(item, exp.Subquery) else item
+    relation = c.query(inside, scope.parent, derived=True)
+    alias = _alias(c, scope, shown) if shown else c.name("q")
+    source = Source(shown, alias, relation.columns, keys=relation.keys)
+    order = exported_order(relation) if c.lists else relation.order
+    source.order = [_of_source(part, alias) for part in order] if order else None
+    scope.sources.append(source)
+    return exp.Subquery(this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+
+
+def _of_source(term: exp.Expr, alias: str) -> exp.Expr:
+    term = term.copy()
+    for column in term.find_all(exp.Column):
+        column.set("table", exp.to_identifier(alias, quoted=True))
+    return term
+
+
+def _join(c: "Compiler", join: exp.Join, scope: Scope, result: From) -> None:
+    left = list(scope.sources)
+    side, natural = (join.side or "").upper(), (join.method or "").upper() == "NATURAL"
+    node = _item(c, join.this, scope, result)
+    new = scope.sources[len(left) :]
+    if side in {"LEFT", "FULL"}:
+        for source in new:
+            source.optional = True
+    if side in {"RIGHT", "FULL"}:
+        for source in left:
+            source.optional = True
+    target = exp.Join(this=node, side=side or None)
+    names = [part.name for part in join.args.get("using") or []]
+    if natural:
+        names = [
+            column.name
+            for source in new for column in source.columns
+            if any(other.column(column.name) for other in left)
+        ]  # fmt: skip
+    if names:
+        c.applies("shared-columns")
+        on = every(_share(c, scope, name, left, new, side) for name in names)
+        target.set("on", on)
+        if not side:
+            result.holding += conjuncts(on)
+    elif (written := join.args.get("on")) is not None:
+        result.pending.append((target, written, list(scope.sources), len(scope.sources)))
+    elif side:
+        target.set("on", exp.Boolean(this=True))
+    else:
+        c.applies("join-order")
+        target.set("kind", "CROSS")
+    result.joins.append(target)
+
+
+def _share(
+    c: "Compiler", scope: Scope, name: str, left: list[Source], new: list[Source], side: str
+) -> exp.Expr:
+    """The equality of a shared column; afterwards its name alone means the common value."""
+    lower = name.lower()
+    there = next((source for source in left if source.column(name) and lower not in source.merged), None)
+    here = next((source for source in new if source.column(name)), None)
+    if there is None or here is None:
+        raise Untranslatable(f"USING ({name})", "both sides need a column of that name")
+    before = scope.shared.get(lower) or _column(there, name)
+    after = _column(here, name)
+    here.merged.add(lower)
+    common = before
+    if side in {"RIGHT", "FULL"}:
+        node = exp.Coalesce(this=before.node.copy(), expressions=[after.node.copy()])
+        common = before.of(node=node, low=None, high=None)
+    scope.shared[lower] = common
+    return equal(c, before.of(node=before.node.copy()), after).node
+
+
+def _column(source: Source, name: str) -> Typed:
+    column = source.column(name)
+    assert column is not None  # noqa: S101 - looked up before
+    return source.value(column)
+
+
+def _on(
+    c: "Compiler", target: exp.Join, on: exp.Expr, scope: Scope, result: From, left: list[Source], count: int,
+    *, outer: bool,
+) -> None:  # fmt: skip
+    node = c.condition(on, scope, filtering=True)
+    allowed = {source.alias for source in left}
+    later = {source.alias for source in scope.sources[count:]} - allowed
+    ahead = any(column.table in later for column in node.find_all(exp.Column))
+    if not target.side:
+        result.holding += conjuncts(node)
+    if not ahead:
+        target.set("on", node)
+        return
+    if outer:
+        raise Untranslatable("ON", "it refers to a table to its right")
+    c.applies("join-order")
+    target.set("kind", "CROSS")
+    result.conditions.append(node)

@@ -1,0 +1,308 @@
+"""Arithmetic and the other operators that give values. https://sqlite.org/lang_expr.html#operators."""
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from dialects.coercions import as_double, as_integer, as_number, as_text, integral, literal, within
+from dialects.errors import Untranslatable
+from dialects.nodes import (
+    Bigint,
+    Exact,
+    Joined,
+    Quotient,
+    Remainder,
+    Whole,
+    every,
+    grouped,
+    number,
+    server,
+)  # fmt: skip
+from dialects.rules import Context, Rule
+from dialects.typed import Kind, Typed, integer, null, real, text
+from harness.words import Dialect
+
+RULES = (
+    Rule(
+        "integer-division",
+        "INTEGER / INTEGER is truncated toward zero; x / 0 is NULL.",
+        "https://sqlite.org/lang_expr.html#operators",
+        "MySQL: DIV. PostgreSQL: `/` on bigint, the divisor through NULLIF.",
+    ),
+    Rule(
+        "real-division",
+        "With a REAL operand `/` divides in double precision; x / 0 is NULL.",
+        "https://sqlite.org/lang_expr.html#operators",
+        "Operands in double precision, never decimal; PostgreSQL: the divisor through NULLIF.",
+    ),
+    Rule(
+        "modulo",
+        "`%` casts both operands to INTEGER; x % 0 is NULL.",
+        "https://sqlite.org/lang_expr.html#operators",
+        "`%` on bigint; PostgreSQL: the divisor through NULLIF.",
+    ),
+    Rule(
+        "integer-overflow",
+        "The result of +, - and * that does not fit 64 bits is a REAL.",
+        "https://sqlite.org/lang_expr.html#operators",
+        "Exact decimal arithmetic where the census cannot rule it out.",
+    ),
+    Rule(
+        "concatenation",
+        "`||` joins texts, numbers printed; NULL if an operand is NULL.",
+        "https://sqlite.org/lang_expr.html#operators",
+        "MySQL: CONCAT. PostgreSQL: `||` on texts.",
+    ),
+    Rule(
+        "bits",
+        "&, |, ~, << and >> work on signed 64-bit integers.",
+        "https://sqlite.org/lang_expr.html#operators",
+        "MySQL: the unsigned result cast back.",
+    ),
+)
+
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+_SMALL = 2**31 - 1
+_LARGEST_REAL = 1e300
+"""Beyond it sums and products may overflow."""
+
+Arithmetic = type[exp.Add] | type[exp.Sub] | type[exp.Mul]
+
+_EVALUATED: dict[type[exp.Expr], Callable[[float, float], float]] = {
+    exp.Add: lambda a, b: a + b,
+    exp.Sub: lambda a, b: a - b,
+    exp.Mul: lambda a, b: a * b,
+}
+
+
+def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
+    """+, - and *."""
+    left, right = as_number(c, left), as_number(c, right)
+    if spread := _spread(left, right, lambda a, b: arithmetic(c, operator, a, b)):
+        return spread
+    if Kind.NULL in {left.kind, right.kind}:
+        return null()
+    low, high = _interval(operator, left, right)
+    nullable = left.nullable or right.nullable
+    if left.kind is Kind.INTEGER and right.kind is Kind.INTEGER:
+        if low is not None and high is not None and low >= _LOWEST and high <= _HIGHEST:
+            if left.constant and right.constant and low == high:
+                return literal(int(low))
+            first = _wide(c, left, low, high) if _is_small(left) and _is_small(right) else left.node
+            return integer(_node(operator, first, right.node), low, high, nullable=nullable)
+        return _checked(c, operator, left, right)
+    if low is not None and high is not None and max(abs(low), abs(high)) > _LARGEST_REAL:
+        raise Untranslatable(
+            "arithmetic on huge reals", "an overflow is infinite in SQLite and an error on the target"
+        )
+    if Kind.REAL in {left.kind, right.kind}:
+        a, b = as_double(c, left), as_double(c, right)
+        return real(_node(operator, a.node, b.node), nullable=nullable, low=low, high=high)
+    return Typed(
+        _node(operator, as_double(c, left).node, as_double(c, right).node), Kind.NUMBER, nullable=nullable,
+        low=low, high=high, integral=_both_integral(left, right),
+        vanishing=operator is exp.Mul and (left.vanishing or right.vanishing),
+    )  # fmt: skip
+
+
+def divide(c: Context, left: Typed, right: Typed) -> Typed:
+    """/."""
+    left, right = as_number(c, left), as_number(c, right)
+    if spread := _spread(left, right, lambda a, b: divide(c, a, b)):
+        return spread
+    if Kind.NULL in {left.kind, right.kind}:
+        return null()
+    if right.constant is not None and right.constant.value == 0:
+        return null()
+    if left.kind is Kind.INTEGER and right.kind is Kind.INTEGER:
+        c.applies("integer-division")
+        if left.low is not None and left.low <= _LOWEST:
+            raise Untranslatable("division of the least integer", "-2^63 / -1 is a REAL")
+        wide = _wide(c, left, left.low, left.high) if left.constant else left.node
+        most = _greatest(left)
+        low = None if most is None else -most
+        return integer(Whole(this=grouped(wide), expression=grouped(right.node)), low, most)
+    c.applies("real-division")
+    quotient = Quotient(this=grouped(as_double(c, left).node), expression=grouped(as_double(c, right).node))
+    if Kind.REAL in {left.kind, right.kind}:
+        return real(quotient)
+    both = _both_integral(left, right)
+    if left.vanishing or right.vanishing:
+        return Typed(quotient, Kind.NUMBER, integral=both, vanishing=True)
+    if both is None:
+        raise Untranslatable("division", "it cannot be told whether the operands are integers")
+    c.applies("integer-division")
+    divided = server("quotient", as_double(c, left).node, as_double(c, right).node, both)
+    return Typed(divided, Kind.NUMBER, integral=both.copy())
+
+
+def modulo(c: Context, left: Typed, right: Typed) -> Typed:
+    """%: both operands are cast to INTEGER, and the result is a REAL if one of them was one."""
+    if spread := _spread(left, right, lambda a, b: modulo(c, a, b)):
+        return spread
+    a, b = as_integer(c, left), as_integer(c, right)
+    left, right = as_number(c, left), as_number(c, right)
+    if Kind.NULL in {left.kind, right.kind}:
+        return null()
+    c.applies("modulo")
+    kind = Kind.INTEGER if left.kind is right.kind is Kind.INTEGER else Kind.REAL
+    if b.constant is not None and b.constant.value == 0:
+        return null()
+    node = Remainder(this=grouped(a.node), expression=grouped(b.node))
+    if kind is Kind.INTEGER:
+        bound = _greatest(b)
+        return integer(node, None if bound is None else -bound, bound)
+    result = as_double(c, integer(node))
+    if Kind.REAL in {left.kind, right.kind}:
+        return result
+    return result.of(kind=Kind.NUMBER, integral=_both_integral(left, right))
+
+
+def negate(c: Context, operand: Typed) -> Typed:
+    """Unary minus."""
+    operand = as_number(c, operand)
+    if operand.kind is Kind.ANY and operand.each is not None:
+        return operand.each(lambda part: negate(c, part))
+    if operand.kind is Kind.NULL:
+        return null()
+    if operand.constant is not None and isinstance(operand.constant.value, int | float):
+        return literal(-operand.constant.value)
+    if operand.kind is Kind.INTEGER and operand.low is not None and operand.low <= _LOWEST:
+        return _checked(c, exp.Sub, literal(0), operand)
+    low = None if operand.high is None else -operand.high
+    high = None if operand.low is None else -operand.low
+    return Typed(
+        exp.Neg(this=grouped(operand.node)), operand.kind, nullable=operand.nullable, low=low, high=high,
+        integral=operand.integral,
+    )  # fmt: skip
+
+
+def concatenate(c: Context, left: Typed, right: Typed) -> Typed:
+    """||."""
+    left, right = as_text(c, left), as_text(c, right)
+    if spread := _spread(left, right, lambda a, b: concatenate(c, a, b)):
+        return spread
+    c.applies("concatenation")
+    parts = [
+        part
+        for side in (left, right)
+        for part in (side.node.expressions if isinstance(side.node, Joined) else [side.node])
+    ]
+    if (
+        left.constant
+        and right.constant
+        and isinstance(left.constant.value, str)
+        and isinstance(right.constant.value, str)
+    ):
+        return literal(left.constant.value + right.constant.value)
+    return text(Joined(expressions=[part.copy() for part in parts]), nullable=left.nullable or right.nullable)
+
+
+_BITS: dict[type[exp.Expr], str] = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|"}
+
+
+def bits(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
+    """&, |, << and >>."""
+    left, right = as_integer(c, left), as_integer(c, right)
+    if spread := _spread(left, right, lambda a, b: bits(c, operator, a, b)):
+        return spread
+    if Kind.NULL in {left.kind, right.kind}:
+        return null()
+    if operator in {exp.BitwiseLeftShift, exp.BitwiseRightShift}:
+        return _shift(c, operator, left, right)
+    c.applies("bits")
+    node = operator(this=grouped(Bigint(this=left.node)), expression=grouped(right.node))
+    return integer(_as_bits(c, node), _LOWEST, _HIGHEST, nullable=left.nullable or right.nullable)
+
+
+def _shift(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
+    """<< and >>: a negative number of bits shifts the other way, and all bits can be shifted out."""
+    c.applies("bits")
+    if operator is exp.BitwiseRightShift:
+        right = negate(c, right)
+    wide = Bigint(this=left.node), Bigint(this=right.node)
+    return integer(server("shifted", *wide), _LOWEST, _HIGHEST, nullable=left.nullable or right.nullable)
+
+
+def invert(c: Context, operand: Typed) -> Typed:
+    """~."""
+    operand = as_integer(c, operand)
+    if operand.kind is Kind.ANY and operand.each is not None:
+        return operand.each(lambda part: invert(c, part))
+    if operand.kind is Kind.NULL:
+        return null()
+    c.applies("bits")
+    node = exp.BitwiseNot(this=grouped(Bigint(this=operand.node)))
+    return integer(_as_bits(c, node), _LOWEST, _HIGHEST, nullable=operand.nullable)
+
+
+def _as_bits(c: Context, node: exp.Expr) -> exp.Expr:
+    return Bigint(this=node) if c.target is Dialect.MYSQL else node
+
+
+def _node(operator: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return operator(this=grouped(left), expression=grouped(right))
+
+
+def _spread(left: Typed, right: Typed, again: Callable[[Typed, Typed], Typed]) -> Typed | None:
+    """The operator on each alternative, where an operand has several."""
+    if left.kind is Kind.ANY and left.each is not None:
+        return left.each(lambda part: again(part, right))
+    if right.kind is Kind.ANY and right.each is not None:
+        return right.each(lambda part: again(left, part))
+    return None
+
+
+def _both_integral(left: Typed, right: Typed) -> exp.Expr | None:
+    a, b = integral(left), integral(right)
+    if a is None or b is None:
+        return None
+    parts: list[exp.Expr] = []
+    for part in (a, b):
+        if not (isinstance(part, exp.Boolean) and part.this) and part not in parts:
+            parts.append(part)
+    return every(part.copy() for part in parts)
+
+
+def _bounded(t: Typed) -> bool:
+    return t.low is not None and t.high is not None
+
+
+def _greatest(t: Typed) -> float | None:
+    """The greatest distance from zero."""
+    return None if t.low is None or t.high is None else max(abs(t.low), abs(t.high))
+
+
+def _interval(operator: Arithmetic, left: Typed, right: Typed) -> tuple[float | None, float | None]:
+    """The bounds of the result."""
+    if not _bounded(left) or not _bounded(right):
+        return None, None
+    ends = [_EVALUATED[operator](a, b) for a in (left.low, left.high) for b in (right.low, right.high)]  # type: ignore[arg-type]
+    return min(ends), max(ends)
+
+
+def _is_small(t: Typed) -> bool:
+    """Whether PostgreSQL may hold it in 32 bits, as it does with literals."""
+    return within(t, _SMALL)
+
+
+def _wide(c: Context, t: Typed, low: float | None, high: float | None) -> exp.Expr:
+    """The operand such that PostgreSQL computes in 64 bits, where 32 may be too few."""
+    fits = low is not None and high is not None and low >= -_SMALL and high <= _SMALL
+    return t.node if fits or c.target is Dialect.MYSQL else Bigint(this=t.node)
+
+
+def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
+    """Integer arithmetic whose result may not fit: exact, and a REAL beyond 64 bits."""
+    if (_unknown(left) or _is_small(left)) and (_unknown(right) or _is_small(right)):
+        # Results of aggregates: that they are near 2^63 can be left to the target, which raises an error.
+        first = Bigint(this=left.node) if _is_small(left) and c.target is Dialect.POSTGRESQL else left.node
+        return integer(_node(operator, first, right.node), nullable=left.nullable or right.nullable)
+    c.applies("integer-overflow")
+    exact = _node(operator, Exact(this=left.node), Exact(this=right.node))
+    fits = exp.Between(this=grouped(exact.copy()), low=number(_LOWEST + 1), high=number(_HIGHEST))
+    return Typed(exact, Kind.NUMBER, nullable=left.nullable or right.nullable, integral=fits, decimal=True)
+
+
+def _unknown(t: Typed) -> bool:
+    return not _bounded(t)

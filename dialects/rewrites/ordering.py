@@ -1,0 +1,64 @@
+"""ORDER BY terms. https://sqlite.org/lang_select.html#the_order_by_clause."""
+
+from sqlglot import exp
+
+from dialects.coercions import value
+from dialects.errors import Untranslatable
+from dialects.nodes import AsInteger, is_null
+from dialects.rewrites.comparison import keyed
+from dialects.rules import Context, Rule
+from dialects.typed import Kind, Typed
+from harness.words import Dialect
+
+RULES = (
+    Rule(
+        "null-order",
+        "NULL is less than any value: first in ascending, last in descending order, unless NULLS FIRST or"
+        " NULLS LAST says otherwise.",
+        "https://sqlite.org/lang_select.html#the_order_by_clause",
+        "PostgreSQL: NULLS FIRST and NULLS LAST written. MySQL: sorted by IS NULL before where it is the"
+        " other way round.",
+    ),
+)
+
+
+def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None) -> list[exp.Expr]:
+    """The target's terms for one of SQLite's.
+
+    `term` is the written one, for DESC and NULLS; `place` stands for the value where it is a result column.
+    """
+    descending = bool(term.args.get("desc"))
+    if t.kind is Kind.ANY:
+        return _by_class(c, t, descending=descending)
+    key = keyed(c, t)
+    node = key if place is None or key is not t.node else place
+    natural = not descending
+    written = term.args.get("nulls_first")
+    first = natural if written is None else bool(written)
+    if not t.nullable:
+        return [exp.Ordered(this=node, desc=descending)]
+    if c.target is Dialect.POSTGRESQL:
+        c.applies("null-order")
+        return [exp.Ordered(this=node, desc=descending, nulls_first=first)]
+    if first is natural:
+        return [exp.Ordered(this=node, desc=descending)]
+    c.applies("null-order")
+    return [
+        exp.Ordered(this=AsInteger(this=is_null(t.node)), desc=first),
+        exp.Ordered(this=node.copy(), desc=descending),
+    ]
+
+
+def _by_class(c: Context, t: Typed, *, descending: bool) -> list[exp.Expr]:
+    """Numbers before texts, each by value."""
+    if t.each is None:
+        raise Untranslatable("ORDER BY", "values of several types cannot be told apart")
+    rank = t.each(
+        lambda part: part.of(node=exp.Literal.number(1 if part.kind.is_numeric else 2), kind=Kind.INTEGER)
+    )
+    numbers = t.each(lambda part: part if part.kind.is_numeric else Typed(exp.Null(), Kind.NULL))
+    texts = t.each(lambda part: part if part.kind is Kind.TEXT else Typed(exp.Null(), Kind.NULL))
+    nulls = AsInteger(this=is_null(numbers.node)), AsInteger(this=is_null(texts.node))
+    both = exp.Mul(this=nulls[0], expression=nulls[1])
+    keys = [exp.Neg(this=both), value(c, rank), value(c, numbers), value(c, texts)]
+    return [exp.Ordered(this=key, desc=descending) for key in keys]

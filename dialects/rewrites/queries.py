@@ -1,0 +1,318 @@
+"""SELECT statements, and what is around them. https://sqlite.org/lang_select.html."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.coercions import as_double, value
+from dialects.errors import Untranslatable
+from dialects.nodes import is_constant, number
+from dialects.relation import Relation
+from dialects.rewrites import compound, ctes, emulation
+from dialects.rewrites.aggregates import is_aggregate
+from dialects.rewrites.determined import conjuncts, determined
+from dialects.rewrites.grouping import Groups, group
+from dialects.rewrites.joins import From, sources
+from dialects.rewrites.limits import limit_rows
+from dialects.rewrites.results import Result, aliased, results_of, target_names
+from dialects.rewrites.sorting import sort_terms, tie_terms
+from dialects.rules import Rule
+from dialects.scope import Column, Scope
+from dialects.source import position
+from dialects.typed import Collation, Kind, Typed
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+
+RULES = (
+    Rule(
+        "alias",
+        "WHERE, GROUP BY, HAVING and ORDER BY can use the aliases of result columns, in expressions, too.",
+        "https://sqlite.org/lang_select.html",
+        "The expression that the alias stands for.",
+    ),
+    Rule(
+        "double-quoted-text",
+        "A name in double quotes that is no column is a text.",
+        "https://sqlite.org/quirks.html#dblquote",
+        "A text in single quotes.",
+    ),
+)
+
+
+def query(
+    c: "Compiler", node: exp.Expr, parent: Scope | None, *, derived: bool = False, exists: bool = False
+) -> Relation:
+    """Compile a SELECT, VALUES or compound SELECT; `derived` gives every result column a name of its own."""
+    while isinstance(node, exp.Subquery):
+        node = node.this
+    written = node.args.get("with_")
+    scope = parent
+    if written is not None:
+        scope = Scope(parent)
+        clause = ctes.compile_ctes(c, written, scope)
+    if isinstance(node, exp.SetOperation):
+        relation = compound.compile_compound(c, node, scope, derived=derived)
+    elif isinstance(node, exp.Values):
+        relation = compound.compile_values(c, node, scope, derived=derived)
+    elif isinstance(node, exp.Select):
+        relation = select(c, node, scope, derived=derived, exists=exists)
+    else:
+        raise Untranslatable(node.key, "it is not a query")
+    if written is not None:
+        relation.node.set("with_", clause)
+    return relation
+
+
+def select(
+    c: "Compiler", node: exp.Select, parent: Scope | None, *, derived: bool = False, exists: bool = False
+) -> Relation:
+    """Compile one SELECT."""
+    _refuse(node)
+    scope = Scope(parent)
+    found = sources(c, node, scope)
+    scope.windows = {window.name.lower(): window for window in node.args.get("windows") or []}
+    results = results_of(c, node, scope)
+    aliases = {name.lower(): written for name, written, explicit in reversed(results) if explicit}
+    scope.aliases = aliases
+    conditions = list(found.conditions)
+    where = node.args.get("where")
+    if where is not None:
+        conditions.append(c.condition(where.this, scope, filtering=True))
+    scope.holding = [*found.holding, *(part for condition in conditions for part in conjuncts(condition))]
+    groups = _groups(c, node, scope, results)
+    distinct = node.args.get("distinct") is not None
+    scope.grouping = groups.grouping if groups else None
+    scope.aliases = {}
+    values = [c.expression(written, scope) for _, written, _ in results]
+    scope.aliases = aliases
+    having = (
+        None
+        if node.args.get("having") is None
+        else c.condition(node.args["having"].this, scope, filtering=True)
+    )
+    if distinct and not all(found_.collation_is_binary for found_ in values):
+        groups, values = _grouped_instead(c, node, scope, results, values)
+        distinct = False
+    names = target_names(results, values, derived=derived)
+    items = [
+        _item(c, found_, name, written, derived=derived)
+        for found_, name, (_, written, _) in zip(values, names, results, strict=True)
+    ]
+    if exists and not groups and node.args.get("limit") is None:
+        items = [number(1)]
+    tree = _tree(items, found, conditions)
+    if distinct and not exists:
+        tree.set("distinct", exp.Distinct())
+    if groups:
+        having = groups.finish(c, tree, having)
+    if having is not None:
+        tree.set("having", exp.Having(this=having))
+    limit_rows(c, node, tree)
+    order = [] if exists else sort_terms(c, node, scope, results, values, names, tree, derived=derived)
+    if node.args.get("limit") is not None and not distinct and not exists:
+        order += tie_terms(c, node, scope, groups, scope.holding, order)
+    if order:
+        tree.set("order", exp.Order(expressions=order))
+    emulation.emulate(c, tree, groups)
+    columns = [
+        Column(shown, _exported_value(found_, name or shown))
+        for (shown, _, _), found_, name in zip(results, values, names, strict=True)
+    ]
+    one_row = (groups is not None and not groups.keys) or _one(tree) or _unique(scope)
+    keys = _keys(values, names, groups, distinct=distinct)
+    exported = _exported(order, values, names) if derived else []
+    places = any(isinstance(term.this, exp.Literal | exp.Identifier) for term in order)
+    sort = order if derived and not (exported or distinct or places) else []
+    return Relation(tree, columns, one_row, keys, sort, exported)
+
+
+def _grouped_instead(
+    c: "Compiler", node: exp.Select, scope: Scope, results: list[Result], values: list[Typed]
+) -> tuple[Groups, list[Typed]]:
+    """SELECT DISTINCT under a collation: of each group of equal texts SQLite returns what it finds first."""
+    if scope.grouping is not None:
+        raise Untranslatable("SELECT DISTINCT", "it is grouped, and compares texts by a collation")
+    pairs = zip((written for _, written, _ in results), values, strict=True)
+    keys = [(written, found) for written, found in pairs if not is_constant(found.node)]
+    groups = group(c, node, scope, keys, scope.holding, [], empty=False)
+    scope.grouping = groups.grouping
+    aliases, scope.aliases = scope.aliases, {}
+    values = [c.expression(written, scope) for _, written, _ in results]
+    scope.aliases = aliases
+    return groups, values
+
+
+def _tree(items: list[exp.Expr], found: From, conditions: list[exp.Expr]) -> exp.Select:
+    """SELECT, FROM and WHERE."""
+    tree = exp.Select(expressions=items)
+    if found.node is not None:
+        tree.set("from_", exp.From(this=found.node))
+    if found.joins:
+        tree.set("joins", found.joins)
+    if conditions:
+        tree.set("where", exp.Where(this=_all(conditions)))
+    return tree
+
+
+def _item(c: "Compiler", found: Typed, name: str | None, written: exp.Expr, *, derived: bool) -> exp.Expr:
+    """A result column; one of several storage classes can go on as it is stored, but not out."""
+    stored = derived and found.mixed and isinstance(found.node, exp.Column)
+    if not derived and found.kind is Kind.ANY:
+        found = _as_numbers(c, found)
+    try:
+        item = found.node if stored else value(c, found)
+    except Untranslatable as error:
+        raise Untranslatable(error.construct, error.reason, position(written)) from None
+    return item if name is None else aliased(item, name)
+
+
+def _as_numbers(c: "Compiler", found: Typed) -> Typed:
+    """A result of integers that double precision may round and reals: it leaves as a double all the same."""
+    kinds: set[Kind] = set()
+
+    def note(part: Typed) -> Typed:
+        kinds.add(part.kind)
+        return part
+
+    if found.each is None:
+        return found
+    found.each(note)
+    numeric = all(kind.is_numeric or kind is Kind.NULL for kind in kinds)
+    return found.each(lambda part: as_double(c, part)) if numeric else found
+
+
+def _exported_value(found: Typed, name: str) -> Typed:
+    """A result column for those who select from the query."""
+    node = exp.column(exp.to_identifier(name, quoted=True))
+    kind = found.kind
+    if found.mixed:
+        kind = Kind.TEXT if kind is Kind.ANY else Kind.REAL if kind is Kind.NUMBER else kind
+    # A column has a collation, and overrules one to its right even where that is SQLite's default.
+    collation = found.collation or Collation.BINARY
+    return found.of(
+        node=node, kind=kind, constant=None, boolean=False, each=None, integral=None, collation=collation,
+        collates=False,
+    )  # fmt: skip
+
+
+def _refuse(node: exp.Select) -> None:
+    for part in ("laterals", "pivots", "match", "qualify", "sample", "into", "kind"):
+        if node.args.get(part):
+            raise Untranslatable(part, "SQLite has none")
+    if (distinct := node.args.get("distinct")) is not None and distinct.args.get("on"):
+        raise Untranslatable("DISTINCT ON", "SQLite has none")
+
+
+def _groups(c: "Compiler", node: exp.Select, scope: Scope, results: list[Result]) -> Groups | None:
+    written = node.args.get("group")
+    parts = [*(item for _, item, _ in results)]
+    parts += [node.args[clause] for clause in ("having", "order") if node.args.get(clause) is not None]
+    if written is None and not any(_aggregates(part) for part in parts):
+        if node.args.get("having") is not None:
+            raise Untranslatable("HAVING", "SQLite takes it with GROUP BY or an aggregate only")
+        return None
+    terms = [] if written is None else [_group_term(term, results, scope) for term in written.expressions]
+    compiled = [(term, c.expression(term, scope)) for term in terms]
+    keys = [(term, key) for term, key in compiled if not is_constant(key.node)]
+    extremes = [call for part in parts for call in _calls(part) if call.name.lower() in {"min", "max"}]
+    return group(c, node, scope, keys, scope.holding, extremes, empty=written is not None and not keys)
+
+
+def _group_term(term: exp.Expr, results: list[Result], scope: Scope) -> exp.Expr:
+    """GROUP BY 2 is the second result column; a name that is no column is an alias."""
+    if isinstance(term, exp.Column) and not term.table:
+        known = any(source.column(term.name) for source in scope.sources)
+        return term if known else scope.aliases.get(term.name.lower(), term)
+    if isinstance(term, exp.Literal) and not term.is_string and term.name.isdigit():
+        at = int(term.name)
+        if not 1 <= at <= len(results):
+            raise Untranslatable(f"GROUP BY {at}", f"there are {len(results)} result columns")
+        return results[at - 1][1]
+    return term
+
+
+def _aggregates(node: exp.Expr) -> bool:
+    return next(iter(_calls(node)), None) is not None
+
+
+def _calls(node: exp.Expr) -> Iterable[exp.Anonymous]:
+    """The aggregates of this SELECT in an expression: not those of subqueries, nor window functions."""
+    stack: list[exp.Expr] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, exp.Query):
+            continue
+        if isinstance(part, exp.Window):
+            inner = part.this.this if isinstance(part.this, exp.Filter) else part.this
+            stack += inner.expressions
+            stack += part.args.get("partition_by") or []
+            stack += [part.args["order"]] if part.args.get("order") else []
+            continue
+        if isinstance(part, exp.Anonymous) and is_aggregate(part.name.lower(), part.expressions):
+            yield part
+        stack += reversed(list(part.iter_expressions()))
+
+
+def _all(conditions: list[exp.Expr]) -> exp.Expr:
+    parts = [part.copy() for part in conditions]
+    result = parts[0]
+    for part in parts[1:]:
+        first = exp.Paren(this=result) if isinstance(result, exp.Or) else result
+        second = exp.Paren(this=part) if isinstance(part, exp.Or) else part
+        result = exp.And(this=first, expression=second)
+    return result
+
+
+def _one(tree: exp.Select) -> bool:
+    found = tree.args.get("limit")
+    return found is not None and found.expression.name in {"0", "1"}
+
+
+def _unique(scope: Scope) -> bool:
+    """Whether the conditions hold for one row at most."""
+    if not scope.sources:
+        return True
+    reach = determined(scope.sources, scope.holding, [])
+    return all(
+        any({(source.alias, column) for column in key} <= reach for key in source.keys)
+        for source in scope.sources
+    )
+
+
+def _keys(
+    values: list[Typed], names: list[str | None], groups: Groups | None, *, distinct: bool
+) -> tuple[frozenset[str], ...]:
+    if any(name is None for name in names):
+        return ()
+    if distinct and not any(found.nullable for found in values):
+        return (frozenset(name for name in names if name),)
+    if groups and groups.keys:
+        nodes = [found.node for found in values]
+        at = [nodes.index(key.node) if key.node in nodes else -1 for _, key in groups.keys]
+        if -1 not in at and not any(values[i].nullable for i in at):
+            return (frozenset(name for i in at if (name := names[i])),)
+    return ()
+
+
+def _exported(order: list[exp.Expr], values: list[Typed], names: list[str | None]) -> list[exp.Expr]:
+    """ORDER BY in terms of the result columns, as far as they have it; else nothing."""
+    result = []
+    nodes = [found.node for found in values]
+    for term in order:
+        inner = term.this
+        at: int | None = None
+        if isinstance(inner, exp.Literal) and inner.name.isdigit():
+            at = int(inner.name) - 1
+        elif isinstance(inner, exp.Identifier):
+            at = next((i for i, name in enumerate(names) if name == inner.name), None)
+        elif inner in nodes:
+            at = nodes.index(inner)
+        name = None if at is None else names[at]
+        if name is None:
+            return []
+        changed = term.copy()
+        changed.set("this", exp.column(exp.to_identifier(name, quoted=True)))
+        result.append(changed)
+    return result

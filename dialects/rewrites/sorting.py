@@ -1,0 +1,192 @@
+"""ORDER BY of a SELECT. https://sqlite.org/lang_select.html#the_order_by_clause."""
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.errors import Untranslatable
+from dialects.nodes import FirstOf, is_constant, number
+from dialects.rewrites.comparison import keyed
+from dialects.rewrites.determined import conjuncts, determined, name_of
+from dialects.rewrites.grouping import Groups
+from dialects.rewrites.ordering import ordered
+from dialects.rewrites.results import Result
+from dialects.rewrites.visiting import found_first
+from dialects.rules import Rule
+from dialects.scope import Scope
+from dialects.typed import Collation, Kind, Typed
+from harness.words import Dialect
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+
+RULES = (
+    Rule(
+        "distinct-order",
+        "SELECT DISTINCT can be sorted by what it does not return.",
+        "https://sqlite.org/lang_select.html#the_order_by_clause",
+        "PostgreSQL: GROUP BY the result, sorted by the least value of the group.",
+    ),
+)
+
+
+def sort_terms(
+    c: "Compiler", node: exp.Select, scope: Scope, results: list[Result], values: list[Typed],
+    names: list[str | None], tree: exp.Select, *, derived: bool,
+) -> list[exp.Expr]:  # fmt: skip
+    """The target's ORDER BY terms; SELECT DISTINCT can be changed in `tree` for them."""
+    written = node.args.get("order")
+    if written is None:
+        return []
+    terms: list[exp.Expr] = []
+    foreign = False
+    shown = [result.lower() for result, _, _ in results]
+    # The results of a subquery are renamed where they have to be, so only their numbers last.
+    free = [None if derived or not name or shown.count(name.lower()) > 1 else name for name in names]
+    for term in written.expressions:
+        inner, collated = _apart(term.this)
+        at = _position(inner, results)
+        if at is not None:
+            found = values[at].of(constant=None)
+            if collated is not None:
+                found = found.of(collation=collated, collates=True)
+            if found.kind is not Kind.ANY and is_constant(found.node):
+                continue
+            place = None
+            if found.kind is not Kind.ANY and keyed(c, found) is found.node:
+                place = _place(at, free, values)
+            terms += ordered(c, found, term, place)
+            continue
+        found = c.expression(term.this, scope)
+        if found.kind is not Kind.ANY and is_constant(found.node):
+            continue
+        at = next(
+            (i for i, other in enumerate(values) if other.node == found.node and other.kind is not Kind.ANY),
+            None,
+        )
+        if at is not None and keyed(c, found) is found.node:
+            terms += ordered(c, found, term, _place(at, free, values))
+            continue
+        foreign = True
+        terms += ordered(c, found, term)
+    if tree.args.get("distinct") is not None and (foreign or _expressions(terms, values)):
+        return _distinct_order(c, node, scope, tree, terms, values)
+    return terms
+
+
+def tie_terms(
+    c: "Compiler",
+    node: exp.Expr,
+    scope: Scope,
+    groups: Groups | None,
+    holding: list[exp.Expr],
+    order: list[exp.Expr],
+) -> list[exp.Expr]:
+    """Terms that decide between rows that tie at the LIMIT.
+
+    Groups come in the order of their keys, each in the direction of the ORDER BY term in its place if there
+    are as many of them: https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
+    """
+    if groups is None:
+        more = found_first(c, node, scope, holding)
+    else:
+        written = node.args["order"].expressions if node.args.get("order") else []
+        alike = len(written) == len(groups.keys)
+        more = []
+        for at, (_, key) in enumerate(groups.keys):
+            descending = alike and bool(written[at].args.get("desc"))
+            if key.kind is not Kind.ANY:
+                more += ordered(c, key, exp.Ordered(desc=descending))
+    there = [term.this for term in order]
+    return [term for term in more if term.this not in there]
+
+
+def _expressions(terms: list[exp.Expr], values: list[Typed]) -> bool:
+    """Whether a term is neither a place nor a result as it is."""
+    nodes = [found.node for found in values]
+    return any(not _is_place(term.this) and term.this not in nodes for term in terms)
+
+
+def _is_place(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Literal | exp.Identifier)
+
+
+def _place(at: int, free: list[str | None], values: list[Typed]) -> exp.Expr | None:
+    """What stands for a result column that is no column: its name if no other has it, else its number."""
+    if isinstance(values[at].node, exp.Column):
+        return None
+    name = free[at]
+    return number(at + 1) if name is None else exp.to_identifier(name, quoted=True)
+
+
+def _apart(term: exp.Expr) -> tuple[exp.Expr, Collation | None]:
+    """A term without the COLLATE that is around it."""
+    collated: Collation | None = None
+    while isinstance(term, exp.Paren | exp.Collate):
+        if isinstance(term, exp.Collate) and collated is None:
+            collated = Collation.__members__.get(term.expression.name.upper())
+        term = term.this
+    return term, collated
+
+
+def _position(term: exp.Expr, results: list[Result]) -> int | None:
+    """Which result column a term of ORDER BY is: by number, or by alias before anything else."""
+    if isinstance(term, exp.Literal) and not term.is_string and term.name.isdigit():
+        at = int(term.name)
+        if not 1 <= at <= len(results):
+            raise Untranslatable(f"ORDER BY {at}", f"there are {len(results)} result columns")
+        return at - 1
+    if isinstance(term, exp.Column) and not term.table:
+        lower = term.name.lower()
+        return next(
+            (at for at, (name, _, explicit) in enumerate(results) if explicit and name.lower() == lower), None
+        )
+    return None
+
+
+FOREIGN = (
+    "SELECT DISTINCT is sorted by what is not in the result: SQLite does not define which of several values"
+    " counts"
+)
+
+
+def _distinct_order(
+    c: "Compiler",
+    node: exp.Select,
+    scope: Scope,
+    tree: exp.Select,
+    terms: list[exp.Expr],
+    values: list[Typed],
+) -> list[exp.Expr]:
+    c.applies("distinct-order")
+    fixed = [name for found in values if (name := name_of(found.node))]
+    where = tree.args.get("where")
+    reach = determined(scope.sources, conjuncts(where.this) if where else [], fixed)
+    nodes = [found.node for found in values]
+    own = {source.alias for source in scope.sources}
+    free = [
+        column for term in terms for column in term.find_all(exp.Column)
+        if column.table in own and (column.table, column.name) not in reach and term.this not in nodes
+    ]  # fmt: skip
+    if free:
+        c.warn(FOREIGN)
+    if c.target is Dialect.MYSQL:
+        return terms
+    if tree.args.get("group") is not None or any(found.node.find(exp.AggFunc) for found in values):
+        raise Untranslatable("SELECT DISTINCT", "it is grouped, and sorted by what is not in the result")
+    if any(part.find(exp.Window) for part in (*(found.node for found in values), *terms)):
+        raise Untranslatable(
+            "SELECT DISTINCT", "it has window functions, and is sorted by what is not in the result"
+        )
+    tree.set("distinct", None)
+    keys = [found.node.copy() for found in values if found.constant is None]
+    tree.set("group", exp.Group(expressions=keys))
+    result = []
+    for term in terms:
+        changed = term.copy()
+        if not _is_place(term.this) and term.this not in nodes:
+            first = found_first(c, node, scope, scope.holding) if free else []
+            inner = term.this.copy()
+            changed.set("this", FirstOf(this=inner, expressions=first) if first else exp.Min(this=inner))
+        result.append(changed)
+    return result

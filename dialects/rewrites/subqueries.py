@@ -1,0 +1,213 @@
+"""Subqueries as values: scalar ones, EXISTS and IN. https://sqlite.org/lang_expr.html#subq."""
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.coercions import plain
+from dialects.errors import Untranslatable
+from dialects.nodes import case, grouped, number, some
+from dialects.relation import Relation, first_row, named
+from dialects.rewrites.comparison import compare, compare_rows, equal, keyed, with_affinities
+from dialects.rules import Rule
+from dialects.scope import Scope
+from dialects.typed import Affinity, Collation, Kind, Typed, boolean, null
+from harness.words import Dialect
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+
+RULES = (
+    Rule(
+        "first-row",
+        "A scalar subquery gives the first of its rows, however many there are.",
+        "https://sqlite.org/lang_expr.html#subq",
+        "LIMIT 1, where more than one row is possible.",
+    ),
+    Rule(
+        "empty-list",
+        "x IN () is false, even for NULL.",
+        "https://sqlite.org/lang_expr.html#in_op",
+        "FALSE.",
+    ),
+    Rule(
+        "in-affinity",
+        "The affinity of the left side of IN decides; the values of a list have none.",
+        "https://sqlite.org/datatype3.html#comparison_expressions",
+        "Literals and columns converted; a value of another storage class is never equal.",
+    ),
+)
+
+
+def row(c: "Compiler", node: exp.Expr, scope: Scope) -> list[Typed] | None:
+    """The columns of a row value, or None if it is a single value."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if isinstance(node, exp.Tuple):
+        return [c.expression(part, scope) for part in node.expressions]
+    if isinstance(node, exp.Subquery) and len(_selects(node)) > 1:
+        raise Untranslatable("a row value", "a subquery of several columns is compared")
+    return None
+
+
+def _selects(node: exp.Expr) -> list[exp.Expr]:
+    return list(node.selects) if isinstance(node, exp.Query) else []
+
+
+def scalar(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    """(SELECT ...) as a value."""
+    relation = c.query(node.this, scope)
+    if len(relation.columns) != 1:
+        raise Untranslatable("a subquery as a value", f"it has {len(relation.columns)} columns")
+    found = relation.columns[0].value
+    if not relation.one_row:
+        c.applies("first-row")
+        first_row(relation)
+    if found.kind is Kind.NULL:
+        return null()
+    if found.kind is Kind.ANY:
+        raise Untranslatable("a subquery as a value", "it has numbers and texts")
+    return found.of(
+        node=exp.Subquery(this=relation.node), nullable=True, constant=None, integral=None, boolean=False,
+        low=found.low, high=found.high, collation=None, collates=False,
+    )  # fmt: skip
+
+
+def exists(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    """EXISTS (SELECT ...)."""
+    relation = c.query(node.this, scope, exists=True)
+    return boolean(exp.Exists(this=relation.node), nullable=False)
+
+
+def membership(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    """IN: a list, a subquery or a table."""
+    filtering = c.filtering
+    left = row(c, node.this, scope)
+    inside = node.args.get("query")
+    listed = node.expressions
+    if node.args.get("field") is not None:
+        table = node.args["field"]
+        inside = exp.select("*").from_(exp.Table(this=exp.to_identifier(table.name, quoted=True)))
+    if len(listed) == 1 and isinstance(listed[0], exp.Values):
+        inside = listed[0]
+    if inside is not None:
+        return _in_query(c, node, inside, scope, left)
+    if left is not None:
+        parts = [row(c, item, scope) for item in listed]
+        rows = [part for part in parts if part is not None]
+        if len(rows) != len(parts):
+            raise Untranslatable("a row value in IN", "the list has single values")
+        return boolean(some(compare_rows(c, exp.EQ, _copies(left), part).node for part in rows))
+    found = c.expression(node.this, scope)
+    values = [
+        c.expression(item, scope).of(affinity=Affinity.NONE, collation=None, collates=False)
+        for item in listed
+    ]
+    c.filtering = filtering
+    return _in_list(c, found, values)
+
+
+def _copies(parts: list[Typed]) -> list[Typed]:
+    return [part.of(node=part.node.copy()) for part in parts]
+
+
+def _in_list(c: "Compiler", found: Typed, values: list[Typed]) -> Typed:
+    if not values:
+        c.applies("empty-list")
+        return boolean(exp.Boolean(this=False), nullable=False)
+    collated = found.collation or Collation.BINARY
+    converted = [with_affinities(c, found, item) for item in values]
+    simple = all(
+        left is found and (right.kind is found.kind or (right.kind.is_numeric and found.kind.is_numeric))
+        for left, right in converted
+    )
+    native = simple and found.kind in {Kind.INTEGER, Kind.TEXT, Kind.REAL, Kind.NUMBER} and not found.mixed
+    if (
+        native
+        and found.kind is Kind.INTEGER
+        and any(right.kind is not Kind.INTEGER for _, right in converted)
+    ):
+        native = False
+    if native:
+        keys = [keyed(c, right, collated) for _, right in converted]
+        nullable = found.nullable or any(item.nullable for item in values)
+        return boolean(exp.In(this=grouped(keyed(c, found, collated)), expressions=keys), nullable=nullable)
+    c.applies("in-affinity")
+    tests = [compare(c, exp.EQ, found.of(node=found.node.copy()), item) for item in values]
+    return boolean(some(test.node for test in tests))
+
+
+def _in_query(
+    c: "Compiler", node: exp.Expr, inside: exp.Expr, scope: Scope, left: list[Typed] | None
+) -> Typed:
+    if isinstance(inside, exp.Subquery):
+        inside = inside.this
+    parts = left if left is not None else [c.expression(node.this, scope)]
+    relation = c.query(inside, scope)
+    if len(relation.columns) != len(parts):
+        raise Untranslatable("IN", f"{len(parts)} columns are compared with {len(relation.columns)}")
+    pairs = list(zip(parts, relation.columns, strict=True))
+    if not all(_alike(part, column.value) for part, column in pairs):
+        return _in_converted(c, parts, relation)
+    query = _limitless(c, relation)
+    if left is None:
+        this = grouped(keyed(c, parts[0]))
+    else:
+        this = exp.Tuple(expressions=[keyed(c, part) for part in parts])
+    return boolean(exp.In(this=this, query=exp.Subquery(this=query)))
+
+
+def _alike(left: Typed, right: Typed) -> bool:
+    """Whether the target's own comparison is SQLite's."""
+    if left.collation not in {None, Collation.BINARY} or left.mixed or right.mixed or left.kind is Kind.ANY:
+        return False
+    return left.kind is right.kind or (
+        left.kind in {Kind.INTEGER, Kind.REAL} and right.kind in {Kind.INTEGER, Kind.REAL}
+    )
+
+
+def _limitless(c: "Compiler", relation: Relation) -> exp.Expr:
+    """MySQL takes no LIMIT and no window function in the subquery of IN, but in a subquery of that."""
+    if c.target is Dialect.MYSQL and (relation.node.args.get("limit") or relation.node.find(exp.Window)):
+        alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
+        return exp.Select(
+            expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=relation.node, alias=alias))
+        )
+    return relation.node
+
+
+def _in_converted(c: "Compiler", parts: list[Typed], relation: Relation) -> Typed:
+    """IN where a value has to be converted: EXISTS says the same, apart from NULL."""
+    if len(parts) != 1:
+        raise Untranslatable("a row value in IN", "a column of the subquery is of another type")
+    c.applies("in-affinity")
+    found, column = parts[0], relation.columns[0].value
+    if found.node.find(exp.AggFunc, exp.Window):
+        raise Untranslatable("IN", "an aggregate is compared with values of another type")
+    if column.kind is Kind.ANY and not isinstance(column.node, exp.Column):
+        raise Untranslatable("IN", "the subquery has numbers and texts")
+    columns = named(relation)
+    alias = c.name("q")
+    node = exp.column(exp.to_identifier(columns[0], quoted=True), table=exp.to_identifier(alias, quoted=True))
+    inner = column.of(node=node, boolean=False, constant=None)
+    if inner.mixed or inner.kind is Kind.ANY:
+        raise Untranslatable("IN", "the subquery's column has values of several types")
+    source = exp.Subquery(
+        this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    )
+    test = equal(c, plain(c, found), inner)
+
+    def exists_where(condition: exp.Expr) -> exp.Expr:
+        return exp.Exists(
+            this=exp.Select(
+                expressions=[number(1)], from_=exp.From(this=source.copy()), where=exp.Where(this=condition)
+            )
+        )
+
+    hit = exists_where(test.node.copy())
+    if c.filtering:
+        return boolean(hit, nullable=False)
+    unknown = exists_where(exp.Is(this=grouped(test.node.copy()), expression=exp.Null()))
+    # The most that the comparison says of any row: TRUE, else NULL if one is NULL, else FALSE.
+    undecided = exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean"))
+    return boolean(case((hit, exp.Boolean(this=True)), (unknown, undecided), default=exp.Boolean(this=False)))

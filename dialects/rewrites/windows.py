@@ -1,0 +1,195 @@
+"""Window functions. https://sqlite.org/windowfunctions.html."""
+
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dialects.coercions import as_integer, plain, value
+from dialects.errors import Untranslatable
+from dialects.nodes import Bigint, Text, is_constant
+from dialects.rewrites.aggregates import aggregate, is_aggregate
+from dialects.rewrites.comparison import keyed
+from dialects.rewrites.determined import determined, name_of, reached
+from dialects.rewrites.ordering import ordered
+from dialects.rules import Rule
+from dialects.typed import Affinity, Kind, Typed, integer, null, real
+from harness.words import Dialect
+
+if TYPE_CHECKING:
+    from dialects.compiler import Compiler
+    from dialects.scope import Scope
+
+RULES = (
+    Rule(
+        "window-frame",
+        "Frames can count GROUPS and EXCLUDE rows.",
+        "https://sqlite.org/windowfunctions.html#frame_specifications",
+        "PostgreSQL alike; MySQL has neither.",
+    ),
+)
+
+_RANKS = frozenset({"row_number", "rank", "dense_rank"})
+_SHARES = frozenset({"percent_rank", "cume_dist"})
+_PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
+
+TIES = "rows that tie in the window's order are numbered in an order that SQLite does not define"
+
+
+def filtered(c: "Compiler", node: exp.Expr, scope: "Scope") -> Typed:
+    """aggregate(...) FILTER (WHERE condition)."""
+    call = node.this
+    if not isinstance(call, exp.Anonymous) or not is_aggregate(call.name.lower(), call.expressions):
+        raise Untranslatable("FILTER", "only aggregates have one")
+    return aggregate(c, call, scope, node.expression.this)
+
+
+def window(c: "Compiler", node: exp.Expr, scope: "Scope") -> Typed:
+    """function(...) [FILTER (...)] OVER (...)."""
+    call, where = node.this, None
+    if isinstance(call, exp.Filter):
+        call, where = call.this, call.expression.this
+    if not isinstance(call, exp.Anonymous):
+        raise Untranslatable("OVER", f"{call.key} is no window function")
+    spec = _Specification(c, node, scope)
+    name = call.name.lower()
+    if is_aggregate(name, call.expressions):
+        if c.target is Dialect.MYSQL and call.expressions and isinstance(call.expressions[0], exp.Distinct):
+            raise Untranslatable("DISTINCT in a window function", "SQLite has none")
+        if c.target is Dialect.MYSQL and name == "group_concat":
+            raise Untranslatable("group_concat() OVER", "MySQL has none")
+        found = aggregate(c, call, scope, where, spec.over)
+        # SQLite's sum stays a REAL when the frame has left the last REAL behind.
+        return found.of(integral=None) if name == "sum" and spec.slides() else found
+    arguments = [c.expression(argument, scope) for argument in call.expressions]
+    if name in _RANKS:
+        if name == "row_number":
+            spec.warn_of_ties()
+        return integer(_signed(c, spec.over(exp.Anonymous(this=name.upper()))), 1, nullable=False)
+    if name in _SHARES:
+        return real(spec.over(exp.Anonymous(this=name.upper())), low=0, high=1, nullable=False)
+    if name == "ntile" and arguments:
+        spec.warn_of_ties()
+        numbered = spec.over(exp.Anonymous(this="NTILE", expressions=[_count(c, arguments[0], name)]))
+        return integer(_signed(c, numbered), 1)
+    if name in _PICKS and arguments:
+        spec.warn_of_ties()
+        return _pick(c, name, arguments, spec)
+    raise Untranslatable(f"{name}() OVER", "no rewrite knows this window function")
+
+
+def _signed(c: "Compiler", node: exp.Expr) -> exp.Expr:
+    """MySQL numbers rows without a sign, and would fail where a difference is negative."""
+    return Bigint(this=node) if c.target is Dialect.MYSQL else node
+
+
+def _count(c: "Compiler", t: Typed, name: str) -> exp.Expr:
+    if t.constant is None or t.kind is not Kind.INTEGER:
+        raise Untranslatable(f"{name}()", "how many rows is not a constant")
+    return as_integer(c, t).node
+
+
+def _pick(c: "Compiler", name: str, arguments: list[Typed], spec: "_Specification") -> Typed:
+    first = plain(c, arguments[0])
+    if first.kind is Kind.NULL and len(arguments) <= 2:  # noqa: PLR2004 - lag(value, offset, default)
+        return null()
+    shown = value(c, first)
+    # PostgreSQL gives a literal no type where a function takes any.
+    parts = [Text(this=shown) if first.kind is Kind.TEXT and is_constant(shown) else shown]
+    if len(arguments) > 1:
+        parts.append(_count(c, arguments[1], name))
+    result = first
+    if len(arguments) > 2:  # noqa: PLR2004 - lag(value, offset, default)
+        default = plain(c, arguments[2])
+        if first.kind is not default.kind and Kind.NULL not in {first.kind, default.kind}:
+            raise Untranslatable(f"{name}()", "its default is of another type")
+        parts.append(value(c, default))
+        result = first if default.kind is Kind.NULL else default.of(low=None, high=None, constant=None)
+    node = spec.over(exp.Anonymous(this=name.upper(), expressions=parts))
+    return result.of(
+        node=node, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
+        low=None, high=None, form=None,
+    )  # fmt: skip
+
+
+def _varies(node: exp.Expr, scope: "Scope") -> bool:
+    """Whether an expression of OVER differs between rows; MySQL takes no columns of an outer SELECT there.
+
+    Raises:
+        Untranslatable: it does, and has such columns.
+    """
+    own = {source.alias for source in scope.sources}
+    named = reached(node)
+    if named - own and named & own:
+        raise Untranslatable("OVER", "MySQL takes no column of an outer SELECT there")
+    return not named or bool(named & own)
+
+
+class _Specification:
+    """What stands in OVER, named windows put in their places."""
+
+    def __init__(self, c: "Compiler", node: exp.Expr, scope: "Scope") -> None:
+        self.c, self.scope = c, scope
+        named = scope.windows.get(node.args["alias"].name.lower()) if node.args.get("alias") else None
+        if node.args.get("alias") and named is None:
+            raise Untranslatable("OVER", f"there is no window {node.args['alias'].name}")
+        sources = [node] if named is None else [node, named]
+        self.partition: list[exp.Expr] = next(
+            (part.args["partition_by"] for part in sources if part.args.get("partition_by")), []
+        )
+        self.order = next((part.args["order"] for part in sources if part.args.get("order")), None)
+        self.spec = next((part.args["spec"] for part in sources if part.args.get("spec")), None)
+        keys = [keyed(c, c.expression(part, scope)) for part in self.partition]
+        self.keys = [key for key in keys if not is_constant(key)]
+        self.terms = [] if self.order is None else [
+            term
+            for part in self.order.expressions
+            for term in ordered(c, c.expression(part.this, scope), part)
+        ]  # fmt: skip
+        self.terms = [term for term in self.terms if not is_constant(term.this)]
+        self.frame = None if self.spec is None else self._frame(scope)
+        if c.target is Dialect.MYSQL:
+            self.keys = [key for key in self.keys if _varies(key, scope)]
+            self.terms = [term for term in self.terms if _varies(term, scope)]
+
+    def _frame(self, scope: "Scope") -> exp.Expr:
+        assert self.spec is not None  # noqa: S101 - the caller has looked
+        frame: exp.Expr = self.spec.copy()
+        kind = str(frame.args.get("kind") or "").upper()
+        if kind == "GROUPS" or frame.args.get("exclude"):
+            self.c.applies("window-frame")
+            if self.c.target is Dialect.MYSQL:
+                raise Untranslatable("GROUPS or EXCLUDE in a frame", "MySQL has neither")
+        for side in ("start", "end"):
+            bound = frame.args.get(side)
+            if isinstance(bound, exp.Expr) and not isinstance(bound, exp.Var):
+                found = self.c.expression(bound, scope)
+                if found.constant is None:
+                    raise Untranslatable("a frame", "its bound is not a constant")
+                frame.set(side, found.node)
+        return frame
+
+    def slides(self) -> bool:
+        """Whether rows leave the frame."""
+        return self.frame is not None and self.frame.args.get("start") != "UNBOUNDED"
+
+    def warn_of_ties(self) -> None:
+        """Warn unless the partition and the order fix a key of every source."""
+        fixed = [
+            name for node in (*self.keys, *(term.this for term in self.terms)) if (name := name_of(node))
+        ]
+        known = determined(self.scope.sources, self.scope.holding, fixed)
+        if not all(
+            any({(source.alias, column) for column in key} <= known for key in source.keys)
+            for source in self.scope.sources
+        ):
+            self.c.warn(TIES)
+
+    def over(self, call: exp.Expr) -> exp.Expr:
+        """Put OVER behind a call."""
+        return exp.Window(
+            this=call,
+            partition_by=[key.copy() for key in self.keys],
+            order=exp.Order(expressions=[term.copy() for term in self.terms]) if self.terms else None,
+            spec=None if self.frame is None else self.frame.copy(),
+            over="OVER",
+        )

@@ -1,0 +1,34 @@
+"""What a rewrite is called and what it is about; each module of `dialects.rewrites` has its own rows."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.words import Dialect
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One difference between SQLite and the targets."""
+
+    name: str
+    """Short, in kebab case; it stands in `Translation.rules`."""
+    sqlite: str
+    """What SQLite does, in one sentence."""
+    url: str
+    """Where SQLite documents it."""
+    target: str
+    """How that is said on the targets, in one sentence."""
+
+
+class Context(Protocol):
+    """What a rewrite sees of the compilation that it is part of."""
+
+    @property
+    def target(self) -> Dialect:
+        """MySQL or PostgreSQL."""
+
+    def applies(self, rule: str) -> None:
+        """Note that a rewrite has changed something."""
+
+    def warn(self, text: str) -> None:
+        """Note an answer that SQLite leaves open, or an assumption."""

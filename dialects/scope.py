@@ -1,0 +1,115 @@
+"""SQLite's name resolution: which column of which table, subquery or alias a name means.
+
+https://sqlite.org/lang_select.html https://sqlite.org/lang_with.html
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dialects.typed import Typed
+from loaders.schema import Table
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column that a source offers: as SQLite calls it, and what the target gives for it."""
+
+    name: str
+    value: Typed
+    stored: str | None = None
+    """The name of the stored column that it is, spelled as its table does."""
+
+
+@dataclass
+class Source:
+    """One table, subquery or common table expression in FROM."""
+
+    name: str
+    """The name that qualifies its columns."""
+    alias: str
+    """What the target calls it."""
+    columns: list[Column]
+    table: Table | None = None
+    keys: tuple[frozenset[str], ...] = ()
+    """Sets of columns (lower case) of which no two rows agree, none of them NULL."""
+    rowid: str | None = None
+    """The column that is SQLite's rowid."""
+    place: str | None = None
+    """The hidden column that has the rowid where no other has."""
+    optional: bool = False
+    """Whether a join can put NULL in the place of its rows."""
+    merged: set[str] = field(default_factory=set)
+    """Columns (lower case) shared with sources before by USING or NATURAL: not found without a qualifier."""
+    order: list[exp.Expr] | None = None
+    """The order in which a subquery gives its rows, in terms of its columns."""
+
+    def value(self, column: Column) -> Typed:
+        """A column's value for each row, with the name of this source."""
+        node = column.value.node.copy()
+        node.set("table", exp.to_identifier(self.alias, quoted=True))
+        return column.value.of(node=node, nullable=column.value.nullable or self.optional)
+
+    def column(self, name: str) -> Column | None:
+        """Find a column, the case of letters aside."""
+        lower = name.lower()
+        return next((column for column in self.columns if column.name.lower() == lower), None)
+
+
+@dataclass
+class Scope:
+    """The sources of one SELECT, and the SELECT around it."""
+
+    parent: "Scope | None" = None
+    sources: list[Source] = field(default_factory=list)
+    aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
+    """The result columns by their aliases (lower case), where they can be used."""
+    tables: dict[str, "Recipe"] = field(default_factory=dict)
+    """The common table expressions that are visible here, by name (lower case)."""
+    shared: dict[str, Typed] = field(default_factory=dict)
+    """Columns of USING and NATURAL (lower case), found without a qualifier, with their common value."""
+    holding: list[exp.Expr] = field(default_factory=list)
+    """Conditions of WHERE and of inner joins: they hold for every row of the result."""
+    windows: dict[str, exp.Expr] = field(default_factory=dict)
+    """The named windows (lower case)."""
+    grouping: "Grouping | None" = None
+    """Set while expressions are compiled that are evaluated once per group."""
+
+    def outward(self) -> "Iterator[Scope]":
+        """This scope and those around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
+    def recipe(self, name: str) -> "Recipe | None":
+        """A common table expression that can be used here."""
+        return next((found for scope in self.outward() if (found := scope.tables.get(name.lower()))), None)
+
+    def names(self) -> set[str]:
+        """The target's aliases of this scope and those around it."""
+        return {source.alias for scope in self.outward() for source in scope.sources}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A common table expression: what the target calls it and its columns."""
+
+    target: str
+    columns: tuple[Column, ...]
+    keys: tuple[frozenset[str], ...] = ()
+
+
+@dataclass
+class Grouping:
+    """The GROUP BY of a SELECT while its results are compiled: which columns have one value per group."""
+
+    keys: list[tuple[exp.Expr, Typed]]
+    """Each grouped expression as written and as compiled."""
+    bare: "Callable[[Source, Column], Typed]"
+    """What a column is that is neither grouped nor inside an aggregate."""
+
+    def key(self, node: exp.Expr) -> Typed | None:
+        """The grouped expression that compiles to `node`."""
+        return next((found for _, found in self.keys if found.node == node), None)

@@ -1,0 +1,157 @@
+"""SQLite's SQL as a tree that says what is written, and no more.
+
+sqlglot's SQLite parser maps function calls to the functions of other dialects that look alike. Here a call
+stays a name with arguments, since what it means is for the rewrites to say.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.dialects.sqlite import SQLite
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.parsers.sqlite import SQLiteParser
+from sqlglot.tokenizer_core import TokenType
+
+from dialects.errors import Untranslatable
+
+
+class Plus(exp.Paren):
+    """Unary plus: no change of value, but no affinity any more. https://sqlite.org/lang_expr.html."""
+
+
+class Starred(exp.Expression):
+    """A column that * stands for: the number of its source in FROM, and its own number there."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"source": True, "column": True}
+
+
+def _like(kind: type[exp.Binary]) -> Callable[[Any, exp.Expr], Any]:
+    return lambda self, this: self._parse_escape(kind(this=this, expression=self._parse_comparison()))
+
+
+_ARITHMETIC = {
+    *SQLiteParser.TERM, *SQLiteParser.FACTOR, *SQLiteParser.BITWISE,
+    TokenType.DPIPE, TokenType.ARROW, TokenType.DARROW,
+} - {TokenType.COLLATE}  # fmt: skip
+"""What binds tighter than a predicate: behind `x IN (1)` SQLite takes the whole predicate for the operand."""
+
+
+class _Parser(SQLiteParser):
+    """SQLite's precedence: =, IS, IN, LIKE, BETWEEN and so on bind equally, from left to right, and below <.
+
+    https://sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes
+    """
+
+    FUNCTIONS: ClassVar = {}
+    FUNCTION_PARSERS: ClassVar = {"CAST": SQLiteParser.FUNCTION_PARSERS["CAST"]}
+    NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": SQLiteParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
+    FUNCTIONS_WITH_ALIASED_ARGS: ClassVar = set()
+    UNARY_PARSERS: ClassVar = {
+        **SQLiteParser.UNARY_PARSERS,
+        TokenType.PLUS: lambda self: Plus(this=self._parse_unary()),
+    }
+
+    RANGE_PARSERS: ClassVar = {
+        **{
+            token: parser
+            for token, parser in SQLiteParser.RANGE_PARSERS.items()
+            if token in {TokenType.IN, TokenType.IS, TokenType.BETWEEN}
+        },
+        TokenType.LIKE: _like(exp.Like),
+        TokenType.GLOB: _like(exp.Glob),
+    }
+
+    def _parse_equality(self, parse_is: bool = True) -> exp.Expr | None:  # noqa: FBT001, FBT002
+        _ = parse_is
+        this = self._parse_comparison()
+        while True:
+            if self._match_set(self.EQUALITY):
+                operator = self.EQUALITY[self._prev.token_type]
+                this = self._build_predicate(operator, this, self._parse_comparison())
+                continue
+            before = self._index
+            this = self._parse_range(this, parse_is=True)
+            if self._index == before:
+                return this
+            if self._curr and self._curr.token_type in _ARITHMETIC:
+                self.raise_error("an operator behind a predicate without parentheses")
+            this = self._parse_comparison(this)
+
+    def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        this = this or self._parse_bitwise()
+        while self._match_set(self.COMPARISON):
+            operator = self.COMPARISON[self._prev.token_type]
+            this = self._build_predicate(operator, this, self._parse_bitwise())
+        return this
+
+    def _parse_between(self, this: exp.Expr | None) -> exp.Between:
+        low = self._parse_comparison()
+        self._match(TokenType.AND)
+        return exp.Between(this=this, low=low, high=self._parse_comparison())
+
+
+class _Source(SQLite):
+    class Tokenizer(SQLite.Tokenizer):
+        # Operators of other dialects that begin with ~, which is an operator of its own here.
+        KEYWORDS: ClassVar = {
+            word: token for word, token in SQLite.Tokenizer.KEYWORDS.items() if not word.startswith("~")
+        }
+
+    Parser = _Parser
+
+
+_DIALECT = _Source()
+
+
+_QUERY = re.compile(
+    r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$)|\()*(?:SELECT|WITH|VALUES)\b", re.IGNORECASE | re.DOTALL
+)
+"""How a statement begins that is none of those that change something."""
+
+
+def _offset(sql: str, error: Mapping[str, Any]) -> int | None:
+    """Where in the text an error is, from its line and column."""
+    line, column = error.get("line"), error.get("col")
+    if not isinstance(line, int) or not isinstance(column, int):
+        return None
+    before = sql.splitlines(keepends=True)[: line - 1]
+    return max(0, sum(map(len, before)) + column - len(error.get("highlight") or " "))
+
+
+def parse(sql: str) -> exp.Query | exp.Values:
+    """Parse one SELECT, VALUES or compound statement.
+
+    Raises:
+        Untranslatable: the text is not one such statement, or sqlglot cannot read it.
+    """
+    if not _QUERY.match(sql):
+        raise Untranslatable("the statement", "it does not begin like a query")
+    try:
+        statements = [tree for tree in sqlglot.parse(sql, dialect=_DIALECT) if tree is not None]
+    except ParseError as error:
+        [*_, first] = error.errors[:1] or [{}]
+        reason = f"it cannot be read: {first.get('description') or 'sqlglot does not say why'}"
+        raise Untranslatable("the statement", reason, _offset(sql, first)) from error
+    except (SqlglotError, RecursionError) as error:
+        raise Untranslatable("the statement", f"it cannot be read: {' '.join(str(error).split())}") from error
+    statements = [tree for tree in statements if not isinstance(tree, exp.Semicolon)]
+    if len(statements) != 1:
+        raise Untranslatable("the statement", f"there are {len(statements)} statements instead of one")
+    [tree] = statements
+    while isinstance(tree, exp.Subquery) and set(tree.args) & {"joins"} == set():
+        tree = tree.this
+    if not isinstance(tree, exp.Query | exp.Values):
+        raise Untranslatable("the statement", f"{tree.key} is not a query")
+    return tree
+
+
+def position(node: exp.Expr) -> int | None:
+    """Where a node begins in the text, in characters, if the parser has kept it."""
+    for part in node.walk():
+        start = part.meta.get("start") if part._meta else None  # noqa: SLF001 - `meta` would create one in each
+        if isinstance(start, int):
+            return start
+    return None

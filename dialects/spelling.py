@@ -1,0 +1,310 @@
+"""Spelling that says exactly the tree: nothing is rewritten on the way, and an unknown node is an error.
+
+sqlglot's own generators adapt one dialect's tree to another's ways. The compiler has done that already, so a
+table of the nodes that it makes takes their place; each target adds its own words.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel
+from sqlglot.generator import Generator
+
+from dialects.errors import Untranslatable
+from dialects.nodes import Double, Fits, Joined, Matches, Quotient, Remainder, Whole
+
+_OR, _AND, _NOT, _COMPARISON, _OTHER, _SUM, _PRODUCT, _SIGN, ATOM = range(1, 10)
+
+_LEVELS: dict[type[exp.Expr], int] = {
+    exp.Or: _OR,
+    exp.And: _AND,
+    exp.Not: _NOT,
+    exp.EQ: _COMPARISON,
+    exp.NEQ: _COMPARISON,
+    exp.GT: _COMPARISON,
+    exp.GTE: _COMPARISON,
+    exp.LT: _COMPARISON,
+    exp.LTE: _COMPARISON,
+    exp.NullSafeEQ: _COMPARISON,
+    exp.NullSafeNEQ: _COMPARISON,
+    exp.Is: _COMPARISON,
+    exp.In: _COMPARISON,
+    exp.Between: _COMPARISON,
+    Matches: _COMPARISON,
+    Fits: _COMPARISON,
+    exp.BitwiseAnd: _OTHER,
+    exp.BitwiseOr: _OTHER,
+    exp.BitwiseXor: _OTHER,
+    exp.BitwiseLeftShift: _OTHER,
+    exp.BitwiseRightShift: _OTHER,
+    Joined: _OTHER,
+    exp.Add: _SUM,
+    exp.Sub: _SUM,
+    exp.Mul: _PRODUCT,
+    Quotient: _PRODUCT,
+    Remainder: _PRODUCT,
+    Whole: _PRODUCT,
+    exp.Neg: _SIGN,
+    exp.BitwiseNot: _OTHER,
+    exp.Collate: _SIGN,
+}
+"""How tightly an operator binds, as far as the targets agree; what they don't agree on gets parentheses."""
+
+_SYMBOLS: dict[type[exp.Expr], str] = {
+    exp.Or: "OR",
+    exp.And: "AND",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.BitwiseLeftShift: "<<",
+    exp.BitwiseRightShift: ">>",
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+}
+
+_CHAINS = frozenset({exp.Or, exp.And, exp.Add, exp.Sub, exp.Mul})
+"""a - b - c is (a - b) - c."""
+
+_QUERIES = (exp.Select, exp.SetOperation, exp.Values)
+
+_STRUCTURES: tuple[type[exp.Expr], ...] = (
+    exp.Select, exp.With, exp.CTE, exp.Subquery, exp.From, exp.Where, exp.Group, exp.Having, exp.Order,
+    exp.TableAlias, exp.Alias, exp.Column, exp.Identifier, exp.Star, exp.Distinct, exp.Tuple, exp.Case,
+    exp.Null, exp.Boolean, exp.Exists, exp.Window, exp.WindowSpec, exp.Filter, exp.Lateral, exp.Anonymous,
+    exp.Dot, exp.Var, exp.Hint,
+)  # fmt: skip
+"""sqlglot writes these as they are."""
+
+_FUNCTIONS: tuple[type[exp.Expr], ...] = (
+    exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least,
+    exp.Abs, exp.Sign, exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile,
+    exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue,
+)  # fmt: skip
+"""A name and arguments, the same on both targets."""
+
+
+class Speller(Generator):
+    """Writes a tree of the compiler in the words of one target."""
+
+    QUERY_HINT_SEP = " "
+
+    TYPES: ClassVar[Mapping[exp.DType, str]] = {}
+    """What a CAST may name."""
+
+    def __init__(self, dialect: str, words: Mapping[type[exp.Expr], Callable[[Any, Any], str]]) -> None:
+        super().__init__(
+            dialect=dialect, identify=True, comments=False, unsupported_level=ErrorLevel.IMMEDIATE
+        )
+        ours = type(self)
+        table: dict[type[exp.Expr], Callable[..., str]] = {
+            kind: getattr(Generator, f"{kind.key}_sql") for kind in _STRUCTURES
+        }
+        table |= dict.fromkeys(_FUNCTIONS, Generator.function_fallback_sql)
+        table |= dict.fromkeys(_SYMBOLS, ours.operator)
+        table |= {
+            exp.Not: ours.negation,
+            exp.Neg: ours.negative,
+            exp.BitwiseNot: lambda self, e: f"~{self.operand(e.this, _SIGN, strict=True)}",
+            exp.NullSafeNEQ: lambda self, e: f"NOT {self.parenthesized(exp.NullSafeEQ(**e.args))}",
+            exp.Is: lambda self, e: self.comparison(e, "IS"),
+            exp.In: lambda self, e: self.comparison(e, "IN"),
+            exp.Between: lambda self, e: self.comparison(e, "BETWEEN"),
+            Matches: lambda self, e: self.comparison(e, "LIKE"),
+            exp.Collate: lambda self, e: f"{self.operand(e.this, ATOM)} COLLATE {self.sql(e.expression)}",
+            exp.Paren: lambda self, e: f"({self.sql(e.this)})",
+            exp.If: lambda self, e: self.case_sql(exp.Case(ifs=[e], default=e.args.get("false"))),
+            exp.Literal: ours.constant,
+            exp.Cast: lambda self, e: f"CAST({self.sql(e.this)} AS {self.type_name(e.to)})",
+            exp.Table: ours.source,
+            exp.Join: ours.joining,
+            exp.Ordered: ours.order_term,
+            exp.Limit: lambda self, e: f" LIMIT {self.sql(e.expression)}",
+            exp.Offset: lambda self, e: f" OFFSET {self.sql(e.expression)}",
+            exp.Union: ours.compound,
+            exp.Intersect: ours.compound,
+            exp.Except: ours.compound,
+            exp.Values: ours.rows,
+        }
+        self._dispatch = table | dict(words)
+
+    def sql(self, expression: Any, key: str | None = None, comment: bool = True) -> str:  # noqa: FBT001, FBT002
+        """Write a node.
+
+        Raises:
+            Untranslatable: the node is none that the compiler makes.
+        """
+        if isinstance(expression, exp.Expr) and key is None and type(expression) not in self._dispatch:
+            raise Untranslatable(type(expression).__name__, "no target spells this node")
+        return super().sql(expression, key, comment)
+
+    def parenthesized(self, node: exp.Expr) -> str:
+        """The node in one pair of parentheses."""
+        return f"({self.sql(node.unnest())})"
+
+    def operand(self, node: exp.Expr, level: int, *, strict: bool = False) -> str:
+        """The operand of an operator, in parentheses where it binds more loosely, or `strict`: no tighter."""
+        inner = node.unnest()
+        if isinstance(inner, _QUERIES):
+            return f"({self.sql(inner)})"
+        own = self.level(inner)
+        if own < level or (own == level and (strict or level in {_COMPARISON, _OTHER})):
+            return f"({self.sql(inner)})"
+        return self.sql(inner)
+
+    def level(self, node: exp.Expr) -> int:
+        """How tightly the text of a node holds together."""
+        return _LEVELS.get(type(node), ATOM)
+
+    def operator(self, node: exp.Binary) -> str:
+        """Operators whose words are the same everywhere; long chains are not walked by recursion."""
+        return self.infix(node, _SYMBOLS[type(node)])
+
+    def infix(self, node: exp.Expr, symbol: str) -> str:
+        """`a symbol b`, a chain of the same operator without parentheses on the left."""
+        kind = type(node)
+        level = _LEVELS[kind]
+        parts: list[str] = []
+        while True:
+            parts.append(self.operand(node.args["expression"], level, strict=True))
+            left = node.args["this"]
+            inner = left.unnest()
+            if kind not in _CHAINS or type(inner) is not kind:
+                break
+            node = inner
+        parts.append(self.operand(left, level, strict=kind not in _CHAINS))
+        return f" {symbol} ".join(reversed(parts))
+
+    def negative(self, node: exp.Neg) -> str:
+        """A minus; two of them would begin a comment."""
+        shown = self.operand(node.this, _SIGN, strict=True)
+        return f"-({shown})" if shown.startswith("-") else f"-{shown}"
+
+    def negation(self, node: exp.Not) -> str:
+        """NOT, inside of the comparison where there is a form for that."""
+        inner = node.this.unnest()
+        match inner:
+            case exp.Is():
+                return self.comparison(inner, "IS NOT")
+            case exp.In():
+                return self.comparison(inner, "NOT IN")
+            case exp.Between():
+                return self.comparison(inner, "NOT BETWEEN")
+            case Matches():
+                return self.comparison(inner, "NOT LIKE")
+        return f"NOT {self.operand(inner, ATOM)}"
+
+    def comparison(self, node: exp.Expr, words: str) -> str:
+        """The comparisons that are no plain operators."""
+        left = self.operand(node.this, _COMPARISON)
+        if isinstance(node, exp.Between):
+            low, high = (self.operand(node.args[bound], _COMPARISON) for bound in ("low", "high"))
+            return f"{left} {words} {low} AND {high}"
+        if isinstance(node, exp.In):
+            return f"{left} {words} {self.members(node)}"
+        if isinstance(node, Matches):
+            escape = node.args.get("escape")
+            shown = "''" if escape is None else self.sql(escape)
+            return f"{left} {words} {self.operand(node.expression, _COMPARISON)} ESCAPE {shown}"
+        return f"{left} {words} {self.operand(node.expression, _COMPARISON)}"
+
+    def members(self, node: exp.In) -> str:
+        """What IN looks in."""
+        query = node.args.get("query")
+        if query is not None:
+            return f"({self.sql(query.unnest())})"
+        if not node.expressions:
+            raise Untranslatable("IN ()", "no target has an empty list")
+        return f"({', '.join(self.sql(member) for member in node.expressions)})"
+
+    def constant(self, node: exp.Literal) -> str:
+        """A number as it is written, or a quoted text."""
+        return self.quoted(node.this) if node.is_string else str(node.this)
+
+    def quoted(self, value: str) -> str:
+        """A text constant of the target."""
+        raise NotImplementedError
+
+    def type_name(self, to: exp.DataType) -> str:
+        """A type as CAST names it."""
+        name = self.TYPES.get(to.this) if isinstance(to.this, exp.DType) else None
+        if name is None or to.expressions:
+            raise Untranslatable(f"CAST AS {to.this}", "the compiler makes no such type")
+        return name
+
+    def double_constant(self, node: Double) -> str | None:
+        """The digits of a constant in double precision, or None where it is none."""
+        inner = node.this.unnest()
+        sign = ""
+        if isinstance(inner, exp.Neg):
+            sign, inner = "-", inner.this.unnest()
+        if not isinstance(inner, exp.Literal) or inner.is_string:
+            return None
+        return f"{sign}{inner.this.removesuffix('.0')}"
+
+    def source(self, node: exp.Table) -> str:
+        """A table, or several joined ones in parentheses of which it is the first."""
+        alias = self.sql(node, "alias")
+        joins = "".join(self.sql(join) for join in node.args.get("joins") or ())
+        return f"{self.table_parts(node)}{f' AS {alias}' if alias else ''}{joins}"
+
+    def joining(self, node: exp.Join) -> str:
+        """A join; a comma is a CROSS JOIN, which binds to its left as every join of SQLite does."""
+        on, using = node.args.get("on"), node.args.get("using")
+        if not (on or using or node.method or node.side):
+            return f" CROSS JOIN {self.sql(node.this)}"
+        words = " ".join(word for word in (node.method, node.side, node.kind, "JOIN") if word)
+        text = f" {words} {self.sql(node.this)}"
+        if on:
+            return f"{text} ON {self.sql(on)}"
+        return f"{text} USING ({', '.join(self.sql(name) for name in using)})" if using else text
+
+    def order_term(self, node: exp.Ordered) -> str:
+        """One term of ORDER BY; where NULLs go is said only where the target would put them elsewhere."""
+        descending = bool(node.args.get("desc"))
+        words = f"{' DESC' if descending else ''}{self.null_order(node, descending=descending)}"
+        return f"{self.sql(node.this)}{words}"
+
+    def null_order(self, node: exp.Ordered, *, descending: bool) -> str:
+        """NULLS FIRST or NULLS LAST, or nothing."""
+        raise NotImplementedError
+
+    def compound(self, node: exp.SetOperation) -> str:
+        """UNION, INTERSECT, EXCEPT, grouped as the tree is."""
+        parts: list[str] = []
+        left: exp.Expr = node
+        while isinstance(left, exp.SetOperation):
+            everything = "" if left.args.get("distinct") is not False else " ALL"
+            parts.append(f"{left.key.upper()}{everything} {self.term(left.expression)}")
+            tight = isinstance(left, exp.Intersect)
+            left = left.this
+            if isinstance(left, exp.SetOperation) and (_is_modified(left) or tight):
+                break
+        parts.append(self.term(left))
+        return self.prepend_ctes(node, self.query_modifiers(node, " ".join(reversed(parts))))
+
+    def term(self, node: exp.Expr) -> str:
+        """An operand of UNION and its like."""
+        if isinstance(node, exp.SetOperation) or _is_modified(node):
+            return f"({self.sql(node)})"
+        return self.sql(node)
+
+    def rows(self, node: exp.Values) -> str:
+        """VALUES as a query or, with an alias, as a source."""
+        text = f"VALUES {', '.join(self.row(values) for values in node.expressions)}"
+        alias = self.sql(node, "alias")
+        return f"({text}) AS {alias}" if alias else self.query_modifiers(node, text)
+
+    def row(self, node: exp.Expr) -> str:
+        """One row of VALUES."""
+        return self.sql(node)
+
+
+def _is_modified(node: exp.Expr) -> bool:
+    return any(node.args.get(key) for key in ("order", "limit", "offset", "with_"))

@@ -1,0 +1,72 @@
+"""The tables of a database as the compiler sees them: SQLite's names and types, the target's spelling."""
+
+from functools import cached_property
+from pathlib import Path
+
+from sqlglot import exp
+
+from dialects.scope import Column
+from dialects.typed import Affinity, Collation, Form, Kind, Typed
+from dialects.visits import Planner
+from harness.words import Dialect, Profile
+from loaders.portable import affinity
+from loaders.profiles import ServerTable, server_tables
+from loaders.schema import Column as StoredColumn
+from loaders.schema import PortableType, Schema
+
+_KINDS = {
+    PortableType.INTEGER: Kind.INTEGER,
+    PortableType.REAL: Kind.REAL,
+    PortableType.BLOB: Kind.BLOB,
+}
+
+
+class Tables:
+    """The tables of one database, as one target has them; the same for every statement."""
+
+    def __init__(self, schema: Schema, target: Dialect) -> None:
+        tables = server_tables(schema, target, Profile.FAITHFUL, Path("schema"))
+        self.target = target
+        self._schema = schema
+        self._tables = {table.source.name.lower(): table for table in tables}
+        self._columns: dict[str, list[Column]] = {}
+
+    @cached_property
+    def planner(self) -> Planner:
+        """SQLite with the same tables."""
+        return Planner(self._schema)
+
+    def find(self, name: str) -> ServerTable | None:
+        """A table, the case of letters aside."""
+        return self._tables.get(name.lower())
+
+    def columns(self, table: ServerTable) -> list[Column]:
+        """The table's columns; their values are not yet qualified."""
+        found = self._columns.get(table.name)
+        if found is None:
+            found = [
+                Column(column.source.name, stored(column.source, column.name), column.source.name)
+                for column in table.columns
+            ]
+            self._columns[table.name] = found
+        return found
+
+
+def stored(column: StoredColumn, name: str) -> Typed:
+    """What is known of a stored column's values."""
+    node = exp.column(exp.to_identifier(name, quoted=True))
+    declared = affinity(column.declared)
+    numeric = declared in {"INTEGER", "REAL", "NUMERIC"}
+    found = Affinity.NUMERIC if numeric else Affinity.TEXT if declared == "TEXT" else Affinity.BLOB
+    kind = _KINDS.get(column.type, Kind.TEXT)
+    typed = Typed(
+        node, kind, affinity=found, collation=Collation(column.collation), nullable=column.nulls,
+        low=column.least, high=column.greatest, form=_form(column),
+    )  # fmt: skip
+    return typed.of(mixed=column.mixed) if column.mixed else typed
+
+
+def _form(column: StoredColumn) -> Form | None:
+    if column.days:
+        return Form.DAY
+    return Form.MOMENT if column.moments else None

@@ -1,0 +1,98 @@
+"""In which order SQLite finds the rows of a query, for answers that SQL leaves open.
+
+Where rows tie at a LIMIT, or a bare column may come from any row of a group, every choice is a valid answer,
+and SQLite's is the row that its plan finds first. The plan is asked of SQLite itself, over empty tables with
+the keys and indexes of the census: without statistics it depends on nothing else. https://sqlite.org/eqp.html
+"""
+
+import re
+import sqlite3
+from dataclasses import dataclass
+
+from dialects.errors import Untranslatable
+from loaders.schema import Schema, Table
+from loaders.source import quoted
+
+_LOOP = re.compile(
+    r"(?:SCAN|SEARCH) (?P<name>.+?)"
+    r"(?: USING (?:COVERING |AUTOMATIC (?:PARTIAL )?(?:COVERING )?)?"
+    r"(?:INDEX (?P<index>.+?)|INTEGER PRIMARY KEY))?(?: \(.*\))?(?: LEFT-JOIN)?$"
+)
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One loop: the name of its source (lower case), and the columns of the index that it follows."""
+
+    name: str
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Visits:
+    """The loops of a SELECT, the outermost first."""
+
+    loops: tuple[Visit, ...]
+    sorted: bool
+    """Whether ORDER BY is done by sorting what the loops find, rather than by the loops themselves."""
+
+
+class Planner:
+    """SQLite with the tables of one schema, empty."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._connection = sqlite3.connect(":memory:", check_same_thread=False)
+        self._indexes: dict[str, tuple[str, ...]] = {}
+        for table in schema.tables:
+            self._create(table)
+
+    def _create(self, table: Table) -> None:
+        columns = [
+            f"{quoted(column.name)} {_declared(column.declared)}"
+            f"{' PRIMARY KEY' if table.primary_key == (column.name,) else ''} COLLATE {column.collation}"
+            for column in table.columns
+        ]
+        keys = list(table.unique)
+        if len(table.primary_key) > 1:
+            columns.append(f"PRIMARY KEY ({', '.join(map(quoted, table.primary_key))})")
+        columns += [f"UNIQUE ({', '.join(map(quoted, key))})" for key in keys]
+        self._connection.execute(f"CREATE TABLE {quoted(table.name)} ({', '.join(columns)})")
+        for at, index in enumerate(table.indexes):
+            name = quoted(f"{table.name}_{at}")
+            self._connection.execute(
+                f"CREATE INDEX {name} ON {quoted(table.name)} ({', '.join(map(quoted, index))})"
+            )
+
+    def visits(self, sql: str) -> Visits:
+        """The loops of the outermost SELECT.
+
+        Raises:
+            Untranslatable: SQLite does not take the text.
+        """
+        try:
+            steps = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            raise Untranslatable("the statement", f"SQLite refuses it: {error}") from error
+        top = [detail for _, parent, _, detail in steps if parent == 0]
+        loops = [found for detail in top if (found := _LOOP.fullmatch(detail))]
+        return Visits(
+            tuple(Visit(_source(found["name"]), self._columns(found["index"])) for found in loops),
+            sorted=any(detail.startswith("USE TEMP B-TREE FOR") and "ORDER BY" in detail for detail in top),
+        )
+
+    def _columns(self, index: str | None) -> tuple[str, ...]:
+        if index is None:
+            return ()
+        rows = self._connection.execute(
+            "SELECT name FROM pragma_index_info(?) ORDER BY seqno", (index,)
+        ).fetchall()
+        return tuple(name for (name,) in rows if name is not None)
+
+
+def _declared(declared: str) -> str:
+    """The type such that it can stand in CREATE TABLE, whatever stood there."""
+    return declared if re.fullmatch(r"[A-Za-z_ ]*(\(\d+(, ?\d+)?\))?", declared) else ""
+
+
+def _source(name: str) -> str:
+    return name.rsplit(" AS ", maxsplit=1)[-1].strip("\"'`").lower()

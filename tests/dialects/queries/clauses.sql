@@ -1,0 +1,166 @@
+-- alias
+SELECT points * 2 AS twice FROM pupil WHERE twice > 10 ORDER BY twice, id;
+SELECT UPPER(house) AS h, COUNT(*) AS n FROM pupil GROUP BY h HAVING n > 1 ORDER BY n + 0, h;
+SELECT house AS h, SUM(points) AS s FROM pupil GROUP BY h ORDER BY s * -1, h;
+SELECT a AS b, a + 1 AS c FROM (SELECT points AS a FROM pupil) WHERE c > 4 ORDER BY b, c;
+SELECT p.name AS n FROM pupil p WHERE n IS NOT NULL AND LENGTH(n) > 2 ORDER BY n, id;
+SELECT height AS "Top Height" FROM pupil WHERE "Top Height" > 1.5 ORDER BY "top height", id;
+SELECT SUM(points) AS s FROM pupil GROUP BY house HAVING s IS NOT NULL ORDER BY s, house;
+
+-- double-quoted-text
+SELECT id FROM pupil WHERE name = "Ann" ORDER BY id;
+SELECT "nowhere", "name", "Full Name", `name`, [name] FROM pupil ORDER BY id;
+SELECT id FROM pupil WHERE "name" LIKE "%n" OR house IN ("S", "E") ORDER BY id;
+SELECT COUNT(*) FROM pupil WHERE "no such column" = "no such column";
+SELECT id, "x" || name FROM pupil p WHERE p."name" > "B" ORDER BY "id";
+SELECT STRFTIME("%Y", born) FROM pupil WHERE born > "2000-01-01" ORDER BY id;
+SELECT GROUP_CONCAT(name, ", ") FROM (SELECT name FROM pupil ORDER BY id);
+SELECT name AS "N" FROM pupil WHERE "N" = "Ann";
+
+-- star
+SELECT * FROM subject ORDER BY code;
+SELECT p.*, s.title FROM (SELECT id, name FROM pupil) p LEFT JOIN subject s ON s.credits = p.id ORDER BY p.id, s.code;
+SELECT * FROM (SELECT id, points FROM pupil) a JOIN (SELECT id, height FROM pupil) b USING (id) ORDER BY id;
+SELECT * FROM mark m JOIN subject s ON m.code = s.code ORDER BY pupil, m.code, score;
+SELECT COUNT(*), * FROM (SELECT 1 AS a, 2 AS b);
+SELECT *, points + 1 AS more FROM (SELECT id, points FROM pupil) ORDER BY id;
+WITH t AS (SELECT id, name FROM pupil WHERE id < 3) SELECT * FROM t UNION SELECT id, name FROM nobody ORDER BY 1;
+SELECT a.*, b.* FROM subject a, subject b WHERE a.credits < b.credits ORDER BY a.code, b.code;
+
+-- compound-precedence
+SELECT 1 UNION SELECT 2 INTERSECT SELECT 2 UNION SELECT 3 ORDER BY 1;
+SELECT id FROM pupil EXCEPT SELECT pupil FROM mark UNION ALL SELECT id FROM pupil INTERSECT SELECT mentor FROM pupil ORDER BY 1;
+SELECT code FROM subject UNION ALL SELECT code FROM house EXCEPT SELECT 'N' ORDER BY 1;
+SELECT 1 UNION ALL SELECT 1 INTERSECT SELECT 1 EXCEPT SELECT 2;
+
+-- compound-types
+SELECT points FROM pupil UNION SELECT height FROM pupil ORDER BY 1;
+SELECT id, points FROM pupil UNION ALL SELECT NULL, 0.5 ORDER BY 1, 2;
+SELECT 1 INTERSECT SELECT 1.0;
+SELECT points FROM pupil EXCEPT SELECT 3.0 ORDER BY 1;
+SELECT id FROM pupil WHERE id IN (SELECT 1 UNION SELECT 2.0 UNION SELECT 7) ORDER BY id;
+
+-- compound-order
+SELECT id AS a, name AS b FROM pupil UNION ALL SELECT credits, title FROM subject ORDER BY b, a;
+SELECT name AS n FROM pupil UNION SELECT title FROM subject ORDER BY title DESC;
+SELECT id, points FROM pupil WHERE id < 4 UNION ALL SELECT id, mentor FROM pupil WHERE id > 7 ORDER BY points DESC, id LIMIT 3;
+SELECT points FROM pupil UNION SELECT weight FROM mark ORDER BY points DESC LIMIT 2 OFFSET 1;
+
+-- recursive-query
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i, i * i FROM n ORDER BY i;
+WITH RECURSIVE up(id, name, depth) AS (SELECT id, name, 0 FROM pupil WHERE id = 6 UNION ALL SELECT p.id, p.name, depth + 1 FROM pupil p JOIN up ON p.id = (SELECT mentor FROM pupil q WHERE q.id = up.id)) SELECT * FROM up ORDER BY depth;
+WITH n(i) AS (SELECT 1 UNION SELECT (i * 2) % 7 FROM n) SELECT i FROM n ORDER BY i;
+WITH RECURSIVE path(id, p) AS (SELECT id, name FROM pupil WHERE mentor IS NULL UNION ALL SELECT c.id, p || '>' || c.name FROM pupil c, path WHERE c.mentor = path.id) SELECT p FROM path WHERE p IS NOT NULL ORDER BY p;
+WITH RECURSIVE d(day) AS (SELECT '2020-02-27' UNION ALL SELECT DATE(day, '+1 day') FROM d WHERE day < '2020-03-02') SELECT day, COUNT(code) FROM d LEFT JOIN mark USING (day) GROUP BY day ORDER BY day;
+WITH RECURSIVE fib(a, b) AS (VALUES (0, 1) UNION ALL SELECT b, a + b FROM fib WHERE b < 100) SELECT a FROM fib ORDER BY a;
+WITH RECURSIVE h(x) AS (SELECT 100.0 UNION ALL SELECT x / 2 FROM h WHERE x > 1) SELECT COUNT(*), MIN(x) FROM h;
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT SUM(i) FROM n;
+
+-- bare-column
+SELECT p.id, p.name, p.points, COUNT(m.code) FROM pupil p LEFT JOIN mark m ON m.pupil = p.id GROUP BY p.id ORDER BY p.id;
+SELECT h.title, h.founded, COUNT(*) FROM pupil p JOIN house h ON p.house = h.code GROUP BY h.code ORDER BY h.code;
+SELECT T2.title, AVG(T1.score) FROM mark AS T1 JOIN subject AS T2 ON T1.code = T2.code GROUP BY T1.code ORDER BY AVG(T1.score) DESC, T1.code;
+SELECT name FROM pupil WHERE id = 4 GROUP BY points;
+SELECT p.name FROM pupil p JOIN mark m ON p.id = m.pupil GROUP BY m.pupil HAVING COUNT(*) > 1 ORDER BY p.name;
+SELECT name, points, COUNT(*) FROM pupil WHERE id = 1;
+SELECT h.title || '!' AS t, SUM(points) FROM house h, pupil p WHERE h.code = p.house GROUP BY p.house ORDER BY t;
+SELECT name FROM pupil GROUP BY id HAVING points > 5 ORDER BY height DESC, id;
+
+-- bare-column-of-extreme
+SELECT name, MAX(height) FROM pupil WHERE height < 1.75;
+SELECT house, name, MAX(id) FROM pupil GROUP BY house ORDER BY house;
+SELECT name, MIN(born) FROM pupil;
+SELECT house, MIN(id), name, height, points * 2 FROM pupil GROUP BY house HAVING COUNT(*) > 1 ORDER BY house;
+SELECT p.name, s.title, MAX(m.score) FROM mark m JOIN pupil p ON p.id = m.pupil JOIN subject s ON s.code = m.code;
+SELECT name || '', MAX(points) + 1 FROM pupil WHERE points < 10 AND points <> 7 AND id <> 9;
+SELECT MAX(joined), name, (SELECT title FROM house WHERE code = house) FROM pupil;
+SELECT name FROM pupil GROUP BY house HAVING MAX(id) > 4 ORDER BY house;
+SELECT house, name FROM pupil GROUP BY house ORDER BY MAX(id);
+
+-- bare-column-of-any-row
+SELECT house, name, COUNT(*) FROM pupil WHERE id IN (1, 3, 4, 6) GROUP BY house ORDER BY house;
+SELECT born, height, COUNT(*) FROM pupil WHERE born = '2001-02-28' GROUP BY born;
+SELECT house, LENGTH(born) FROM pupil WHERE born IS NOT NULL GROUP BY house ORDER BY house;
+
+-- constant-group
+SELECT COUNT(*) FROM pupil GROUP BY 'all';
+SELECT COUNT(*) FROM nobody GROUP BY 1 + 1;
+SELECT COUNT(*), SUM(points) FROM nobody GROUP BY NULL;
+SELECT SUM(points) FROM pupil GROUP BY 'x' HAVING COUNT(*) > 100;
+SELECT 'x' AS k, COUNT(*) FROM pupil GROUP BY k;
+
+-- join-order
+SELECT COUNT(*) FROM pupil, subject;
+SELECT p.id, s.code FROM pupil p, house h JOIN subject s ON s.credits = p.points WHERE h.code = p.house ORDER BY 1, 2;
+SELECT p.id, m.code FROM pupil p CROSS JOIN mark m WHERE p.id = m.pupil ORDER BY 1, 2;
+SELECT p.id FROM pupil p JOIN mark m ON h.code = p.house JOIN house h ON m.pupil = p.id ORDER BY p.id;
+SELECT COUNT(*) FROM pupil p, mark m LEFT JOIN subject s ON s.code = m.code AND p.id = m.pupil;
+
+-- shared-columns
+SELECT code, title, score FROM mark JOIN subject USING (code) ORDER BY code, score, pupil;
+SELECT code, pupil, title FROM mark NATURAL JOIN subject ORDER BY code, pupil;
+SELECT code, m.code, s.code, score FROM mark m LEFT JOIN subject s USING (code) ORDER BY pupil, code, score;
+SELECT code, title, score FROM mark RIGHT JOIN subject USING (code) ORDER BY code, score, pupil;
+SELECT code, COUNT(pupil) FROM subject LEFT JOIN mark USING (code) GROUP BY code ORDER BY code;
+SELECT id, COUNT(*) FROM pupil JOIN extreme USING (id) JOIN nobody USING (id);
+SELECT COUNT(*) FROM pupil a NATURAL JOIN pupil b;
+SELECT name FROM pupil NATURAL LEFT JOIN nobody ORDER BY id;
+SELECT id FROM pupil a JOIN pupil b USING (id, points) WHERE id > 2 ORDER BY id;
+SELECT COUNT(*) FROM house NATURAL JOIN subject;
+SELECT code FROM house JOIN subject USING (code) UNION SELECT code FROM mark JOIN house USING (code) ORDER BY code;
+
+-- full-join
+SELECT m.pupil, m.code, s.code, s.title FROM mark m FULL JOIN subject s ON m.code = s.code ORDER BY 1, 2, 3, m.score;
+SELECT code, score, title FROM mark FULL OUTER JOIN subject USING (code) ORDER BY code, score, pupil;
+SELECT COUNT(*), COUNT(a.id), COUNT(b.id) FROM pupil a FULL JOIN pupil b ON a.id = b.mentor;
+SELECT h.code, COUNT(p.id) FROM pupil p FULL JOIN house h ON p.house = h.code GROUP BY h.code ORDER BY h.code;
+SELECT p.id, h.code FROM pupil p FULL JOIN house h ON p.house = h.code WHERE p.id IS NULL OR h.code IS NULL ORDER BY p.id, h.code;
+SELECT a.id, b.id FROM nobody a FULL JOIN pupil b ON a.id = b.id ORDER BY b.id;
+
+-- limit-forms
+SELECT id FROM pupil ORDER BY id LIMIT -1 OFFSET 7;
+SELECT id FROM pupil ORDER BY id LIMIT -1;
+
+-- distinct-order
+SELECT DISTINCT house FROM pupil WHERE house IN ('N', 'n', 'E', '10') AND id <> 2 ORDER BY points, id;
+SELECT DISTINCT name FROM pupil WHERE id < 7 ORDER BY LENGTH(name), UPPER(name) DESC, id;
+SELECT DISTINCT born FROM pupil ORDER BY SUBSTR(born, 6);
+SELECT DISTINCT points, house FROM pupil ORDER BY points * 2 DESC, house;
+SELECT DISTINCT h.title FROM house h JOIN pupil p ON p.house = h.code ORDER BY h.founded, h.title;
+SELECT DISTINCT house AS h FROM pupil ORDER BY h IS NULL, h;
+
+-- first-row
+SELECT (SELECT name FROM pupil ORDER BY id DESC), (SELECT id FROM pupil ORDER BY points DESC, id);
+SELECT id, (SELECT m.code FROM mark m WHERE m.pupil = p.id ORDER BY m.score, m.code) FROM pupil p ORDER BY id;
+SELECT id FROM pupil WHERE points = (SELECT points FROM pupil ORDER BY points DESC) ORDER BY id;
+SELECT (SELECT 1 UNION ALL SELECT 2 ORDER BY 1 DESC), (SELECT id FROM nobody);
+SELECT id FROM pupil WHERE height > (SELECT height FROM pupil WHERE house = 'N' ORDER BY id) ORDER BY id;
+SELECT house, SUM(points) * 1.0 / (SELECT points FROM pupil ORDER BY points DESC) FROM pupil GROUP BY house ORDER BY house;
+
+-- empty-list
+SELECT id FROM pupil WHERE points IN () ORDER BY id;
+SELECT id FROM pupil WHERE points NOT IN () ORDER BY id;
+SELECT NULL IN (), NULL NOT IN (), 1 IN ();
+
+-- in-affinity
+SELECT id FROM pupil WHERE points IN ('10', 7.0, 'x') ORDER BY id;
+SELECT id FROM pupil WHERE points + 0 IN ('10', 3) ORDER BY id;
+SELECT id FROM pupil WHERE id IN (SELECT remark FROM mark) ORDER BY id;
+SELECT id FROM pupil WHERE locker IN (SELECT id FROM pupil) ORDER BY id;
+SELECT id FROM pupil WHERE id IN (SELECT locker FROM pupil) ORDER BY id;
+SELECT code FROM house WHERE rooms IN ('', 3) ORDER BY code;
+SELECT code FROM house WHERE founded IN ('1900', 10) OR fee IN ('10.5', 2.0) ORDER BY code;
+SELECT id FROM pupil WHERE SUBSTR(born, 1, 4) IN (2001, '1998') ORDER BY id;
+SELECT id FROM pupil WHERE points NOT IN ('10', NULL) ORDER BY id;
+SELECT '1' IN (1), 1 IN ('1'), 1 IN (1.0), '1' IN ('1', NULL), 2 IN (1, NULL);
+
+-- found-first
+SELECT name FROM pupil ORDER BY points LIMIT 4;
+SELECT id FROM pupil ORDER BY height DESC LIMIT 3;
+SELECT id FROM pupil LIMIT 3;
+SELECT id FROM pupil WHERE points = 10 ORDER BY born LIMIT 1;
+SELECT (SELECT id FROM pupil WHERE born = '2001-02-28' LIMIT 1);
+SELECT score, weight FROM mark ORDER BY code DESC LIMIT 2;
+
+-- window-frame
+SELECT id, SUM(points) OVER (ORDER BY points GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM pupil ORDER BY id;

@@ -1,0 +1,166 @@
+-- choice-of-types
+SELECT id, COALESCE(points, 'n/a') || '' FROM pupil ORDER BY id;
+SELECT id, COALESCE(height, name) > 1 FROM pupil ORDER BY id;
+SELECT id FROM pupil ORDER BY IFNULL(points, 'none'), id;
+
+-- scalar-min-max
+SELECT MAX(points, 5), MIN(points, height), MAX(points, height, id), MIN(name, 'M') FROM pupil ORDER BY id;
+SELECT MAX(1, NULL, 3), MIN(id, NULL), MAX(name, house) FROM pupil ORDER BY id;
+SELECT SUM(MAX(points, 5)), MAX(MIN(points, 5)) FROM pupil;
+SELECT MIN(COALESCE(height, 0), 1.5), MAX(0, points - 5) FROM pupil ORDER BY id;
+SELECT id FROM pupil WHERE MAX(points, mentor) = 10 ORDER BY id;
+SELECT MAX(nick, 'C'), MIN(nick, 'annie') FROM pupil ORDER BY id;
+
+-- iif
+SELECT IIF(points > 3, 'many', 'few'), IIF(NULL, 1, 2), IIF(points, 1, 0.5) FROM pupil ORDER BY id;
+SELECT SUM(IIF(house = 'N', 1, 0)) * 100.0 / COUNT(*), SUM(IIF(house = 'N', points, 0)) FROM pupil;
+SELECT COUNT(IIF(height > 1.5, 1, NULL)), AVG(IIF(height > 1.5, points, NULL)) FROM pupil;
+SELECT id FROM pupil ORDER BY IIF(house IS NULL, 1, 0), house, id;
+
+-- time-value
+SELECT id, DATE(seen), TIME(seen), DATETIME(seen), JULIANDAY(seen) FROM pupil ORDER BY id;
+SELECT STRFTIME('%Y-%m-%d %H:%M:%f', seen), STRFTIME('%s', seen) FROM pupil ORDER BY id;
+SELECT DATE(born), JULIANDAY(born), DATETIME(joined), TIME(joined), DATE(joined) FROM pupil ORDER BY id;
+SELECT DATE(points), DATETIME(height), JULIANDAY(id), DATE(name) FROM pupil ORDER BY id;
+SELECT CAST(JULIANDAY(joined) - JULIANDAY(born) AS INTEGER) FROM pupil ORDER BY id;
+SELECT ROUND((JULIANDAY('2020-01-01') - JULIANDAY(born)) / 365.25, 1) FROM pupil ORDER BY id;
+SELECT DATE(locker), DATE(remark) FROM pupil LEFT JOIN mark ON pupil = id AND weight = 5 ORDER BY id;
+
+-- time-modifiers
+SELECT DATE(born, '+1 month'), DATE(born, '-1 year', 'start of month'), DATE(born, '+1.5 days') FROM pupil ORDER BY id;
+SELECT DATETIME(joined, '+90 minutes', '-1 hours'), DATE(joined, 'weekday 0'), TIME(joined, '+01:30') FROM pupil ORDER BY id;
+SELECT DATE(born, 'start of year', '+1 year', '-1 day'), STRFTIME('%d', born, 'start of month', '+1 month', '-1 day') FROM pupil ORDER BY id;
+SELECT DATETIME(points, 'unixepoch'), DATE(points * 100000000, 'unixepoch', '+1 day') FROM pupil ORDER BY id;
+SELECT DATE(born, points || ' days'), DATE(born, '+' || id || ' months'), DATE(born, name) FROM pupil ORDER BY id;
+SELECT DATETIME(seen, '+1 second'), DATE(seen, 'bogus'), DATE(seen, NULL) FROM pupil ORDER BY id;
+SELECT id FROM pupil WHERE DATE(born, '+18 years') <= DATE(joined) ORDER BY id;
+SELECT JULIANDAY(joined, 'start of day') - JULIANDAY(joined) FROM pupil ORDER BY id;
+
+-- strftime
+SELECT STRFTIME('%Y', born), STRFTIME('%m/%d', born), STRFTIME('%H:%M', joined) FROM pupil ORDER BY id;
+SELECT STRFTIME('%Y', '2020-01-01') - STRFTIME('%Y', born) FROM pupil ORDER BY id;
+SELECT (STRFTIME('%Y', joined) - STRFTIME('%Y', born)) - (STRFTIME('%m-%d', joined) < STRFTIME('%m-%d', born)) FROM pupil ORDER BY id;
+SELECT CAST(STRFTIME('%Y', born) AS INTEGER) AS y, COUNT(*) FROM pupil GROUP BY y ORDER BY y;
+SELECT STRFTIME('%j', born), STRFTIME('%w', born), STRFTIME('%W', born), STRFTIME('%s', joined), STRFTIME('%J', born) FROM pupil ORDER BY id;
+SELECT STRFTIME('%Y-%m', day), COUNT(*) FROM mark GROUP BY STRFTIME('%Y-%m', day) ORDER BY 1;
+SELECT STRFTIME('100%% %d.', born), STRFTIME('%q', born), STRFTIME('plain', born) FROM pupil ORDER BY id;
+SELECT id FROM pupil WHERE STRFTIME('%Y', born) = '2001' AND STRFTIME('%m', born) IN ('02', '12') ORDER BY id;
+SELECT id FROM pupil WHERE STRFTIME('%Y', born) BETWEEN '1998' AND '2000' ORDER BY id;
+SELECT id FROM pupil WHERE STRFTIME('%m', born) + 0 > 6 ORDER BY id;
+SELECT STRFTIME('%Y', born) || '-' || STRFTIME('%m', born), STRFTIME(NULL, born) FROM pupil ORDER BY id;
+
+-- now
+SELECT DATE('now') = DATE(), DATE('now') = CURRENT_DATE, LENGTH(CURRENT_TIMESTAMP), LENGTH(TIME('now'));
+SELECT STRFTIME('%Y', 'now') - STRFTIME('%Y', born) > 15, DATE('now', '-100 years') < born FROM pupil ORDER BY id;
+SELECT ABS(JULIANDAY('now') - JULIANDAY(CURRENT_TIMESTAMP)) < 0.01, DATETIME('now', '+1 day') > DATETIME('now');
+SELECT STRFTIME('%Y', CURRENT_DATE) = STRFTIME('%Y', 'now'), DATE('now', 'start of month') <= DATE('now');
+
+-- round
+SELECT ROUND(height, 1), ROUND(height), ROUND(points), ROUND(points / 3.0, 2), ROUND(points, 2) FROM pupil ORDER BY id;
+SELECT ROUND(x), ROUND(x, 2), ROUND(-x, 1), ROUND(n), ROUND(x, -1) FROM extreme ORDER BY id;
+SELECT ROUND(AVG(height), 3), ROUND(SUM(points) * 100.0 / COUNT(*), 2), ROUND(NULL, 1) FROM pupil;
+SELECT ROUND(locker, 1), ROUND(name) FROM pupil ORDER BY id;
+SELECT ROUND(height, 1) || '', ROUND(points) || '%' FROM pupil ORDER BY id;
+SELECT house, ROUND(CAST(SUM(points) AS REAL) / COUNT(*), 1) FROM pupil GROUP BY house ORDER BY 2, 1;
+SELECT ROUND(height, points), ROUND(height, NULL) FROM pupil ORDER BY id;
+
+-- abs-of-text
+SELECT ABS(locker), ABS(name), ABS(seen) FROM pupil ORDER BY id;
+SELECT ABS(points), ABS(height), ABS(-2.5) FROM pupil WHERE ABS(locker) >= 0 ORDER BY id;
+
+-- math-of-text
+SELECT SQRT(locker), FLOOR(locker), POWER(locker, 2) FROM pupil ORDER BY id;
+SELECT CEIL(remark), SIGN(remark) FROM mark WHERE remark <> '' ORDER BY remark;
+
+-- math-domain
+SELECT SQRT(points), LN(points), LOG10(points), LOG(2, points) FROM pupil ORDER BY id;
+SELECT ACOS(height), ASIN(height), POWER(points, 0.5), MOD(points, 4) FROM pupil ORDER BY id;
+SELECT ROUND(SQRT(points * points + 1), 4), EXP(height), RADIANS(points), DEGREES(height) FROM pupil ORDER BY id;
+
+-- integer-division
+SELECT points / 3, -points / 3, points / 0, 7 / 2, -7 / 2, points / weight FROM pupil JOIN mark ON pupil = id WHERE code = 'PH' ORDER BY id;
+SELECT SUM(points) / COUNT(*), COUNT(*) / 2, COUNT(points) * 100 / COUNT(*) FROM pupil;
+SELECT code, SUM(weight) / COUNT(*), SUM(score) / SUM(weight) FROM mark GROUP BY code ORDER BY code;
+SELECT 10 / 4 * 4, 10 / 4.0 * 4, 10 * 1.0 / 4, 1 / 3 * 3, (1 + 2) / (2 - 2);
+SELECT id FROM pupil WHERE points / 0 IS NULL AND points / 2 = 3 ORDER BY id;
+SELECT id / 2 AS half, COUNT(*) FROM pupil GROUP BY half ORDER BY half;
+SELECT locker / 2, '7' / 2, '7.0' / 2, points / '2', LENGTH(name) / 2 FROM pupil ORDER BY id;
+SELECT fee / 4 FROM house ORDER BY code;
+
+-- real-division
+SELECT height / 2, points / 4.0, points * 1.0 / 3, height / 0, height / points FROM pupil ORDER BY id;
+SELECT CAST(SUM(points) AS REAL) / COUNT(*), AVG(points) / 0, SUM(height) / SUM(points) FROM pupil;
+SELECT 1.0 / 3, 2 / 3.0, 1e308 / 10, 5 / 0.0, 0.1 + 0.2, 3 * 0.1, 1.1 * 1.1, 0.3 - 0.1;
+SELECT SUM(score) / SUM(weight), SUM(weight) * 1.0 / COUNT(*) FROM mark GROUP BY code ORDER BY code;
+SELECT SUM(CASE WHEN house = 'N' THEN 1.0 ELSE 0 END) / COUNT(*), 100.0 * COUNT(house) / COUNT(*) FROM pupil;
+SELECT (SELECT COUNT(*) FROM pupil WHERE points > 3) * 1.0 / (SELECT COUNT(*) FROM nobody);
+
+-- modulo
+SELECT points % 3, -points % 3, points % 0, height % 2, 7.9 % 2.9, points % 2.0 FROM pupil ORDER BY id;
+SELECT id % 2 AS odd, COUNT(*) FROM pupil GROUP BY odd ORDER BY odd;
+SELECT id FROM pupil WHERE id % 3 = 0 ORDER BY id;
+SELECT -7 % 3, 7 % -3, 7 % 0.5, 5 % NULL, '7' % '4', n % 10 FROM extreme ORDER BY id;
+
+-- integer-overflow
+SELECT n + 1, n - 1, n * 2, n * n, -n FROM extreme ORDER BY id;
+SELECT 9223372036854775807 + 1, 9223372036854775807 * 2, -9223372036854775808 - 1, 3037000500 * 3037000500;
+SELECT (n + 1) || '', TYPEOF(n * 2), (n * 3) % 7 FROM extreme ORDER BY id;
+
+-- concatenation
+SELECT name || ', ' || house, name || NULL, points || height, id || '' FROM pupil ORDER BY id;
+SELECT 'a' || 1 || 2.0 || NULL, 'a' || 'b' || 1, 1 || 2 + 3, -1 || 1, 1 || -1;
+SELECT id FROM pupil WHERE name || house = 'AnnN' ORDER BY id;
+SELECT name || '%' LIKE 'a%', house || '-' || name AS label FROM pupil ORDER BY label, id;
+SELECT name || (SELECT COUNT(*) FROM mark WHERE pupil = id) FROM pupil ORDER BY id;
+SELECT COUNT(*) AS n FROM pupil GROUP BY house || points ORDER BY n, house || points;
+SELECT 'a' || 'b' LIKE 'AB', 'x' || 'y' = 'xy', 'a' || 'b' IN ('ab'), 1 + 2 || 'z';
+
+-- bits
+SELECT bits & 5, bits | 8, ~bits, bits << 2, bits >> 1 FROM extreme ORDER BY id;
+SELECT id FROM extreme WHERE bits & 4 ORDER BY id;
+SELECT 5 & 3 = 1, 1 | 2 << 1, ~0, 6 & -2, 1 << 3 | 1, x & 7 FROM extreme WHERE id < 7 ORDER BY id;
+SELECT (~1 * ~5 & 1), 10 - 2 & 6, 2 | 1 = 3, 1 << 2 + 1;
+SELECT SUM((bits & 1) = 0), ~~bits, -~bits FROM extreme GROUP BY id ORDER BY id;
+
+-- printf
+SELECT PRINTF('%d pts', points), PRINTF('%.2f', height), PRINTF('%s-%s', name, house) FROM pupil ORDER BY id;
+SELECT PRINTF('%05d', points), FORMAT('%5.1f|', height), PRINTF('%-6s|', name) FROM pupil ORDER BY id;
+SELECT PRINTF('%.1f%%', SUM(points) * 100.0 / COUNT(*)) FROM pupil;
+SELECT PRINTF('%d', height), PRINTF('%d', locker), PRINTF('%s', points), PRINTF('%f', points) FROM pupil ORDER BY id;
+SELECT PRINTF('%02d:%02d', id / 60, id % 60) FROM pupil ORDER BY id;
+
+-- ascii-case
+SELECT LOWER(name), UPPER(name), LOWER("Full Name"), UPPER(remark) FROM pupil LEFT JOIN mark ON id = pupil AND weight = 3 ORDER BY id;
+SELECT id FROM pupil WHERE LOWER(name) = 'ann' OR UPPER(name) = 'ZOË' ORDER BY id;
+SELECT LOWER(name) AS n, COUNT(*) FROM pupil GROUP BY n ORDER BY n;
+SELECT id FROM pupil WHERE LOWER(name) LIKE 'änn' OR LOWER(name) LIKE '%B' ORDER BY id;
+SELECT LOWER('ÀB'), UPPER('straße'), LOWER(points), UPPER(SUBSTR(name, 1, 1)) || SUBSTR(name, 2) FROM pupil ORDER BY id;
+
+-- substr
+SELECT SUBSTR(name, 2), SUBSTR(name, -2), SUBSTR(name, -2, 1), SUBSTR(name, 0, 2), SUBSTR(name, 3, -2) FROM pupil ORDER BY id;
+SELECT SUBSTR(name, 1, points), SUBSTR(name, points), SUBSTR(name, -points, 2) FROM pupil ORDER BY id;
+SELECT SUBSTR("Full Name", INSTR("Full Name", ' ') + 1), SUBSTR("Full Name", 1, INSTR("Full Name", ' ') - 1) FROM pupil ORDER BY id;
+SELECT SUBSTRING(born, 1, 4), SUBSTR(born, 6, 2), SUBSTR(born, -2), SUBSTR(points, 1, 1), SUBSTR(height, -2) FROM pupil ORDER BY id;
+SELECT id FROM pupil WHERE SUBSTR(name, -1) = 'n' OR SUBSTR(name, 1, 1) IN ('B', 'Z') ORDER BY id;
+SELECT SUBSTR(joined, 1, INSTR(joined, ' ')), SUBSTR(name, LENGTH(name) - 1) FROM pupil ORDER BY id;
+
+-- trim-set
+SELECT TRIM("Full Name"), RTRIM("Full Name", ' y'), LTRIM(name, 'AaÄ'), TRIM(name, '') FROM pupil ORDER BY id;
+SELECT TRIM(remark, '0123456789'), TRIM(remark, 'go'), RTRIM(remark, ' points') FROM mark ORDER BY pupil, code, remark;
+SELECT TRIM('  x '), TRIM('xxaxx', 'x'), LTRIM('	 x'), TRIM(name, house), TRIM(NULL, 'x'), TRIM('x', NULL) FROM pupil ORDER BY id;
+SELECT RTRIM(RTRIM(height, '0'), '.'), TRIM(points, '1') FROM pupil ORDER BY id;
+
+-- hex-null
+SELECT HEX(name), HEX(points), HEX(height) FROM pupil ORDER BY id;
+SELECT HEX(raw), HEX(NULL), LENGTH(HEX(raw)) FROM extreme ORDER BY id;
+
+-- replace-nothing
+SELECT REPLACE(name, house, '*'), REPLACE(name, nick, NULL), REPLACE(name, locker, 'x') FROM pupil ORDER BY id;
+SELECT REPLACE('aaa', name, points) FROM pupil ORDER BY id;
+
+-- typeof
+SELECT TYPEOF(points), TYPEOF(height), TYPEOF(name), TYPEOF(born), TYPEOF(points + height) FROM pupil ORDER BY id;
+SELECT TYPEOF(rooms), TYPEOF(fee), TYPEOF(founded), TYPEOF(NULL), TYPEOF(code || 1) FROM house ORDER BY code;
+SELECT TYPEOF(raw), TYPEOF(n), TYPEOF(n / 2), TYPEOF(x > 1) FROM extreme ORDER BY id;
+SELECT TYPEOF(SUM(points)), TYPEOF(AVG(points)), TYPEOF(COUNT(*)), TYPEOF(TOTAL(points)), TYPEOF(MAX(name)) FROM pupil;
+SELECT TYPEOF(points) AS t, COUNT(*) FROM pupil GROUP BY t ORDER BY t;

@@ -1,0 +1,112 @@
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dialects.comparison import Row
+from dialects.coverage.ties import is_ordered, is_valid
+from harness.engines.namespace import Database
+from harness.engines.sqlite import SQLiteEngine
+from harness.execution import Execution, Limits, execute
+
+SCRIPT = """
+CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, goals INTEGER, share REAL);
+INSERT INTO team VALUES
+  (1,'a',5,0.5), (2,'b',7,0.1), (3,'c',7,0.30000000000000004), (4,'c',7,0.3), (5,'d',NULL,0.2);
+CREATE TABLE player (id INTEGER PRIMARY KEY, team INTEGER, name TEXT);
+INSERT INTO player VALUES (1,2,'x'),(2,3,'y'),(3,4,'z'),(4,1,'w');
+"""
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    path = tmp_path_factory.mktemp("ties") / "ties.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript(SCRIPT)
+    connection.close()
+    return Database("ties", "ties", Path(path))
+
+
+def valid(database: Database, sql: str, rows: Sequence[Row]) -> bool:
+    def run(text: str) -> Execution:
+        return execute(SQLiteEngine(), database, text, Limits())
+
+    return is_valid(sql, rows, run)
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows", "expected"),
+    [
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 1", [(3,)], True),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 1", [(1,)], False),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 1", [], False),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 2", [(4,), (2,)], True),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 2", [(4,), (4,)], False),
+        ("SELECT name FROM team ORDER BY goals DESC LIMIT 2", [("c",), ("c",)], True),
+        ("SELECT name FROM team ORDER BY goals DESC LIMIT 3", [("c",), ("c",), ("c",)], False),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 4", [(4,), (3,), (2,), (1,)], True),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 4", [(1,), (4,), (3,), (2,)], False),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 1 OFFSET 1", [(2,)], True),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 1, 2", [(2,), (4,)], True),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 3, 1", [(2,)], False),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT 9, 1", [], True),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT -1", [(4,), (2,), (3,), (1,), (5,)], True),
+        ("SELECT id FROM team ORDER BY goals LIMIT 1", [(1,)], False),
+        ("SELECT id FROM team ORDER BY share LIMIT 4", [(2,), (5,), (3,), (4,)], True),
+        ("SELECT id FROM team LIMIT 2", [(5,), (1,)], True),
+        ("SELECT id FROM team LIMIT 2", [(5,), (6,)], False),
+        ("SELECT id, goals AS g FROM team ORDER BY g DESC LIMIT 1", [(3, 7)], True),
+        ("SELECT id, goals FROM team ORDER BY 2 DESC LIMIT 1", [(3, 7)], True),
+        ("SELECT * FROM team ORDER BY goals DESC LIMIT 1", [(2, "b", 7, 0.1)], True),
+        ("SELECT name, COUNT(*) FROM team GROUP BY name ORDER BY COUNT(*) LIMIT 1", [("d", 1)], True),
+        ("SELECT name, COUNT(*) FROM team GROUP BY name ORDER BY COUNT(*) DESC LIMIT 1", [("d", 1)], False),
+        ("SELECT DISTINCT name, goals FROM team ORDER BY goals DESC LIMIT 1", [("c", 7)], True),
+        ("SELECT DISTINCT name FROM team ORDER BY goals DESC LIMIT 1", [("c",)], False),
+        ("SELECT name FROM team UNION SELECT 'e' ORDER BY 1 LIMIT 1", [("b",)], False),
+        ("SELECT id, 1 AS k FROM team UNION ALL SELECT 9, 1 ORDER BY k LIMIT 1", [(9, 1)], True),
+        ("SELECT id FROM team ORDER BY goals DESC", [(4,), (3,), (2,), (1,), (5,)], True),
+        ("SELECT id FROM team ORDER BY goals DESC", [(4,), (3,), (1,), (2,), (5,)], False),
+        ("SELECT id FROM team ORDER BY goals DESC LIMIT (SELECT 1)", [(3,)], False),
+    ],
+)
+def test_an_answer_is_valid_if_the_cut_allows_it(
+    database: Database, sql: str, rows: Sequence[Row], *, expected: bool
+) -> None:
+    assert valid(database, sql, rows) is expected
+
+
+SCALAR = "SELECT name FROM player WHERE team = (SELECT id FROM team ORDER BY goals DESC LIMIT 1)"
+DERIVED = "SELECT COUNT(*), MAX(id) FROM (SELECT id FROM team ORDER BY goals DESC LIMIT 2)"
+NAMED = (
+    "WITH best AS (SELECT id FROM team ORDER BY goals DESC LIMIT 1)"
+    " SELECT p.name FROM player p JOIN best ON team = best.id"
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows", "expected"),
+    [
+        (SCALAR, [("y",)], True),
+        (SCALAR, [("z",)], True),
+        (SCALAR, [("w",)], False),
+        (SCALAR, [("y",), ("z",)], False),
+        (NAMED, [("z",)], True),
+        (NAMED, [("w",)], False),
+        (DERIVED, [(2, 4)], True),
+        (DERIVED, [(2, 1)], False),
+        (f"{SCALAR} ORDER BY name LIMIT 1", [("z",)], True),
+        (f"{SCALAR} ORDER BY name LIMIT 1", [("w",)], False),
+    ],
+)
+def test_a_tie_in_a_subquery_is_proven_by_a_witness(
+    database: Database, sql: str, rows: Sequence[Row], *, expected: bool
+) -> None:
+    assert valid(database, sql, rows) is expected
+
+
+def test_what_cannot_be_read_is_not_valid_and_not_ordered(database: Database) -> None:
+    assert not valid(database, "SELECT FROM", [])
+    assert not is_ordered("SELECT FROM")
+    assert is_ordered("SELECT 1 UNION SELECT 2 ORDER BY 1")
+    assert not is_ordered("SELECT * FROM (SELECT 1 ORDER BY 1)")

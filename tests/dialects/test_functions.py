@@ -1,0 +1,118 @@
+"""Every function of `bird_sqlite` gives, for any input, what SQLite gives."""
+
+import math
+import sqlite3
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.words import Dialect, Profile
+from loaders.load import load
+from tests.dialects.function_inputs import CASES, KNOWN_DIFFERENCES, Case
+from tests.loaders.servers import drop, read
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One table of arguments for each case."""
+    path = tmp_path_factory.mktemp("functions") / "arguments.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        for number, case in enumerate(CASES):
+            columns = [f"{name} {kind}" for name, kind in zip("abc", case.types, strict=False)]
+            connection.execute(f"CREATE TABLE t{number} (id INTEGER PRIMARY KEY, {', '.join(columns)})")
+            connection.executemany(
+                f"INSERT INTO t{number} VALUES (NULL{', ?' * len(columns)})", case.arguments()
+            )
+        connection.commit()
+    return path
+
+
+@pytest.fixture(scope="module")
+def mysql_arguments(mysql_server: Server, path: Path) -> Iterator[Database]:
+    yield from _loaded(mysql_server, path)
+
+
+@pytest.fixture(scope="module")
+def postgresql_arguments(postgresql_server: Server, path: Path) -> Iterator[Database]:
+    yield from _loaded(postgresql_server, path)
+
+
+def _loaded(server: Server, path: Path) -> Iterator[Database]:
+    database = Database(f"test_{uuid4().hex[:8]}", "arguments", path, Profile.FAITHFUL)
+    load([database], server)
+    yield database
+    drop(server, database.collection)
+
+
+@pytest.fixture
+def arguments(request: pytest.FixtureRequest, server: Server) -> Database:
+    found = request.getfixturevalue(f"{server.dialect}_arguments")
+    assert isinstance(found, Database)
+    return found
+
+
+def _qualified(call: str) -> str:
+    """The functions of a call in their namespace: what stands before a parenthesis."""
+    parts = call.split("(")
+    return "(".join([*(_prefixed(part) for part in parts[:-1]), parts[-1]])
+
+
+def _prefixed(part: str) -> str:
+    start = max(part.rfind(" "), part.rfind(",")) + 1
+    return f"{part[:start]}bird_sqlite.{part[start:]}"
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[case.server for case in CASES])
+def test_a_function_gives_what_sqlite_gives(number: int, server: Server, arguments: Database) -> None:
+    case = CASES[number]
+    found = read(server, arguments, f"SELECT {_qualified(case.server)} FROM t{number} ORDER BY id")
+    expected = _expected(case, number, arguments.sqlite_path)
+    if server.dialect is Dialect.MYSQL:
+        expected = [_finite(value) for value in expected]
+    pairs = zip(case.arguments(), [value for (value,) in found], expected, strict=True)
+    assert [pair for pair in pairs if not _same(pair[1], pair[2])] == []
+
+
+def _expected(case: Case, number: int, path: Path) -> list[object]:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TEMP TABLE affine (id INTEGER PRIMARY KEY, n NUMERIC)")
+        connection.execute(f"INSERT INTO affine SELECT id, a FROM t{number}")
+        rows = connection.execute(f"SELECT {case.sqlite} FROM t{number} AS t ORDER BY id")
+        return [value for (value,) in rows]
+
+
+def _finite(value: object) -> object:
+    """MySQL has no infinity: the largest double stands for it."""
+    if isinstance(value, float) and math.isinf(value):
+        return math.copysign(sys.float_info.max, value)
+    return value
+
+
+def _same(found: object, expected: object) -> bool:
+    if found is None or expected is None or isinstance(expected, str):
+        return found == expected and type(found) is type(expected)
+    return isinstance(found, int | float) and found == expected
+
+
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="a moment is a count of milliseconds")
+@pytest.mark.parametrize(("call", "sqlite"), KNOWN_DIFFERENCES)
+def test_a_known_difference(call: str, sqlite: str, server: Server, arguments: Database) -> None:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        expected = connection.execute(f"SELECT {sqlite}").fetchall()
+    assert read(server, arguments, f"SELECT {_qualified(call)}") == expected
+
+
+def test_now_is_the_clock_in_utc(server: Server, arguments: Database) -> None:
+    """Between the same clock's readings before and after, were it off by less than an hour."""
+    [[found]] = read(server, arguments, "SELECT bird_sqlite.unix_of(bird_sqlite.moment('NOW'))")
+    with closing(sqlite3.connect(":memory:")) as connection:
+        [[expected]] = connection.execute("SELECT unixepoch('now')")
+    assert abs(found - expected) < 3600

@@ -1,0 +1,120 @@
+"""Scalar functions give on the servers what SQLite gives, over columns with every kind of awkward value."""
+
+import math
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from dialects.translate import Untranslatable, translate
+from harness.engines import on_server
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.words import Dialect, Profile
+from loaders.census import census
+from loaders.load import load
+from loaders.schema import Schema
+from tests.dialects.function_calls import CALLS, CLOCK, REFUSED, ROWS, TABLE
+from tests.loaders.servers import drop
+
+SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("functions") / "calls.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(TABLE)
+        connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(ROWS[0]))})", ROWS)
+        connection.commit()
+    return path
+
+
+@pytest.fixture(scope="module")
+def schema(path: Path) -> Schema:
+    return census(path)
+
+
+@pytest.fixture(scope="module")
+def mysql_calls(mysql_server: Server, path: Path) -> Iterator[Database]:
+    yield from _loaded(mysql_server, path)
+
+
+@pytest.fixture(scope="module")
+def postgresql_calls(postgresql_server: Server, path: Path) -> Iterator[Database]:
+    yield from _loaded(postgresql_server, path)
+
+
+def _loaded(server: Server, path: Path) -> Iterator[Database]:
+    database = Database(f"test_{uuid4().hex[:8]}", "calls", path, Profile.FAITHFUL)
+    load([database], server)
+    yield database
+    drop(server, database.collection)
+
+
+def _differs(found: object, expected: object) -> bool:
+    if isinstance(expected, int | float) and not isinstance(found, str | None):
+        return not math.isclose(float(found), expected, rel_tol=1e-9)  # type: ignore[arg-type]
+    return type(found) is not type(expected) or found != expected
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("group", CALLS)
+def test_calls_give_what_sqlite_gives(
+    server: Server, group: str, path: Path, schema: Schema, request: pytest.FixtureRequest
+) -> None:
+    database = request.getfixturevalue(f"{server.dialect}_calls")
+    engine = on_server(server)
+    wrong = []
+    with closing(sqlite3.connect(path)) as connection, engine.session(database, SECONDS) as session:
+        for call in CALLS[group]:
+            question = f"SELECT {call} FROM t ORDER BY id"
+            expected = [value for (value,) in connection.execute(question)]
+            translation = translate(question, schema, server.dialect)
+            found = [value for batch in session.batches(translation.sql) for (value,) in batch]
+            if any(_differs(*pair) for pair in zip(found, expected, strict=True)):
+                wrong.append((call, expected, found, translation.sql))
+    assert not wrong
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("condition", CLOCK)
+def test_the_clock_is_the_same_in_every_form(
+    server: Server, condition: str, schema: Schema, request: pytest.FixtureRequest
+) -> None:
+    database = request.getfixturevalue(f"{server.dialect}_calls")
+    translation = translate(f"SELECT {condition}", schema, server.dialect)
+    engine = on_server(server)
+    with engine.session(database, SECONDS) as session:
+        assert list(session.batches(translation.sql)) == [[(1,)]]
+
+
+@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+@pytest.mark.parametrize("call", REFUSED)
+def test_what_cannot_be_exact_is_refused(call: str, target: Dialect, schema: Schema) -> None:
+    with pytest.raises(Untranslatable):
+        translate(f"SELECT {call} FROM t", schema, target)
+
+
+@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+def test_calls_of_constants_are_constants(schema: Schema, target: Dialect) -> None:
+    asked = (
+        "SELECT substr('hello', -3), printf('%05.1f', 2.25), date('2011-01-31', '+1 month'), hex('a') = '61'"
+    )
+    text = translate(asked, schema, target).sql
+    assert all(value in text for value in ("'llo'", "'002.3'", "'2011-03-03'"))
+    assert "bird_sqlite" not in text
+
+
+@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+def test_days_are_cut_up_in_place(schema: Schema, target: Dialect) -> None:
+    asked = "SELECT strftime('%Y', d), strftime('%m-%d', d), date(d), julianday(d), strftime('%H', m) FROM t"
+    assert "bird_sqlite" not in translate(asked, schema, target).sql
+
+
+def test_local_time_is_an_assumption(schema: Schema) -> None:
+    assert translate("SELECT date(d, 'localtime') FROM t", schema, Dialect.MYSQL).warnings
+    assert not translate("SELECT date(d, '+1 day') FROM t", schema, Dialect.MYSQL).warnings

@@ -1,0 +1,94 @@
+from pathlib import Path
+
+import pytest
+
+from dialects.overrides import HOME, MOST, OverrideReason, digest, overrides, read_override
+from harness.errors import BadInput
+from harness.words import Dialect
+
+SHA = digest("SELECT a FROM t")
+GOOD = f"""-- question: 137#2
+-- gold-sha256: {SHA}
+-- reason: untranslatable
+-- ticket: https://example.org/1
+-- note: all texts are numbers here
+
+-- a comment of the SQL
+SELECT a
+FROM t
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mysql" / "s" / "137#2.sql"
+    path.parent.mkdir(parents=True)
+    path.write_text(GOOD, encoding="utf-8")
+    return path
+
+
+def test_an_override_is_its_header_and_its_sql(file: Path) -> None:
+    override = read_override(file, Dialect.MYSQL)
+    assert override.question == "137#2"
+    assert override.reason is OverrideReason.UNTRANSLATABLE
+    assert override.ticket == "https://example.org/1"
+    assert override.note == "all texts are numbers here"
+    assert override.sql == "-- a comment of the SQL\nSELECT a\nFROM t"
+
+
+def test_an_override_replaces_the_very_gold_that_it_was_written_for(file: Path) -> None:
+    override = read_override(file, Dialect.MYSQL)
+    assert override.replaces("SELECT a FROM t")
+    assert not override.replaces("SELECT a FROM t ")
+
+
+def test_overrides_are_found_by_set_and_target(file: Path) -> None:
+    home = file.parents[2]
+    assert list(overrides("s", Dialect.MYSQL, home)) == ["137#2"]
+    assert overrides("s", Dialect.POSTGRESQL, home) == {}
+    assert overrides("other", Dialect.MYSQL, home) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("-- question: 137#2\n", "", "no line '-- question: ...'"),
+        (f"-- gold-sha256: {SHA}\n", "", "no line '-- gold-sha256: ...'"),
+        ("-- reason: untranslatable\n", "", "no line '-- reason: ...'"),
+        ("-- note: all texts are numbers here\n", "", "no line '-- note: ...'"),
+        ("137#2", "137", "is about question 137"),
+        (SHA, SHA[:-1], "not 64 hexadecimal digits"),
+        ("untranslatable", "because", "'because' is not a reason"),
+        ("https://example.org/1", "later", "the ticket is no https:// address"),
+        ("ticket", "tikcet", "line 4: 'tikcet' is not known"),
+        ("-- ticket: https://example.org/1", "-- note: again", "line 5: 'note' is there twice"),
+        ("-- ticket: https://example.org/1", "-- so it is", "line 4: is not '-- name: value'"),
+        ("-- note: all texts are numbers here", "-- note:", "line 5: is not '-- name: value'"),
+        ("-- a comment of the SQL\nSELECT a\nFROM t\n", "", "no SQL below the header"),
+    ],
+)
+def test_a_defect_is_named(file: Path, old: str, new: str, says: str) -> None:
+    assert old in GOOD
+    file.write_text(GOOD.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(BadInput) as refused:
+        read_override(file, Dialect.MYSQL)
+    assert says in str(refused.value)
+    assert str(file) in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_no_text_or_no_sql_file_is_refused(file: Path) -> None:
+    file.write_bytes(b"\xff")
+    with pytest.raises(BadInput, match="UTF-8"):
+        read_override(file, Dialect.MYSQL)
+    stray = file.with_suffix(".txt")
+    stray.write_text(GOOD, encoding="utf-8")
+    with pytest.raises(BadInput, match=r"no \.sql file"):
+        read_override(stray, Dialect.MYSQL)
+
+
+@pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])
+def test_the_projects_own_overrides_are_readable_and_few(target: Dialect) -> None:
+    folder = HOME / target
+    for question_set in sorted(folder.iterdir()) if folder.is_dir() else ():
+        assert len(overrides(question_set.name, target)) <= MOST

@@ -1,0 +1,151 @@
+"""Every rewrite is needed by a query, and every query has SQLite's rows on the real servers."""
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from dialects import table
+from dialects.comparison import compare
+from dialects.source import parse
+from dialects.translate import Untranslatable, translate
+from harness.engines import on_server
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.engines.sqlite import SQLiteEngine
+from harness.execution import Ending, Limits, execute
+from harness.words import Dialect, Profile
+from loaders.census import census
+from loaders.load import load
+from loaders.schema import Schema
+from tests.dialects.school import build
+from tests.loaders.servers import drop
+
+
+def _read(name: str) -> dict[str, list[str]]:
+    """The queries of a file, by the line above them. One with ORDER BY has one order."""
+    text = (Path(__file__).parent / "queries" / f"{name}.sql").read_text(encoding="utf-8")
+    parts = re.split(r"^-- (.+)\n", text, flags=re.MULTILINE)[1:]
+    return {
+        heading: [sql.strip() for sql in re.split(r";\n", queries) if sql.strip()]
+        for heading, queries in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+ROWS = {**_read("values"), **_read("functions"), **_read("clauses")}
+"""What each rewrite is needed for."""
+
+COMMON = _read("common")
+"""What people write for SQLite, by what is odd about it."""
+
+RULES = [rule.name for rules in table.rules().values() for rule in rules]
+
+UNSUPPORTED = frozenset({("window-frame", Dialect.MYSQL)})
+"""The rules whose queries a target cannot answer at all."""
+
+TARGETS = (Dialect.MYSQL, Dialect.POSTGRESQL)
+
+LIMITS = Limits(seconds=60)
+
+
+@pytest.fixture(scope="module")
+def school(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    path = tmp_path_factory.mktemp("rewrites") / "school.sqlite"
+    build(path)
+    return Database(f"test_{uuid4().hex[:8]}", "school", path, Profile.FAITHFUL)
+
+
+@pytest.fixture(scope="module")
+def schema(school: Database) -> Schema:
+    return census(school.sqlite_path)
+
+
+@pytest.fixture(scope="module")
+def mysql_school(mysql_server: Server, school: Database) -> Iterator[Server]:
+    yield from _loaded(mysql_server, school)
+
+
+@pytest.fixture(scope="module")
+def postgresql_school(postgresql_server: Server, school: Database) -> Iterator[Server]:
+    yield from _loaded(postgresql_server, school)
+
+
+def _loaded(server: Server, school: Database) -> Iterator[Server]:
+    load([school], server)
+    yield server
+    drop(server, school.collection)
+
+
+@pytest.fixture(params=TARGETS)
+def standing(request: pytest.FixtureRequest) -> Server:
+    """Each server engine in turn, with the school loaded."""
+    found = request.getfixturevalue(f"{request.param}_school")
+    assert isinstance(found, Server)
+    return found
+
+
+def _difference(server: Server, school: Database, schema: Schema, sql: str) -> str | None:
+    """What is wrong with the answer of a server."""
+    expected = execute(SQLiteEngine(), school, sql, LIMITS)
+    assert expected.ending is Ending.ROWS, f"{sql}: {expected.error}"
+    try:
+        translated = translate(sql, schema, server.dialect).sql
+    except Untranslatable as error:
+        return f"{sql}\n{error}"
+    found = execute(on_server(server), school, translated, LIMITS)
+    if found.ending is not Ending.ROWS:
+        return f"{sql}\n{translated}\n{found.error}"
+    compared = compare(expected.rows, found.rows)
+    if compared.same_order or (compared.same_bag and parse(sql).args.get("order") is None):
+        return None
+    return f"{sql}\n{translated}\n{expected.rows}\n{found.rows}"
+
+
+def _differences(server: Server, school: Database, schema: Schema, queries: Sequence[str]) -> list[str]:
+    found = (_difference(server, school, schema, sql) for sql in queries)
+    return [difference for difference in found if difference is not None]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("rule", ROWS)
+def test_a_rewrite_gives_the_rows_that_sqlite_gives(
+    standing: Server, school: Database, schema: Schema, rule: str
+) -> None:
+    if (rule, standing.dialect) in UNSUPPORTED:
+        for sql in ROWS[rule]:
+            with pytest.raises(Untranslatable):
+                translate(sql, schema, standing.dialect)
+        return
+    differences = _differences(standing, school, schema, ROWS[rule])
+    assert not differences, "\n\n".join(differences)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("topic", COMMON)
+def test_common_queries_give_the_rows_that_sqlite_gives(
+    standing: Server, school: Database, schema: Schema, topic: str
+) -> None:
+    differences = _differences(standing, school, schema, COMMON[topic])
+    assert not differences, "\n\n".join(differences)
+
+
+@pytest.mark.parametrize("rule", ROWS)
+def test_every_query_of_a_rewrite_needs_it(schema: Schema, rule: str) -> None:
+    def applied(sql: str) -> set[str]:
+        targets = [target for target in TARGETS if (rule, target) not in UNSUPPORTED]
+        return {name for target in targets for name in translate(sql, schema, target).rules}
+
+    assert [sql for sql in ROWS[rule] if rule not in applied(sql)] == []
+
+
+def test_every_rewrite_has_queries_and_they_are_of_no_other() -> None:
+    assert sorted(RULES) == sorted(ROWS)
+
+
+def test_the_page_of_rewrites_is_the_table() -> None:
+    page = Path(__file__).parents[2] / "docs" / "rewrites.md"
+    assert page.read_text(encoding="utf-8") == table.markdown(), (
+        "docs/rewrites.md is not up to date; run python -m dialects.table > docs/rewrites.md"
+    )

@@ -1,0 +1,114 @@
+import json
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import harness.coverage
+from dialects.coverage import Origin, audit, expectations
+from harness.cli import main
+from harness.coverage import CoverageRequest, measure
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.report.coverage import JSON
+from harness.words import Dialect, Profile
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--gold", "other"], "other"),
+        (["--limit", "0"], "--limit"),
+        (["--workers", "0"], "--workers"),
+        (["--timeout", "0"], "--timeout 0"),
+    ],
+)
+def test_bad_usage_exits_with_2(
+    args: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["bird-harness", "coverage", "--dialect", "sqlite", *args])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert says in capsys.readouterr().err
+
+
+def test_a_part_cannot_become_what_is_expected_of_the_whole(mysql_server: Server) -> None:
+    servers = {Dialect.MYSQL: mysql_server}
+    with pytest.raises(BadInput, match="both servers"):
+        measure(CoverageRequest(update=True), servers, print)
+
+
+def test_translated_golds_are_of_the_profile_faithful_and_published_ones_of_official() -> None:
+    assert CoverageRequest().loaded_as is Profile.FAITHFUL
+    published = CoverageRequest(origin=Origin.DATASET)
+    assert published.loaded_as is Profile.OFFICIAL
+    assert published.is_usual
+    assert not replace(published, profile=Profile.FAITHFUL).is_usual
+
+
+@pytest.mark.engine
+def test_a_regression_exits_with_1_and_names_the_command(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = CoverageRequest(limit=3, out=tmp_path / "results")
+    said: list[str] = []
+    assert measure(request, {server.dialect: server}, said.append) == 0, said
+    [written] = said
+    folder = Path(written.removeprefix("written to "))
+    assert len(json.loads((folder / JSON).read_text(encoding="utf-8"))["answers"]) == 3
+
+    home = tmp_path / "expectations"
+    home.mkdir()
+    text = (expectations.HOME / "sample.json").read_text(encoding="utf-8")
+    (home / "sample.json").write_text(text.replace('"1": ["covered", "', '"1": ["tie", "0'), encoding="utf-8")
+    real = expectations.read
+    monkeypatch.setattr(expectations, "read", lambda name: real(name, home))
+    said.clear()
+    assert measure(request, {server.dialect: server}, said.append) == 1
+    assert f"{server.dialect} 1: was tie, is covered" in said
+    assert f"{server.dialect} 1: its translation has changed" in said
+    assert said[-1].endswith("bird-harness coverage --set sample --update")
+
+
+@pytest.mark.engine
+def test_every_difference_of_the_samples_own_golds_has_a_reason(server: Server, tmp_path: Path) -> None:
+    said: list[str] = []
+    request = CoverageRequest(origin=Origin.DATASET, out=tmp_path)
+    assert measure(request, {server.dialect: server}, said.append) == 0, said
+
+
+@pytest.fixture
+def both_servers(
+    bird_home: Path, mysql_server: Server, postgresql_server: Server, monkeypatch: pytest.MonkeyPatch
+) -> dict[Dialect, Server]:
+    """For the published sets."""
+    monkeypatch.setenv("BIRD_HOME", str(bird_home))
+    return {Dialect.MYSQL: mysql_server, Dialect.POSTGRESQL: postgresql_server}
+
+
+@pytest.mark.bird
+@pytest.mark.engine
+@pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
+def test_the_documented_figures_of_published_golds_are_those_that_the_command_gives(
+    name: str, both_servers: dict[Dialect, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documented = Path(harness.coverage.__file__).parents[1] / "docs" / "published-golds.md"
+    page = tmp_path / documented.name
+    shutil.copy(documented, page)
+    monkeypatch.setattr(harness.coverage, "_DOCS", tmp_path)
+    request = CoverageRequest(name, Origin.DATASET, out=tmp_path / "results", update=True)
+    said: list[str] = []
+    assert measure(request, both_servers, said.append) == 0, said
+    assert tables(page) == tables(documented)
+
+
+def tables(page: Path) -> list[str]:
+    """The lines of a page that are rows of tables."""
+    return [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+
+
+def test_judgements_are_of_sets_whose_golds_are_published() -> None:
+    assert {path.stem for path in audit.HOME.glob("*.json")} <= {"sample", "mini_dev", "mini_dev_2025"}

@@ -1,0 +1,133 @@
+"""SQLite's functions come with loads in profile faithful, stay up to date, and touch nothing of others."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.words import Dialect, Profile
+from loaders import functions
+from loaders.bookkeeping import NAMESPACE
+from loaders.load import load
+from tests.loaders.conftest import MakeFile
+from tests.loaders.servers import ask, read
+
+CALL = "SELECT bird_sqlite.to_integer('12 apples')"
+SERVERS = [Dialect.MYSQL, Dialect.POSTGRESQL]
+
+
+@pytest.fixture
+def faithful(collection: str, make_file: MakeFile) -> Database:
+    path = make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    return Database(collection, "shop", path, Profile.FAITHFUL)
+
+
+def _names(dialect: Dialect) -> set[str]:
+    return {
+        statement.split("(")[0].removeprefix("CREATE FUNCTION bird_sqlite.")
+        for statement in functions.statements(dialect)
+    }
+
+
+def test_the_servers_have_the_same_functions_for_translations() -> None:
+    """Those of one alone are parts of others."""
+    shared = _names(Dialect.MYSQL) & _names(Dialect.POSTGRESQL)
+    assert shared >= {
+        "to_real", "to_integer", "real_to_integer", "is_integer", "as_number", "real_to_text", "round_to",
+        "fixed", "lower_ascii", "upper_ascii", "substr_from", "substr_of", "glob_match", "trim_set",
+        "ltrim_set", "rtrim_set", "unicode_of", "moment", "moment_of_julian", "moment_of_unix", "modified",
+        "months_added", "milliseconds_of", "julian_of", "unix_of", "format_moment", "day_text", "time_text",
+        "datetime_text",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("dialect", SERVERS)
+def test_a_file_is_taken_apart_whole(dialect: Dialect) -> None:
+    statements = functions.statements(dialect)
+    assert len(statements) == functions.script(dialect).count("\nCREATE FUNCTION ")
+    assert not [
+        statement for statement in statements if statement.endswith(";") or "\n-- " in statement[-80:]
+    ]
+
+
+@pytest.mark.engine
+def test_the_reader_may_call_them_and_nothing_more(server: Server, faithful: Database) -> None:
+    load([faithful], server)
+    assert read(server, faithful, CALL) == [(12,)]
+    create = (
+        "CREATE FUNCTION bird_sqlite.mine() RETURNS INT DETERMINISTIC NO SQL RETURN 1"
+        if server.dialect is Dialect.MYSQL
+        else "SET TRANSACTION READ WRITE; CREATE FUNCTION bird_sqlite.mine() RETURNS int RETURN 1"
+    )
+    for statement in (create, f"SELECT * FROM {NAMESPACE}.functions", "DROP FUNCTION bird_sqlite.to_integer"):
+        with pytest.raises(Exception, match=r"(?i)denied|must be owner|read-only"):
+            read(server, faithful, statement)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("loss", ["outdated", "dropped"])
+def test_they_are_put_right_where_the_database_is_unchanged(
+    loss: str, server: Server, faithful: Database
+) -> None:
+    load([faithful], server)
+    if server.dialect is Dialect.POSTGRESQL:
+        outdated = "COMMENT ON SCHEMA bird_sqlite IS 'bird-harness functions 0'"
+        ask(server, faithful, "DROP SCHEMA bird_sqlite CASCADE" if loss == "dropped" else outdated)
+    else:
+        outdated = f"UPDATE {NAMESPACE}.functions SET sha256 = '0'"
+        ask(server, faithful, "DROP DATABASE bird_sqlite" if loss == "dropped" else outdated)
+    if loss == "outdated":
+        arguments = "(text)" if server.dialect is Dialect.POSTGRESQL else ""
+        ask(server, faithful, f"DROP FUNCTION bird_sqlite.to_integer{arguments}")
+    assert [done.skipped for done in load([faithful], server)] == [True]
+    assert read(server, faithful, CALL) == [(12,)]
+
+
+@pytest.mark.engine
+def test_they_do_not_come_with_the_official_profile(
+    postgresql_server: Server, postgresql_collection: str, make_file: MakeFile
+) -> None:
+    database = Database(postgresql_collection, "shop", make_file("CREATE TABLE t (a INTEGER)", t=[(1,)]))
+    load([database], postgresql_server)
+    assert ask(postgresql_server, database, "SELECT to_regnamespace('bird_sqlite')") == [(None,)]
+
+
+@pytest.mark.engine
+def test_loads_at_the_same_time_leave_them_whole(server: Server, faithful: Database) -> None:
+    databases = [replace(faithful, db_id=f"shop_{number}") for number in range(4)]
+    with ThreadPoolExecutor(len(databases)) as pool:
+        list(pool.map(lambda database: load([database], server), databases))
+    assert read(server, databases[-1], CALL) == [(12,)]
+
+
+@pytest.fixture
+def somebody_elses(server: Server, faithful: Database) -> Iterator[None]:
+    """Something that the harness did not make has the name of the functions' namespace."""
+    load([faithful], server)
+    if server.dialect is Dialect.POSTGRESQL:
+        ask(server, faithful, "DROP SCHEMA bird_sqlite CASCADE")
+        ask(server, faithful, "CREATE SCHEMA bird_sqlite")
+        yield
+        return
+    ask(server, None, "DROP DATABASE bird_sqlite")
+    ask(server, None, f"DELETE FROM {NAMESPACE}.functions")
+    ask(server, None, "CREATE DATABASE bird_sqlite")
+    yield
+    ask(server, None, "DROP DATABASE bird_sqlite")
+    load([faithful], server)
+
+
+@pytest.mark.engine
+@pytest.mark.usefixtures("somebody_elses")
+def test_somebody_elses_namespace_is_left_alone(server: Server, faithful: Database) -> None:
+    with pytest.raises(BadInput, match=r"bird_sqlite.* is not of bird-harness.*rename it"):
+        load([faithful], server)
+    created = "CREATE TABLE bird_sqlite.theirs (a integer)"
+    ask(server, faithful, created)
+    with pytest.raises(BadInput, match="bird_sqlite"):
+        load([faithful], server, force=True)
+    assert ask(server, faithful, "SELECT count(*) FROM bird_sqlite.theirs") == [(0,)]
