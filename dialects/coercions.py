@@ -280,9 +280,11 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
             ),
             nullable=nullable,
         )
+    # A NULL of an aggregate or a subquery has a type on PostgreSQL, which need not be that of the others.
+    shown = [exp.Null() if found.kind is Kind.NULL and kinds else value(c, found).copy() for found in values]
     node = _case(
-        [(test, value(c, found).copy()) for test, found in branches],
-        None if default is None else value(c, default).copy(),
+        [(test, part) for (test, _), part in zip(branches, shown, strict=False)],
+        None if default is None else shown[-1],
     )
     if not kinds:
         return Typed(node, Kind.NULL)
@@ -310,7 +312,7 @@ def _vanishes(t: Typed) -> bool:
 
 def is_beyond_double(t: Typed) -> bool:
     """Whether double precision could change an integer."""
-    return t.kind is Kind.INTEGER and t.low is not None and not within(t, EXACT)
+    return t.decimal or (t.kind is Kind.INTEGER and t.low is not None and not within(t, EXACT))
 
 
 def bounds(values: Sequence[Typed]) -> tuple[float | None, float | None]:

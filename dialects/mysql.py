@@ -88,6 +88,19 @@ class MySQL(Speller):
         order = self.sql(node, "order")
         return f"GROUP_CONCAT({distinct}{self.sql(node.this)}{order} SEPARATOR {self.sql(node, 'separator')})"
 
+    def is_something(self, node: exp.Is) -> str:
+        """IS NULL of a window function is decided too early where there is a single row; <=> is not."""
+        if isinstance(node.expression, exp.Null) and node.find(exp.Window):
+            return self.infix(exp.NullSafeEQ(this=node.this, expression=node.expression), "<=>")
+        return self.comparison(node, "IS")
+
+    def negation(self, node: exp.Not) -> str:
+        """See `Speller.negation`."""
+        inner = node.this.unnest()
+        if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null) and inner.find(exp.Window):
+            return f"NOT ({self.is_something(inner)})"
+        return super().negation(node)
+
     def cte(self, node: exp.CTE) -> str:
         """Whether it is materialized is the server's choice, and no row depends on it."""
         return f"{self.sql(node, 'alias')} AS ({self.sql(node.this)})"
@@ -102,13 +115,15 @@ def _safe(node: exp.Expr) -> exp.Expr:
     divisor = node.expression
     while isinstance(divisor, exp.Paren):
         divisor = divisor.this
-    if not nodes.is_constant(divisor):
-        node.set("expression", exp.Nullif(this=divisor, expression=nodes.number(0)))
-    return node
+    if nodes.is_constant(divisor):
+        return node
+    safe = exp.Nullif(this=divisor.copy(), expression=nodes.number(0))
+    return type(node)(this=node.args["this"].copy(), expression=safe)
 
 
 _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     exp.CTE: MySQL.cte,
+    exp.Is: MySQL.is_something,
     exp.NullSafeEQ: lambda self, e: self.infix(e, "<=>"),
     exp.BitwiseXor: lambda self, e: self.infix(e, "^"),
     exp.HexString: lambda _, e: f"X'{e.this}'",

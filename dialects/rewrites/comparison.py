@@ -71,8 +71,9 @@ _NULL_SAFE = (exp.NullSafeEQ, exp.NullSafeNEQ)
 
 def compare(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
     """`left` operator `right`; the operator is one of EQ, NEQ, LT, LTE, GT, GTE, NullSafeEQ, NullSafeNEQ."""
+    chosen = collation(left, right)
     left, right = with_affinities(c, left, right)
-    return _compared(c, operator, left, right, collation(left, right))
+    return _compared(c, operator, left, right, chosen)
 
 
 def equal(c: Context, left: Typed, right: Typed) -> Typed:

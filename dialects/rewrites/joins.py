@@ -9,7 +9,7 @@ from dialects.errors import Untranslatable
 from dialects.nodes import every
 from dialects.relation import exported_order
 from dialects.rewrites.comparison import equal
-from dialects.rewrites.determined import conjuncts
+from dialects.rewrites.determined import conjuncts, reached
 from dialects.rules import Rule
 from dialects.scope import Scope, Source
 from dialects.source import position
@@ -249,6 +249,11 @@ def _on(
     ahead = any(column.table in later for column in node.find_all(exp.Column))
     if not target.side:
         result.holding += conjuncts(node)
+        kept = any(join.side in {"RIGHT", "FULL"} for join in result.joins[result.joins.index(target) :])
+        if kept and any(not reached(part) for part in conjuncts(node) if part != exp.true()):
+            raise Untranslatable(
+                "ON without a column before a RIGHT or FULL JOIN", "SQLite 3.40 drops all rows"
+            )
     if not ahead:
         target.set("on", node)
         return

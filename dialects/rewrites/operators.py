@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dialects.coercions import as_double, as_integer, as_number, as_text, integral, literal, within
+from dialects.coercions import EXACT, as_double, as_integer, as_number, as_text, integral, literal, within
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     Bigint,
@@ -98,9 +98,10 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
     if Kind.REAL in {left.kind, right.kind}:
         a, b = as_double(c, left), as_double(c, right)
         return real(_node(operator, a.node, b.node), nullable=nullable, low=low, high=high)
+    node = _node(operator, as_double(c, left).node, as_double(c, right).node)
     return Typed(
-        _node(operator, as_double(c, left).node, as_double(c, right).node), Kind.NUMBER, nullable=nullable,
-        low=low, high=high, integral=_both_integral(left, right),
+        node, Kind.NUMBER, nullable=nullable, low=low, high=high,
+        integral=_exact_integral(node, left, right, low, high),
         vanishing=operator is exp.Mul and (left.vanishing or right.vanishing),
     )  # fmt: skip
 
@@ -266,6 +267,17 @@ def _both_integral(left: Typed, right: Typed) -> exp.Expr | None:
 
 def _bounded(t: Typed) -> bool:
     return t.low is not None and t.high is not None
+
+
+def _exact_integral(
+    node: exp.Expr, left: Typed, right: Typed, low: float | None, high: float | None
+) -> exp.Expr | None:
+    """When the double that stands for a result is an INTEGER: beyond 2^53 it is not the same one any more."""
+    both = _both_integral(left, right)
+    if both is None or low is None or high is None:
+        inside = exp.Between(this=grouped(node.copy()), low=number(-EXACT), high=number(EXACT))
+        return None if both is None else every([both, inside])
+    return both if max(abs(low), abs(high)) <= EXACT else None
 
 
 def _greatest(t: Typed) -> float | None:

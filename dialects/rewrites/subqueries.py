@@ -8,6 +8,7 @@ from dialects.coercions import plain
 from dialects.errors import Untranslatable
 from dialects.nodes import case, grouped, number, some
 from dialects.relation import Relation, first_row, named
+from dialects.rewrites.casts import mixed
 from dialects.rewrites.comparison import compare, compare_rows, equal, keyed, with_affinities
 from dialects.rules import Rule
 from dialects.scope import Scope
@@ -67,10 +68,11 @@ def scalar(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
         return null()
     if found.kind is Kind.ANY:
         raise Untranslatable("a subquery as a value", "it has numbers and texts")
-    return found.of(
+    value = found.of(
         node=exp.Subquery(this=relation.node), nullable=True, constant=None, integral=None, boolean=False,
         low=found.low, high=found.high, collation=None, collates=False,
     )  # fmt: skip
+    return mixed(c, value).of(mixed=False) if value.mixed else value
 
 
 def exists(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:

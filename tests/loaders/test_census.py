@@ -237,7 +237,7 @@ def test_a_path_may_hold_any_character(tmp_path: Path) -> None:
     with closing(sqlite3.connect(folder / "e.sqlite")) as connection:
         connection.execute("CREATE TABLE t (a)")
     assert census(folder / "e.sqlite").tables == (
-        Table("t", (Column("a", "", PortableType.TEXT, nullable=True),), 0),
+        Table("t", (Column("a", "", PortableType.TEXT, nullable=True, nulls=False),), 0),
     )
 
 

@@ -1,0 +1,78 @@
+"""`python -m tests.fuzz`: many generated queries on the servers that are up; see docs/fuzzing.md."""
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from harness.engines import on_server
+from harness.errors import HarnessError
+from harness.plan import find_servers
+from harness.words import Dialect
+from loaders.load import load
+from tests.fuzz.campaign import Result, run
+from tests.fuzz.catalog import catalog
+from tests.fuzz.checking import Fleet
+from tests.fuzz.databases import databases
+from tests.fuzz.reporting import report
+
+_SAY_EVERY_SECONDS = 5.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run and report; 0 if nothing differed and few were untranslatable, 1 if not, 3 without a server."""
+    options = _options().parse_args(arguments)
+    targets = [Dialect(name) for name in options.dialect]
+    with tempfile.TemporaryDirectory() as folder:
+        places = databases(Path(folder))
+        try:
+            servers = find_servers(targets, required=True, say=print)
+            for server in servers.values():
+                load(places, server)
+        except HarnessError as error:
+            sys.stderr.write(f"fuzz: {error}\n")
+            return error.exit_code
+        fleet = Fleet({dialect: on_server(server) for dialect, server in servers.items()})
+        numbers = range(options.first, options.first + options.queries)
+        started = time.monotonic()
+        result = run(fleet, [catalog(place) for place in places], options.seed, numbers, _progress())
+    seconds = time.monotonic() - started
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(report(result, options.seed, seconds), encoding="utf-8")
+    sys.stdout.write(report(result, options.seed, seconds, brief=True) + f"written to {options.out}\n")
+    return 0 if result.passed else 1
+
+
+def _options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--queries", type=int, default=10_000, help="how many (default: 10,000)")
+    parser.add_argument("--seed", type=int, default=0, help="chooses them (default: 0)")
+    parser.add_argument("--first", type=int, default=0, help="number of the first (default: 0)")
+    parser.add_argument(
+        "--dialect",
+        nargs="+",
+        choices=["mysql", "postgresql"],
+        default=["mysql", "postgresql"],
+        help="default: both",
+    )
+    parser.add_argument("--out", type=Path, default=Path("results/fuzz.md"), help="default: results/fuzz.md")
+    return parser
+
+
+def _progress() -> Callable[[Result], None]:
+    """Says how far the run is, every few seconds."""
+    due = time.monotonic() + _SAY_EVERY_SECONDS
+
+    def say(result: Result) -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + _SAY_EVERY_SECONDS
+            sys.stderr.write(f"{result.queries:,} queries, {len(result.faults):,} faults\n")
+
+    return say
+
+
+if __name__ == "__main__":
+    sys.exit(main())

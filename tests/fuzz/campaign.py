@@ -1,0 +1,162 @@
+"""A long run: many queries, counted by construct, with every fault made small.
+
+Query number N of a seed is always the same, so that a fault can be looked at again by its number.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from harness.execution import Ending
+from harness.words import Dialect
+from tests.fuzz.catalog import Catalog
+from tests.fuzz.checking import Checked, Fleet, Verdict
+from tests.fuzz.grammar.statements import is_ordered, statement
+from tests.fuzz.shrinking import shrink
+from tests.fuzz.tree import Node
+
+MOST_UNTRANSLATABLE = 0.08
+_ODD_FIRST = 0.7
+"""How often a query is over the first database."""
+_MOST_SHRUNK_ALIKE = 3
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A query that is not the same elsewhere, as small as it got."""
+
+    number: int
+    db_id: str
+    target: Dialect
+    sql: str
+    checked: Checked
+    tags: frozenset[str]
+
+    @property
+    def group(self) -> str:
+        """Faults of one group probably have one cause."""
+        if self.checked.verdict is Verdict.DIFFERENT:
+            return f"{self.target} different: {', '.join(sorted(self.tags)) or 'no construct'}"
+        return f"{self.target} {self.checked.verdict}: {_without_names(self.checked.detail)}"
+
+
+@dataclass
+class Result:
+    """The counts of a run."""
+
+    queries: int = 0
+    invalid: Counter[str] = field(default_factory=Counter)
+    """Queries that SQLite refused, by its words."""
+    empty: int = 0
+    generated: Counter[str] = field(default_factory=Counter)
+    """Valid queries by construct."""
+    verdicts: Counter[tuple[Dialect, Verdict]] = field(default_factory=Counter)
+    by_tag: Counter[tuple[str, Verdict]] = field(default_factory=Counter)
+    reasons: Counter[tuple[Dialect, str]] = field(default_factory=Counter)
+    """Why there was no translation."""
+    faults: list[Fault] = field(default_factory=list)
+
+    @property
+    def valid(self) -> int:
+        """Queries that SQLite answered."""
+        return self.queries - sum(self.invalid.values())
+
+    def untranslatable(self, target: Dialect) -> float:
+        """The share of valid queries without translation."""
+        return self.verdicts[target, Verdict.UNTRANSLATABLE] / max(1, self.valid)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the promise held."""
+        targets = {target for target, _ in self.verdicts}
+        return not self.faults and all(
+            self.untranslatable(target) <= MOST_UNTRANSLATABLE for target in targets
+        )
+
+
+def query(seed: int, number: int, catalogs: Sequence[Catalog]) -> tuple[Node, Catalog]:
+    """Query `number` of `seed`."""
+    random = Random(f"{seed}:{number}")  # noqa: S311 - not for secrets
+    odd = len(catalogs) == 1 or random.random() < _ODD_FIRST
+    catalog = catalogs[0] if odd else catalogs[1 + random.randrange(len(catalogs) - 1)]
+    return statement(random, catalog), catalog
+
+
+def run(
+    fleet: Fleet, catalogs: Sequence[Catalog], seed: int, numbers: range, say: Callable[[Result], None]
+) -> Result:
+    """Check the queries of a seed.
+
+    Args:
+        fleet: the engines.
+        catalogs: the databases, the one to use most first.
+        seed: chooses the queries.
+        numbers: which of them.
+        say: is told after each.
+    """
+    result = Result()
+    alike: Counter[str] = Counter()
+    for number in numbers:
+        node, catalog = query(seed, number, catalogs)
+        result.queries += 1
+        small = node
+        for fault in _one(fleet, catalog, node, number, result):
+            if fault.checked.verdict is Verdict.DIFFERENT or alike[fault.group] < _MOST_SHRUNK_ALIKE:
+                # What shows a fault of one target mostly shows one of the other.
+                fault, small = _shrunk(fleet, catalog, (small, node), fault)  # noqa: PLW2901
+            alike[fault.group] += 1
+            result.faults.append(fault)
+        say(result)
+    return result
+
+
+def _one(fleet: Fleet, catalog: Catalog, node: Node, number: int, result: Result) -> Iterator[Fault]:
+    sql, tags = str(node), node.tags
+    expected = fleet.expect(sql, catalog)
+    if expected.ending is not Ending.ROWS:
+        result.invalid[f"{expected.ending}: {_without_names(expected.error or '')}"] += 1
+        return
+    result.generated.update(tags)
+    result.empty += not expected.rows
+    worst: set[Verdict] = set()
+    for target, checked in fleet.check_all(sql, catalog, expected, ordered=is_ordered(node)):
+        result.verdicts[target, checked.verdict] += 1
+        worst.add(checked.verdict)
+        if checked.verdict is Verdict.UNTRANSLATABLE:
+            result.reasons[target, _without_names(checked.detail)] += 1
+        if checked.verdict.is_fault:
+            yield Fault(number, catalog.database.db_id, target, sql, checked, tags)
+    for verdict in worst:
+        result.by_tag.update((tag, verdict) for tag in tags)
+
+
+def _shrunk(fleet: Fleet, catalog: Catalog, starts: Sequence[Node], fault: Fault) -> tuple[Fault, Node]:
+    """A smaller query that shows the same fault, from the first of `starts` that does; the last one does."""
+    found = fault
+
+    def shows_it(variant: Node) -> bool:
+        nonlocal found
+        sql = str(variant)
+        expected = fleet.expect(sql, catalog)
+        if expected.ending is not Ending.ROWS:
+            return False
+        checked = fleet.check(sql, catalog, expected, fault.target, ordered=is_ordered(variant))
+        smaller = Fault(fault.number, fault.db_id, fault.target, sql, checked, variant.tags)
+        if checked.verdict is not fault.checked.verdict or (
+            checked.verdict is not Verdict.DIFFERENT and smaller.group != fault.group
+        ):
+            return False
+        found = smaller
+        return True
+
+    start = next((start for start in starts[:-1] if shows_it(start)), starts[-1])
+    small = shrink(start, shows_it)
+    return found, small
+
+
+def _without_names(text: str) -> str:
+    """An error without what differs from query to query: names in quotes and numbers."""
+    unquoted = re.sub(r"'.*'|\"[^\"]*\"|`[^`]*`|\b[tTx]\d+\.\w+", "_", text)
+    return re.sub(r"\d+", "N", unquoted)[:120]

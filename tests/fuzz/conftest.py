@@ -1,0 +1,30 @@
+from pathlib import Path
+
+import pytest
+
+from harness.engines import on_server
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.words import Dialect
+from loaders.load import load
+from tests.fuzz.catalog import Catalog, catalog
+from tests.fuzz.checking import Fleet
+from tests.fuzz.databases import databases
+
+
+@pytest.fixture(scope="session")
+def places(tmp_path_factory: pytest.TempPathFactory) -> list[Database]:
+    return databases(Path(tmp_path_factory.mktemp("fuzz")))
+
+
+@pytest.fixture(scope="session")
+def catalogs(places: list[Database]) -> list[Catalog]:
+    """The odd database first."""
+    return [catalog(place) for place in places]
+
+
+@pytest.fixture(scope="session")
+def fleet(places: list[Database], mysql_server: Server, postgresql_server: Server) -> Fleet:
+    for server in (mysql_server, postgresql_server):
+        load(places, server)
+    return Fleet({Dialect.MYSQL: on_server(mysql_server), Dialect.POSTGRESQL: on_server(postgresql_server)})

@@ -1,0 +1,270 @@
+"""Queries that once answered differently, each as small as it could be made."""
+
+from dataclasses import dataclass
+
+from harness.words import Dialect
+
+
+@dataclass(frozen=True)
+class Regression:
+    """One difference that was found."""
+
+    name: str
+    sql: str
+    db_id: str = "odd"
+    ordered: bool = False
+    """Whether ORDER BY leaves the rows one order."""
+    untranslatable: tuple[Dialect, ...] = ()
+    """The targets that cannot say it exactly; the translator has to say so."""
+
+
+REGRESSIONS = (
+    Regression(
+        "unary plus",
+        "SELECT (+1) FROM person",
+    ),
+    Regression(
+        "no affinity against the affinity of text",
+        "SELECT 1 FROM dirty WHERE num > loose",
+    ),
+    Regression(
+        "no affinity against the affinity of text in a join",
+        "SELECT 1 FROM dirty JOIN item ON loose = label",
+    ),
+    Regression(
+        "a sign that binds tighter than a product",
+        "SELECT (~1 * ~5 & 1) FROM kind",
+    ),
+    Regression(
+        "integers and fractions in one CASE",
+        "SELECT DENSE_RANK() OVER (ORDER BY CASE 'a' WHEN 7 THEN 0.5 ELSE n END DESC) FROM extreme",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "rounded NULL",
+        "SELECT ROUND(price, 2) FROM item",
+    ),
+    Regression(
+        "a sum of nothing but NULL, rounded",
+        "SELECT ROUND(SUM(CASE WHEN 'a' THEN 1 ELSE NULL END) * 1.0 / COUNT(*), 2) FROM item "
+        'GROUP BY "Is OK"',
+    ),
+    Regression(
+        "columns of a common table expression renamed",
+        "WITH c(n, m) AS (SELECT id AS a, 1 AS b FROM person ORDER BY 1, 2) SELECT * FROM c",
+    ),
+    Regression(
+        "an alias of a constant in the order of a subquery",
+        "SELECT 0 FROM (SELECT 4 AS c FROM dirty RIGHT JOIN void AS t ON dirty.loose = t.id ORDER "
+        "BY c, amount DESC, 1) AS d",
+    ),
+    Regression(
+        "a bare column in HAVING",
+        "WITH c AS (SELECT 1 AS n, code AS k FROM kind AS t GROUP BY k HAVING t.weight) SELECT k "
+        "FROM c GROUP BY k",
+    ),
+    Regression(
+        "a text alone in LAG",
+        "SELECT LAG('a', 0) OVER (ORDER BY id) AS c1 FROM extreme",
+    ),
+    Regression(
+        "a text to group by",
+        "SELECT (1 || '') FROM kind GROUP BY (1 || '')",
+    ),
+    Regression(
+        "a negative constant to group by",
+        "SELECT 1 FROM item GROUP BY (- 'abc')",
+    ),
+    Regression(
+        "a function of a constant to group by",
+        "SELECT 2 FROM dirty GROUP BY LIKELY(100)",
+    ),
+    Regression(
+        "constants to group by and order by",
+        "SELECT 1 AS n FROM kind GROUP BY (1 || '') ORDER BY 1 LIMIT 2",
+    ),
+    Regression(
+        "a constant in the order of a window",
+        "SELECT NTILE(4) OVER (ORDER BY 1 DESC, id) AS c1 FROM extreme",
+    ),
+    Regression(
+        "a constant to partition by",
+        "SELECT MIN(1) OVER (PARTITION BY 1) FROM dirty",
+    ),
+    Regression(
+        "division by zero in the order",
+        'SELECT 1 AS c2 FROM kind ORDER BY (CAST(1 AS REAL) / "order") || 1',
+    ),
+    Regression(
+        "remainder of a fraction below one",
+        "SELECT DISTINCT (1 % (1 % value)) FROM event",
+    ),
+    Regression(
+        "a remainder by zero as an argument",
+        'SELECT SUBSTRING(1, 2, (2 - 1 % ~"order")) FROM kind',
+    ),
+    Regression(
+        "a product beyond 64 bits",
+        "SELECT (1 | n) * (SELECT score FROM person WHERE id = 1) FROM extreme",
+    ),
+    Regression(
+        "a product beyond 64 bits as text",
+        "SELECT LOWER(COALESCE(mixed, 1) * n) FROM extreme",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "a recursion beyond 64 bits",
+        "WITH RECURSIVE r(n, f) AS (SELECT 1, 1 UNION ALL SELECT n + 1, f * (n + 1) FROM r WHERE "
+        "n < 27) SELECT f FROM r",
+    ),
+    Regression(
+        "the least of NULL",
+        "SELECT (SELECT MIN(NULL) FROM item)",
+    ),
+    Regression(
+        "only constants that are different",
+        "SELECT DISTINCT FALSE FROM (SELECT 1 FROM item) AS d ORDER BY 1",
+    ),
+    Regression(
+        "a window in the order of what is different",
+        "SELECT DISTINCT 1, id FROM item ORDER BY TOTAL(1) OVER (ORDER BY 1) DESC, 1, 2",
+        untranslatable=(Dialect.POSTGRESQL,),
+    ),
+    Regression(
+        "a negative number by a rank",
+        "SELECT DISTINCT (loose / RANK() OVER (ORDER BY -4 DESC)) FROM dirty",
+    ),
+    Regression(
+        "NULL of a subquery and a number",
+        "SELECT IIF(1, (SELECT NULL FROM event ORDER BY 1 LIMIT 1), loose) FROM dirty",
+    ),
+    Regression(
+        "a window inside NOT IN",
+        "SELECT DISTINCT 1 FROM kind WHERE 'a' NOT IN (SELECT LAG('a', 2) OVER (ORDER BY id) FROM extreme)",
+    ),
+    Regression(
+        "a window over a column of the query around",
+        "SELECT (SELECT MIN(1) OVER (PARTITION BY p.born ORDER BY 1) FROM kind LIMIT 1) FROM "
+        "person AS p GROUP BY name, born",
+    ),
+    Regression(
+        "a constant to group by in a subquery of a recursion",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT 1 "
+        "FROM (SELECT 1 AS c FROM (SELECT 1 AS d FROM r) GROUP BY (4 || '') ORDER BY 1 LIMIT 5)",
+    ),
+    Regression("a folded aggregate", "SELECT COALESCE(1, SUM(1)) FROM item"),
+    Regression("a count that is folded away", "SELECT (COUNT(*) % 'a') FROM item"),
+    Regression(
+        "different values of several types",
+        "SELECT COUNT(DISTINCT CASE WHEN 1 THEN boss ELSE 'a' END) FROM person",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "integers without fractions",
+        "SELECT n FROM extreme EXCEPT SELECT 3.5 FROM item",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "the affinity of a recursion's column",
+        "WITH RECURSIVE r(id) AS (SELECT id FROM person WHERE id = 9 UNION ALL SELECT person.id "
+        "FROM person, r WHERE boss = r.id) SELECT 1 FROM r WHERE id > '1.5'",
+    ),
+    Regression("IN among comparisons", "SELECT 1 FROM kind WHERE (1 + 1 > 1 <> 0 NOT IN (0) <= 1)"),
+    Regression(
+        "a compound whose parts have different affinities",
+        "SELECT 4 FROM (SELECT 'a' AS c FROM dirty UNION ALL SELECT code FROM kind) AS d WHERE c >="
+        " 2147483648",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "the greater of a window and a number",
+        "SELECT MAX(SUM(1) OVER (ORDER BY code), 1) FROM kind WHERE code IS 'b'",
+    ),
+    Regression(
+        "a constant text as the key of a common table expression",
+        "WITH c AS (SELECT 1 AS n, '-' AS k FROM kind GROUP BY k ORDER BY 1, 2 LIMIT 3) SELECT 1 FROM c",
+    ),
+    Regression(
+        "an alias that is another column's name", "SELECT 1 AS code, event.code FROM event ORDER BY 1, 2"
+    ),
+    Regression(
+        "an aggregate looked up in a subquery",
+        "SELECT 1 FROM extreme GROUP BY id HAVING (MAX('a') IN (SELECT DISTINCT 1 FROM dirty))",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "a number of any kind that is grouped",
+        "SELECT mixed FROM extreme GROUP BY mixed HAVING mixed NOT IN (0)",
+    ),
+    Regression(
+        "a shared column to group by",
+        "SELECT 1, 1, 1, id FROM void AS t1 NATURAL FULL JOIN dirty GROUP BY 4 HAVING id <= 1",
+    ),
+    Regression(
+        "an aggregate of a key in HAVING",
+        'SELECT "order" FROM kind GROUP BY "order", code HAVING GROUP_CONCAT("order") NOT LIKE \'_nna\'',
+    ),
+    Regression("NULL beside a real", "SELECT CAST(height AS REAL) <= n FROM person CROSS JOIN extreme"),
+    Regression(
+        "a full join over columns of one side",
+        "SELECT 1 FROM item FULL JOIN person ON name = person.nick",
+    ),
+    Regression("NULL in LAG with a default", "SELECT LAG(NULL, 2, 2) OVER (ORDER BY id) FROM dirty"),
+    Regression(
+        "NULL in a window beside a number",
+        "SELECT mixed - IIF(0, FIRST_VALUE(NULL) OVER (ORDER BY id), JULIANDAY('2020-01-01')) FROM extreme",
+    ),
+    Regression(
+        "the collation of a subquery's column",
+        "SELECT 1 FROM (SELECT LOWER(nick) AS c FROM person) AS d JOIN person ON c = nick",
+    ),
+    Regression(
+        "a sum that stays real when the fractions are gone",
+        "SELECT LOWER(SUM(CASE WHEN height THEN 1.0 ELSE 0 END) OVER (ORDER BY score RANGE BETWEEN 1 "
+        "PRECEDING AND CURRENT ROW)) FROM person",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "the absolute value of the least integer, never asked for",
+        "SELECT id % ABS(-9223372036854775808) FROM void",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "a table of one column behind IN", "WITH c(n) AS (SELECT id FROM person) SELECT owner IN c FROM item"
+    ),
+    Regression(
+        "an aggregate of a subquery with tables of its own",
+        "SELECT MAX((SELECT 'x' FROM kind LEFT JOIN extreme ON id IS weight)) FROM item",
+    ),
+    Regression(
+        "a window over a subquery",
+        "SELECT NTILE(4) OVER (ORDER BY (SELECT i.price FROM dirty JOIN kind ON loose = weight LIMIT 1), id) "
+        "FROM item AS i",
+    ),
+    Regression(
+        "a condition without a column before a full join",
+        "SELECT 1 FROM item JOIN person ON owner = person.id AND 'a' FULL JOIN kind ON item.code = kind.code",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "an integer or a fraction out of a subquery",
+        "SELECT (SELECT mixed FROM extreme ORDER BY 1 DESC LIMIT 5) || '', TYPEOF((SELECT mixed FROM "
+        "extreme))",
+    ),
+    Regression(
+        "the greater of a window and a text for a single row",
+        "SELECT MAX(MAX(day) OVER (ORDER BY id), '1969-07-20') FROM dirty WHERE id = 10",
+    ),
+    Regression(
+        "a collation beside a column of numbers", "SELECT id FROM dirty WHERE grade <= num COLLATE NOCASE"
+    ),
+    Regression(
+        "a fraction and the truth",
+        "SELECT weight IS NOT DISTINCT FROM TRUE, weight IS DISTINCT FROM (FALSE) FROM kind",
+    ),
+    Regression(
+        "sums beyond double precision in a compound",
+        "SELECT n + 4 FROM extreme EXCEPT SELECT 1 FROM event",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+)
