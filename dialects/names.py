@@ -52,6 +52,11 @@ def value(c: "Compiler", scope: Scope, source: Source, column: Column) -> Typed:
         found = per_group.of(affinity=found.affinity, collation=found.collation)
     if found.kind is Kind.NULL:
         return null()
+    return _told_apart(c, found)
+
+
+def _told_apart(c: "Compiler", found: Typed) -> Typed:
+    """A column with the storage classes of its values told apart, if it has several."""
     raw = found.mixed and found.each is None and found.integral is None
     return mixed(c, found) if raw else found
 
@@ -69,7 +74,7 @@ def _alias(c: "Compiler", aliased: exp.Expr, place: Scope) -> Typed:
 def _in_scope(c: "Compiler", scope: Scope, name: str, qualifier: str) -> Typed | None:
     lower = name.lower()
     if not qualifier and lower in scope.shared:
-        return _shared(scope, lower)
+        return _shared(c, scope, lower)
     sources = [
         source for source in scope.sources if not qualifier or source.name.lower() == qualifier.lower()
     ]
@@ -87,15 +92,18 @@ def _in_scope(c: "Compiler", scope: Scope, name: str, qualifier: str) -> Typed |
     return value(c, scope, *found[0])
 
 
-def _shared(scope: Scope, name: str) -> Typed:
+def _shared(c: "Compiler", scope: Scope, name: str) -> Typed:
     """A column of USING or NATURAL."""
     found = scope.shared[name]
     if scope.grouping is None:
-        return found.of(node=found.node.copy())
+        return _told_apart(c, found.of(node=found.node.copy()))
     if key := scope.grouping.key(found.node):
         return key.of(node=key.node.copy())
-    source, column = next((source, column) for source in scope.sources if (column := source.column(name)))
-    return scope.grouping.bare(source, column)
+    for source in scope.sources:
+        column = source.column(name)
+        if column is not None and source.value(column).node == found.node:
+            return value(c, scope, source, column)
+    raise Untranslatable(f"the name {name}", "it is a column of both sides of a FULL JOIN, and not grouped")
 
 
 def _rowid(source: Source) -> Column:

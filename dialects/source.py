@@ -54,6 +54,11 @@ class _Parser(SQLiteParser):
         TokenType.PLUS: lambda self: Plus(this=self._parse_unary()),
     }
 
+    CONCAT_OPERATORS: ClassVar = {
+        **SQLiteParser.CONCAT_OPERATORS,
+        TokenType.ARROW: lambda _, this, path: exp.JSONExtract(this=this, expression=path),
+        TokenType.DARROW: lambda _, this, path: exp.JSONExtractScalar(this=this, expression=path),
+    }
     RANGE_PARSERS: ClassVar = {
         **{
             token: parser

@@ -108,6 +108,8 @@ def collation(left: Typed, right: Typed) -> Collation:
 def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
     """What to compare, group or sort by, so that the target's bytewise order is the collation's."""
     node = value(c, t)
+    if t.decimal:
+        raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
     chosen = chosen or t.collation or Collation.BINARY
     if t.kind is not Kind.TEXT or chosen is Collation.BINARY:
         return node
@@ -270,14 +272,20 @@ def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) 
     if is_beyond_double(right) and left.kind is not Kind.INTEGER:
         left, right, operator = right, left, _MIRRORED.get(operator, operator)
     known = None if right.constant is None else right.constant.value
-    constant = isinstance(known, float) and abs(known) < _BEYOND
+    constant = isinstance(known, float) and abs(known) < _BEYOND and not left.decimal
     if not is_beyond_double(left) or right.kind is Kind.INTEGER or constant:
         return None
-    compared = server("compared", Bigint(this=value(c, left)), as_double(c, right).node)
+    double = as_double(c, right).node
+    test: exp.Expr = operator(
+        this=server("compared", Bigint(this=value(c, left)), double), expression=number(0)
+    )
     nullable = operator not in _NULL_SAFE and (left.nullable or right.nullable)
     if operator in _NULL_SAFE:
         raise Untranslatable("IS between an integer beyond 2^53 and a real", "no rewrite knows it")
-    return boolean(operator(this=compared, expression=number(0)), nullable=nullable)
+    if left.decimal and left.integral is not None:
+        beyond = operator(this=as_double(c, left).node, expression=double.copy())
+        test = case((left.integral.copy(), test), default=beyond)
+    return boolean(test, nullable=nullable)
 
 
 def _decimal(t: Typed) -> Typed:

@@ -96,13 +96,13 @@ def iif(c: Context, arguments: list[Typed]) -> Typed:
 @function("likely", "unlikely")
 def likely(_c: Context, arguments: list[Typed]) -> Typed:
     """A hint, and the value itself."""
-    return arguments[0]
+    return detached(arguments, arguments[0])
 
 
 @function("likelihood", least=2, most=2)
 def likelihood(_c: Context, arguments: list[Typed]) -> Typed:
     """A hint, and the value itself."""
-    return arguments[0]
+    return detached(arguments, arguments[0])
 
 
 @function("min", least=2, most=None)

@@ -239,12 +239,11 @@ def _glob(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
 
 def _json(name: str) -> Handler:
     def handle(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
-        path = node.expression
-        rendered = path.sql(dialect="sqlite").strip("'") if isinstance(path, exp.JSONPath) else None
-        at = literal(rendered) if rendered is not None else c.expression(path, scope)
         if name not in FUNCTIONS:
             raise Untranslatable(name, "no rewrite knows this operator")
-        return FUNCTIONS[name].rewrite(c, [c.expression(node.this, scope), at])
+        return FUNCTIONS[name].rewrite(
+            c, [c.expression(node.this, scope), c.expression(node.expression, scope)]
+        )
 
     return handle
 

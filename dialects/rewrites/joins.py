@@ -13,7 +13,7 @@ from dialects.rewrites.determined import conjuncts, reached
 from dialects.rules import Rule
 from dialects.scope import Scope, Source
 from dialects.source import position
-from dialects.typed import Typed
+from dialects.typed import Affinity, Typed
 from harness.words import Dialect
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ RULES = (
         "shared-columns",
         "USING and NATURAL JOIN compare columns by name, and show them once.",
         "https://sqlite.org/lang_select.html#the_from_clause",
-        "ON with the equalities that it stands for; without a qualifier the left column, or COALESCE of both"
-        " in RIGHT and FULL JOIN.",
+        "ON with the equalities that it stands for; without a qualifier the left column, the right one in"
+        " RIGHT JOIN, or COALESCE of both in FULL JOIN.",
     ),
     Rule(
         "full-join",
@@ -225,10 +225,11 @@ def _share(
     before = scope.shared.get(lower) or _column(there, name)
     after = _column(here, name)
     here.merged.add(lower)
-    common = before
-    if side in {"RIGHT", "FULL"}:
+    common = after if side == "RIGHT" else before
+    if side == "FULL":
+        # A function's value is no column any more: it has neither affinity nor collation.
         node = exp.Coalesce(this=before.node.copy(), expressions=[after.node.copy()])
-        common = before.of(node=node, low=None, high=None)
+        common = before.of(node=node, low=None, high=None, affinity=Affinity.NONE, collation=None)
     scope.shared[lower] = common
     return equal(c, before.of(node=before.node.copy()), after).node
 

@@ -14,6 +14,7 @@ from dialects.rewrites.results import Result
 from dialects.rewrites.visiting import found_first
 from dialects.rules import Rule
 from dialects.scope import Scope
+from dialects.source import Starred
 from dialects.typed import Collation, Kind, Typed
 from harness.words import Dialect
 
@@ -138,9 +139,10 @@ def _position(term: exp.Expr, results: list[Result]) -> int | None:
         return at - 1
     if isinstance(term, exp.Column) and not term.table:
         lower = term.name.lower()
-        return next(
-            (at for at, (name, _, explicit) in enumerate(results) if explicit and name.lower() == lower), None
-        )
+        for at, (name, written, explicit) in enumerate(results):
+            # What * stands for has a name as good as an alias.
+            if (explicit or isinstance(written, Starred)) and name.lower() == lower:
+                return at
     return None
 
 

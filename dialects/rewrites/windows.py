@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from dialects.coercions import as_integer, plain, value
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, Text, is_constant
+from dialects.nodes import Bigint, Text, case, is_constant, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import determined, name_of, reached
@@ -186,10 +186,24 @@ class _Specification:
 
     def over(self, call: exp.Expr) -> exp.Expr:
         """Put OVER behind a call."""
-        return exp.Window(
+        window = exp.Window(
             this=call,
             partition_by=[key.copy() for key in self.keys],
             order=exp.Order(expressions=[term.copy() for term in self.terms]) if self.terms else None,
             spec=None if self.frame is None else self.frame.copy(),
             over="OVER",
+        )
+        if self.c.target is Dialect.POSTGRESQL or not self._leaves_out_the_row():
+            return window
+        # MySQL 9.7 ignores the frame where there is a single row; this frame is empty then.
+        rows = exp.Window(this=exp.Count(this=exp.Star()), over="OVER")
+        empty = number(0) if isinstance(call, exp.Count) else exp.Null()
+        return case((exp.GT(this=rows, expression=number(1)), window), default=empty)
+
+    def _leaves_out_the_row(self) -> bool:
+        """Whether the frame begins behind the row or ends before it."""
+        bounds = () if self.frame is None else (("start", "FOLLOWING"), ("end", "PRECEDING"))
+        return self.frame is not None and any(
+            self.frame.args.get(f"{bound}_side") == side and self.frame.args[bound].name != "0"
+            for bound, side in bounds
         )

@@ -966,7 +966,7 @@ RETURN CASE WHEN whole THEN trunc(a / nullif(b, 0)) ELSE a / nullif(b, 0) END;
 -- a << n, to the right where n is negative; all bits can be shifted out.
 CREATE FUNCTION bird_sqlite.shifted(a bigint, n bigint) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN n >= 64 THEN a - a WHEN n <= -64 THEN CASE WHEN a < 0 THEN -1 ELSE 0 END
+RETURN CASE WHEN n >= 64 THEN a - a WHEN n <= -64 THEN CASE WHEN a < 0 THEN -1 WHEN a >= 0 THEN 0 END
     WHEN n >= 0 THEN a << n::int ELSE a >> (-n)::int END;
 
 -- -1, 0 or 1: an integer beside a real, both exact.

@@ -93,7 +93,7 @@ def test_a_statement_that_the_servers_limit_does_not_reach_is_stopped_by_the_cli
 def test_a_result_that_is_too_large_is_stopped(server: Server, animals: Database) -> None:
     generated = "SELECT a.n FROM (VALUES {}) AS a(n), (VALUES {}) AS b(n), (VALUES {}) AS c(n)"
     one = "ROW({})" if server.dialect is Dialect.MYSQL else "({})"
-    values = ", ".join(one.format(n) for n in range(200))
+    values = ", ".join(one.format(n) for n in range(100))
     sql = generated.format(values, values, values)
     execution = run(server, animals, sql, Limits(seconds=30, rows=2500))
     assert (execution.ending, execution.rows) == (Ending.TOO_LARGE, ())

@@ -267,4 +267,46 @@ REGRESSIONS = (
         "SELECT n + 4 FROM extreme EXCEPT SELECT 1 FROM event",
         untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
     ),
+    Regression("a hint around a column", "SELECT id FROM item WHERE UNLIKELY(owner) <= made"),
+    Regression(
+        "the shared column of a full join is no column",
+        "SELECT b.id, nick = 'ANN' FROM person AS a FULL JOIN person AS b USING (nick)",
+    ),
+    Regression(
+        "the shared column of a right join is the right one",
+        "SELECT nick FROM (SELECT LOWER(nick) COLLATE NOCASE AS nick FROM person) AS a RIGHT JOIN person AS "
+        "b USING (nick)",
+    ),
+    Regression(
+        "a shared column of integers and fractions",
+        "SELECT mixed || '' FROM extreme JOIN extreme AS e USING (mixed)",
+    ),
+    Regression(
+        "an order by what is beyond 64 bits",
+        "SELECT name FROM person ORDER BY (-9223372036854775808 - score) DESC, 1",
+        ordered=True,
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "a sum beyond 64 bits beside a fraction",
+        "SELECT price BETWEEN (-9223372036854775808 - 1) AND 1 FROM item",
+    ),
+    Regression("a sum beyond 2^53 beside a fraction", "SELECT n + 4 = 9007199254740997.0 FROM extreme"),
+    Regression(
+        "NULL shifted far to the right",
+        "SELECT person << (1 - (SELECT n FROM extreme ORDER BY 1 DESC LIMIT 1)) FROM event",
+    ),
+    Regression(
+        "a product beyond 64 bits in NULLIF", "SELECT NULLIF(4611686018427387904 * 2, price) FROM item"
+    ),
+    Regression(
+        "a frame without the row itself over a single row",
+        "SELECT MAX(name) OVER w, COUNT(*) OVER w, TOTAL(score) OVER w, LAST_VALUE(id) OVER w FROM person "
+        "WHERE id = 1 WINDOW w AS (ORDER BY id ROWS BETWEEN 1 FOLLOWING AND 3 FOLLOWING)",
+    ),
+    Regression(
+        "a frame without the row itself",
+        "SELECT MAX(name) OVER w, COUNT(*) OVER w, TOTAL(score) OVER w, FIRST_VALUE(id) OVER w FROM person "
+        "WINDOW w AS (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
+    ),
 )
