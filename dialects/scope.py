@@ -42,6 +42,8 @@ class Source:
     """Whether a join can put NULL in the place of its rows."""
     merged: set[str] = field(default_factory=set)
     """Columns (lower case) shared with sources before by USING or NATURAL: not found without a qualifier."""
+    outranked: set[str] = field(default_factory=set)
+    """Columns (lower case) that a RIGHT or FULL JOIN shares: * shows the common value."""
     order: list[exp.Expr] | None = None
     """The order in which a subquery gives its rows, in terms of its columns."""
 

@@ -147,9 +147,15 @@ def _countable(c: "Compiler", t: Typed, *, distinct: bool) -> exp.Expr:
     if t.kind is Kind.ANY and distinct:
         raise Untranslatable("count(DISTINCT)", "the values are of several types")
     if t.kind is Kind.ANY and t.each is not None:
-        there = t.each(lambda part: integer(case((is_not_null(part.node), number(1)))))
-        return there.node
-    return keyed(c, t)
+        return _there(t).node
+    return keyed(c, t) if distinct else value(c, t)
+
+
+def _there(t: Typed) -> Typed:
+    """1 where a value is not NULL."""
+    if t.kind is Kind.ANY and t.each is not None:
+        return t.each(_there)
+    return integer(case((is_not_null(t.node), number(1))))
 
 
 def _sum(

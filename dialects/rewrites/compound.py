@@ -77,6 +77,8 @@ def combined(
     deduplicated = any(operator.args.get("distinct") for operator in operators)
     if deduplicated and any(found.value.collation not in {None, Collation.BINARY} for found in columns):
         raise Untranslatable("a compound SELECT", "it compares texts by a collation")
+    if c.target is Dialect.MYSQL and any(not isinstance(part, exp.Union) for part in operators[1:]):
+        _with_room_for_null(relations)
     tree: exp.Query = relations[0].node
     for operator, relation in zip(operators, relations[1:], strict=True):
         left: exp.Expr = tree
@@ -97,6 +99,22 @@ def combined(
     limit = tree.args.get("limit")
     relation.one_row = limit is not None and limit.expression.name in {"0", "1"}
     return relation
+
+
+def _with_room_for_null(relations: list[Relation]) -> None:
+    """Make a column nullable in every part where it is in one.
+
+    Where the left side of INTERSECT or EXCEPT is a compound, MySQL 9.7 finds NULL equal to a NOT NULL value.
+    """
+    for at in range(len(relations[0].columns)):
+        nullable = [relation.columns[at].value.nullable for relation in relations]
+        if len(set(nullable)) == 1:
+            continue
+        for relation, already in zip(relations, nullable, strict=True):
+            if not already and isinstance(relation.node, exp.Select):
+                item = relation.node.expressions[at]
+                inner = item.this if isinstance(item, exp.Alias) else item
+                inner.replace(exp.Nullif(this=inner.copy(), expression=exp.Null()))
 
 
 def _operand(node: exp.Query) -> exp.Expr:

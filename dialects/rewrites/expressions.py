@@ -69,7 +69,7 @@ def _compare(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
 def _starred(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     source = scope.sources[node.args["source"]]
     column = source.columns[node.args["column"]]
-    if column.name.lower() in scope.shared and scope.grouping is None:
+    if column.name.lower() in source.outranked:
         return resolve(c, exp.column(exp.to_identifier(column.name, quoted=True)), scope)
     return column_value(c, scope, source, column)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dialects.coercions import value
-from dialects.nodes import AnyOf, FirstOf, Listed, Whichever, grouped, is_null, number
+from dialects.nodes import AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, is_null, number
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import Name, determined, name_of
 from dialects.rewrites.visiting import found_first
@@ -99,7 +99,9 @@ class Groups:
         """HAVING for MySQL, which knows only keys that are results: the least value of a key is the key."""
         if node in self.nodes:
             return exp.Min(this=node.copy())
-        if isinstance(node, exp.Query | exp.AggFunc | AnyOf | Whichever | FirstOf | Listed):
+        if isinstance(node, Whichever):
+            return exp.Min(this=node.this)
+        if isinstance(node, exp.Query | exp.AggFunc | AnyOf | FirstOf | Listed):
             return node
         for name, part in list(node.args.items()):
             if isinstance(part, exp.Expr):
@@ -191,7 +193,9 @@ def _of_extreme(
         c.warn(ANY_EXTREME)
     descending = call.name.lower() == "max"
     term = exp.Ordered(this=value(c, extreme), desc=descending)
-    if c.target is Dialect.POSTGRESQL:
+    if is_constant(term.this):
+        groups.first = ties()
+    elif c.target is Dialect.POSTGRESQL:
         term.set("nulls_first", False)
         groups.first = [term, *ties()]
     else:

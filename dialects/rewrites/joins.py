@@ -225,6 +225,9 @@ def _share(
     before = scope.shared.get(lower) or _column(there, name)
     after = _column(here, name)
     here.merged.add(lower)
+    if side in {"RIGHT", "FULL"}:
+        for source in left:
+            source.outranked.add(lower)
     common = after if side == "RIGHT" else before
     if side == "FULL":
         # A function's value is no column any more: it has neither affinity nor collation.

@@ -13,6 +13,7 @@ from dialects.nodes import (
     Quotient,
     Remainder,
     Whole,
+    case,
     every,
     grouped,
     number,
@@ -220,7 +221,13 @@ def _shift(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) ->
     """<< and >>: a negative number of bits shifts the other way, and all bits can be shifted out."""
     c.applies("bits")
     if operator is exp.BitwiseRightShift:
-        right = negate(c, right)
+        flipped = negate(c, right)
+        if flipped.decimal:
+            # -(-2^63) is no integer; beyond 64 bits the number does not matter.
+            far = exp.LT(this=grouped(right.node), expression=number(-64))
+            near = exp.Neg(this=grouped(right.node.copy()))
+            flipped = integer(case((far, number(64)), default=near), nullable=right.nullable)
+        right = flipped
     wide = Bigint(this=left.node), Bigint(this=right.node)
     return integer(server("shifted", *wide), _LOWEST, _HIGHEST, nullable=left.nullable or right.nullable)
 

@@ -169,13 +169,16 @@ def _alike(left: Typed, right: Typed) -> bool:
 
 
 def _limitless(c: "Compiler", relation: Relation) -> exp.Expr:
-    """MySQL takes no LIMIT and no window function in the subquery of IN, but in a subquery of that."""
-    if c.target is Dialect.MYSQL and (relation.node.args.get("limit") or relation.node.find(exp.Window)):
+    """The subquery of IN: with a subquery of its own where MySQL cannot do without.
+
+    It takes no LIMIT and no window function there, and MySQL 9.7 gets EXCEPT wrong beside NULL.
+    """
+    node = relation.node
+    compound = isinstance(node, exp.SetOperation)
+    if c.target is Dialect.MYSQL and (compound or node.args.get("limit") or node.find(exp.Window)):
         alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
-        return exp.Select(
-            expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=relation.node, alias=alias))
-        )
-    return relation.node
+        return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=node, alias=alias)))
+    return node
 
 
 def _in_converted(c: "Compiler", parts: list[Typed], relation: Relation) -> Typed:

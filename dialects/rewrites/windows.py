@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dialects.coercions import as_integer, plain, value
+from dialects.coercions import as_integer, bounds, plain, value
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Text, case, is_constant, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
@@ -103,11 +103,12 @@ def _pick(c: "Compiler", name: str, arguments: list[Typed], spec: "_Specificatio
         if first.kind is not default.kind and Kind.NULL not in {first.kind, default.kind}:
             raise Untranslatable(f"{name}()", "its default is of another type")
         parts.append(value(c, default))
-        result = first if default.kind is Kind.NULL else default.of(low=None, high=None, constant=None)
+        low, high = bounds([first, default])
+        result = (first if default.kind is Kind.NULL else default).of(low=low, high=high)
     node = spec.over(exp.Anonymous(this=name.upper(), expressions=parts))
     return result.of(
         node=node, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
-        low=None, high=None, form=None,
+        form=None,
     )  # fmt: skip
 
 

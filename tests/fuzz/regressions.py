@@ -309,4 +309,20 @@ REGRESSIONS = (
         "SELECT MAX(name) OVER w, COUNT(*) OVER w, TOTAL(score) OVER w, FIRST_VALUE(id) OVER w FROM person "
         "WINDOW w AS (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)",
     ),
+    Regression("shifted by the least integer", "SELECT 1 >> n, 1 << n, n >> 3 FROM extreme"),
+    Regression("one more than the last value", "SELECT LAST_VALUE(n) OVER (ORDER BY id) + 1 FROM extreme"),
+    Regression(
+        "the columns of one table of a join with shared columns",
+        "SELECT x.*, i.* FROM person NATURAL RIGHT JOIN item AS i LEFT JOIN person AS x ON 1 = 1",
+    ),
+    Regression(
+        "the columns of the right table of a join with shared columns",
+        "SELECT i.* FROM person LEFT JOIN item AS i USING (id)",
+    ),
+    Regression("the greatest constant", "SELECT id, name, MAX(6) FROM person GROUP BY height, score"),
+    Regression(
+        "a count of values of several types within each other",
+        "SELECT COUNT(COALESCE(CASE WHEN id > 3 THEN 'a' ELSE id END, 0)), COUNT(id + 9223372036854775807) "
+        "FROM person",
+    ),
 )

@@ -1,1 +1,1 @@
-SELECT "sailings"."departed", CAST("sailings"."passengers" AS BIGINT) - LAG("sailings"."passengers") OVER (ORDER BY "sailings"."departed") FROM "sailings" WHERE "sailings"."routeid" = 'R2' AND SUBSTR("sailings"."departed", 1, 7) = '2023-05'
+SELECT "sailings"."departed", "sailings"."passengers" - LAG("sailings"."passengers") OVER (ORDER BY "sailings"."departed") FROM "sailings" WHERE "sailings"."routeid" = 'R2' AND SUBSTR("sailings"."departed", 1, 7) = '2023-05'
