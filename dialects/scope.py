@@ -32,6 +32,8 @@ class Source:
     """What the target calls it."""
     columns: list[Column]
     table: Table | None = None
+    recipe: "Recipe | None" = None
+    """The common table expression that it is."""
     keys: tuple[frozenset[str], ...] = ()
     """Sets of columns (lower case) of which no two rows agree, none of them NULL."""
     rowid: str | None = None
@@ -101,6 +103,8 @@ class Recipe:
     target: str
     columns: tuple[Column, ...]
     keys: tuple[frozenset[str], ...] = ()
+    query: exp.Query | None = None
+    """What it is, unless it is recursive."""
 
 
 @dataclass

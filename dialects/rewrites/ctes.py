@@ -42,7 +42,9 @@ def compile_ctes(c: "Compiler", written: exp.Expr, scope: Scope) -> exp.With:
             relation = _recursive(c, cte, names, scope)
         else:
             relation = _plain(c, cte, names, scope)
-            scope.tables[cte.alias.lower()] = Recipe(cte.alias, tuple(relation.columns), relation.keys)
+            scope.tables[cte.alias.lower()] = Recipe(
+                cte.alias, tuple(relation.columns), relation.keys, relation.node
+            )
         alias = exp.TableAlias(this=exp.to_identifier(cte.alias, quoted=True))
         clauses.append(exp.CTE(this=relation.node, alias=alias))
     return exp.With(expressions=clauses, recursive=recursive)

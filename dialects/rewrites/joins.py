@@ -119,7 +119,12 @@ def _table(c: "Compiler", item: exp.Table, scope: Scope) -> exp.Expr:
     recipe = None if item.args.get("db") else scope.recipe(name)
     alias = _alias(c, scope, shown)
     if recipe is not None:
-        scope.sources.append(Source(shown, alias, list(recipe.columns), keys=recipe.keys))
+        again = any(source.recipe is recipe for source in scope.sources)
+        scope.sources.append(Source(shown, alias, list(recipe.columns), recipe=recipe, keys=recipe.keys))
+        if again and recipe.query is not None and c.target is Dialect.MYSQL:
+            # MySQL 9.7 neither sorts nor groups by the column that joins a common table expression to itself.
+            named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+            return exp.Subquery(this=recipe.query.copy(), alias=named)
         return _named(recipe.target, alias)
     found = c.tables.find(name)
     if found is None:

@@ -325,4 +325,28 @@ REGRESSIONS = (
         "SELECT COUNT(COALESCE(CASE WHEN id > 3 THEN 'a' ELSE id END, 0)), COUNT(id + 9223372036854775807) "
         "FROM person",
     ),
+    Regression(
+        "a common table expression joined to itself, sorted",
+        "WITH c AS (SELECT DISTINCT height_cm AS n9 FROM plant_checks) SELECT a.n9 FROM c a JOIN c b "
+        "ON a.n9 = b.n9 ORDER BY a.n9 LIMIT 3",
+        "botanic_garden",
+        ordered=True,
+    ),
+    Regression(
+        "a common table expression joined to itself, grouped",
+        "WITH c AS (SELECT height_cm AS n9 FROM plant_checks LIMIT 1000) SELECT a.n9, COUNT(*) FROM c a "
+        "JOIN c b ON a.n9 = b.n9 GROUP BY a.n9 LIMIT 10000",
+        "botanic_garden",
+    ),
+    Regression(
+        "what is excepted inside of IN",
+        "SELECT DISTINCT 1 FROM branches AS x1 WHERE 'a' NOT IN (SELECT Country FROM Authors EXCEPT "
+        "SELECT NULL FROM Authors T2)",
+        "city_library",
+    ),
+    Regression(
+        "an intersection behind a union with NULL",
+        "SELECT code AS c1, `at`, NULL AS c2 FROM EVENT UNION SELECT 'a', 'a', 1 FROM person t3 "
+        "INTERSECT SELECT '9', [at], NULL FROM event",
+    ),
 )
