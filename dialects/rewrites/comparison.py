@@ -17,7 +17,19 @@ from dialects.coercions import (
     with_numeric_affinity,
 )
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, Lower, case, every, grouped, is_not_null, is_null, number, server, some
+from dialects.nodes import (
+    Bigint,
+    Exact,
+    Lower,
+    case,
+    every,
+    grouped,
+    is_not_null,
+    is_null,
+    number,
+    server,
+    some,
+)
 from dialects.rules import Context, Rule
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean
 
@@ -285,6 +297,9 @@ def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) 
     if left.decimal and left.integral is not None:
         beyond = operator(this=as_double(c, left).node, expression=double.copy())
         test = case((left.integral.copy(), test), default=beyond)
+    if right.decimal and right.integral is not None:
+        whole = operator(this=Exact(this=value(c, left).copy()), expression=grouped(right.node.copy()))
+        test = case((right.integral.copy(), whole), default=test)
     return boolean(test, nullable=nullable)
 
 

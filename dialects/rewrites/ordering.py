@@ -29,7 +29,7 @@ def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None)
     """
     descending = bool(term.args.get("desc"))
     if t.kind is Kind.ANY:
-        return _by_class(c, t, descending=descending)
+        return _by_class(c, t, term, descending=descending)
     key = keyed(c, t)
     node = key if place is None or key is not t.node else place
     natural = not descending
@@ -49,7 +49,7 @@ def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None)
     ]
 
 
-def _by_class(c: Context, t: Typed, *, descending: bool) -> list[exp.Expr]:
+def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list[exp.Expr]:
     """Numbers before texts, each by value."""
     if t.each is None:
         raise Untranslatable("ORDER BY", "values of several types cannot be told apart")
@@ -60,5 +60,7 @@ def _by_class(c: Context, t: Typed, *, descending: bool) -> list[exp.Expr]:
     texts = t.each(lambda part: part if part.kind is Kind.TEXT else Typed(exp.Null(), Kind.NULL))
     nulls = AsInteger(this=is_null(numbers.node)), AsInteger(this=is_null(texts.node))
     both = exp.Mul(this=nulls[0], expression=nulls[1])
-    keys = [exp.Neg(this=both), value(c, rank), value(c, numbers), value(c, texts)]
-    return [exp.Ordered(this=key, desc=descending) for key in keys]
+    written = term.args.get("nulls_first")
+    first = not descending if written is None else bool(written)
+    keys = [value(c, rank), value(c, numbers), value(c, texts)]
+    return [exp.Ordered(this=both, desc=first), *(exp.Ordered(this=key, desc=descending) for key in keys)]

@@ -187,8 +187,6 @@ def _in_converted(c: "Compiler", parts: list[Typed], relation: Relation) -> Type
         raise Untranslatable("a row value in IN", "a column of the subquery is of another type")
     c.applies("in-affinity")
     found, column = parts[0], relation.columns[0].value
-    if found.node.find(exp.AggFunc, exp.Window):
-        raise Untranslatable("IN", "an aggregate is compared with values of another type")
     if column.kind is Kind.ANY and not isinstance(column.node, exp.Column):
         raise Untranslatable("IN", "the subquery has numbers and texts")
     columns = named(relation)
@@ -201,6 +199,8 @@ def _in_converted(c: "Compiler", parts: list[Typed], relation: Relation) -> Type
         this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     )
     test = equal(c, plain(c, found), inner)
+    if test.node.find(exp.AggFunc, exp.Window):
+        raise Untranslatable("IN", "an aggregate is compared with values of another type")
 
     def exists_where(condition: exp.Expr) -> exp.Expr:
         return exp.Exists(

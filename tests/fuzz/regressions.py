@@ -349,4 +349,19 @@ REGRESSIONS = (
         "SELECT code AS c1, `at`, NULL AS c2 FROM EVENT UNION SELECT 'a', 'a', 1 FROM person t3 "
         "INTERSECT SELECT '9', [at], NULL FROM event",
     ),
+    Regression(
+        "an integer beside a sum beyond 2^53",
+        "SELECT id, CASE n WHEN 1 THEN 'a' WHEN (1 + n) THEN 'b' END, n < 1 + n FROM extreme",
+    ),
+    Regression(
+        "values of several types with NULLs at the end",
+        "SELECT id FROM item ORDER BY MAX(1, price, COALESCE(owner, 'a')) NULLS LAST, id",
+        ordered=True,
+    ),
+    Regression(
+        "a window function in IN, of several types",
+        "SELECT DISTINCT (CASE WHEN 1 THEN 1 ELSE MIN('a') OVER (ORDER BY owner) END IN (SELECT name FROM "
+        "person GROUP BY name)) FROM item",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
 )
