@@ -4,7 +4,17 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dialects.coercions import EXACT, as_double, as_integer, as_number, as_text, integral, literal, within
+from dialects.coercions import (
+    EXACT,
+    as_double,
+    as_integer,
+    as_number,
+    as_text,
+    integral,
+    is_beyond_double,
+    literal,
+    within,
+)
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     Bigint,
@@ -133,6 +143,8 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
         return Typed(quotient, Kind.NUMBER, integral=both, vanishing=True)
     if both is None:
         raise Untranslatable("division", "it cannot be told whether the operands are integers")
+    if is_beyond_double(left) or is_beyond_double(right):
+        raise Untranslatable("division", "an integer beyond 2^53 meets an operand that may be one or not")
     c.applies("integer-division")
     divided = server("quotient", as_double(c, left).node, as_double(c, right).node, both)
     return Typed(divided, Kind.NUMBER, integral=both.copy())

@@ -156,6 +156,8 @@ class _Specification:
         assert self.spec is not None  # noqa: S101 - the caller has looked
         frame: exp.Expr = self.spec.copy()
         kind = str(frame.args.get("kind") or "").upper()
+        if kind == "GROUPS" and not self.terms:
+            raise Untranslatable("GROUPS in a frame", "it is sorted by a constant")
         if kind == "GROUPS" or frame.args.get("exclude"):
             self.c.applies("window-frame")
             if self.c.target is Dialect.MYSQL:

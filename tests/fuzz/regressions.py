@@ -364,4 +364,14 @@ REGRESSIONS = (
         "person GROUP BY name)) FROM item",
         untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
     ),
+    Regression(
+        "the quotient of an integer beyond 2^53 and a text",
+        "SELECT ((x1.n / code) || 1) FROM extreme AS x1, event AS T2",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "a frame of groups that a constant sorts",
+        "SELECT COUNT(1) OVER (ORDER BY NULL GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM item",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
 )
