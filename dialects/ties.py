@@ -1,0 +1,148 @@
+"""The answers that a query as written allows, where it leaves a choice: rankings of the rows of its engine.
+
+Of the outermost query, `dialects.ranking` knows the valid answers. A LIMIT without ORDER BY allows any choice
+of rows. A subquery that cuts among ties is shown to have another answer by a witness: its ORDER BY is refined
+by one more term, so that every answer of the refined query is a valid one of the query as written.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice, product
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dialects.comparison import Row
+from dialects.comparison.ranking import Ranking
+from dialects.errors import Untranslatable
+from dialects.ranking import Run, rank
+from dialects.source import parse
+from dialects.uncut import SQLGLOT
+from harness.words import Dialect
+
+MOST_WITNESSES = 64
+"""Refined queries that are run for one query."""
+
+_MOST_ALTERNATIVES = 32
+"""Rows of one tied group that are put first, one after the other."""
+
+_ROW_NUMBER = {Dialect.SQLITE: "rowid", Dialect.POSTGRESQL: "ctid"}
+"""What numbers the rows of a table, whatever else is in it; MySQL has nothing of the kind."""
+
+
+def is_ordered(sql: str, dialect: Dialect) -> bool:
+    """Whether the outermost query has an ORDER BY; False where the text cannot be read."""
+    tree = _read(sql, dialect)
+    return tree is not None and bool(tree.args.get("order"))
+
+
+def rankings(sql: str, dialect: Dialect, run: Run) -> Iterator[Ranking]:
+    """What a query allows: its ranking as it is written, then those with inner ties decided otherwise.
+
+    Nothing is run for the next before it is asked for. There are none where the text cannot be read, where it
+    neither orders nor cuts anything, and where the outermost query cannot be ranked.
+
+    Args:
+        sql: the query, in `dialect`.
+        dialect: decides how the text is read, and written again.
+        run: runs a text on the engine of the dialect: one text for the query, one or two for each inner query
+            with a cut, and at most `MOST_WITNESSES` more.
+    """
+    tree = _read(sql, dialect)
+    if tree is None or not (tree.args.get("order") or any(_cuts(tree))):
+        return
+    written = rank(tree, dialect, run)
+    if written is None:
+        return
+    yield written
+    for refined in _refined(tree, dialect, run):
+        ranking = rank(refined, dialect, run)
+        if ranking is not None:
+            yield ranking
+
+
+def _read(sql: str, dialect: Dialect) -> exp.Query | None:
+    try:
+        if dialect is Dialect.SQLITE:
+            tree: exp.Expr | None = parse(sql)
+        else:
+            trees = [tree for tree in sqlglot.parse(sql, dialect=SQLGLOT[dialect]) if tree is not None]
+            [tree] = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+            while isinstance(tree, exp.Subquery) and set(tree.args) == {"this"}:
+                tree = tree.this
+    except (Untranslatable, SqlglotError, ValueError, RecursionError):
+        return None
+    return tree if isinstance(tree, exp.Query) else None
+
+
+def _cuts(tree: exp.Query) -> Iterator[exp.Query]:
+    """The queries in the tree that have a LIMIT, itself among them."""
+    return (query for query in tree.find_all(exp.Query) if query.args.get("limit"))
+
+
+def _inner(tree: exp.Query) -> list[exp.Select]:
+    return [query for query in _cuts(tree) if query is not tree and isinstance(query, exp.Select)]
+
+
+def _refined(tree: exp.Query, dialect: Dialect, run: Run) -> Iterator[exp.Query]:
+    """The query with the cuts of its inner queries decided in every way that is worth trying."""
+    inner = _inner(tree)
+    if not inner:
+        return
+    choices = [[None, *_terms(query, tree, dialect, run)] for query in inner]
+    for chosen in islice(product(*choices), 1, MOST_WITNESSES + 1):
+        refined = tree.copy()
+        for query, term in zip(_inner(refined), chosen, strict=True):
+            if term is not None:
+                _append(query, term)
+        yield refined
+
+
+def _append(query: exp.Select, term: exp.Expr) -> None:
+    order = query.args.get("order")
+    query.set("order", exp.Order(expressions=[*(order.expressions if order else ()), term.copy()]))
+
+
+def _terms(query: exp.Select, tree: exp.Query, dialect: Dialect, run: Run) -> Iterator[exp.Expr]:
+    """Sort terms that could decide a tie: each tied row first, then the row numbers in both directions."""
+    alone = query.copy()
+    if (tables := tree.args.get("with_")) is not None and alone.args.get("with_") is None:
+        alone.set("with_", tables.copy())
+    ranking = rank(alone, dialect, run)
+    tied = [] if ranking is None else _distinct(ranking.chosen_from)
+    if ranking is not None and len(tied) <= 1:
+        return
+    if not any(column.is_star for column in query.selects):
+        for row in tied[:_MOST_ALTERNATIVES]:
+            term = _first(query, row)
+            if term is not None:
+                yield term
+    if dialect in _ROW_NUMBER:
+        number = exp.column(_ROW_NUMBER[dialect])
+        for descending in (False, True):
+            yield exp.Ordered(this=number, desc=descending, nulls_first=not descending)
+
+
+def _distinct(rows: Iterable[Row]) -> list[Row]:
+    return list({repr(row): row for row in rows}.values())
+
+
+def _first(query: exp.Select, row: Row) -> exp.Ordered | None:
+    """A sort term that puts the rows with these values before others; None if a value cannot be written."""
+    try:
+        same = [
+            exp.NullSafeEQ(this=exp.paren(column.unalias().copy()), expression=_literal(value))
+            for column, value in zip(query.selects, row, strict=True)
+        ]
+    except ValueError:
+        return None
+    return exp.Ordered(this=exp.paren(exp.and_(*same)), desc=True, nulls_first=False)
+
+
+def _literal(value: object) -> exp.Expr:
+    """A value in SQL.
+
+    Raises:
+        ValueError: it is of a type that sqlglot cannot write.
+    """
+    return exp.HexString(this=value.hex()) if isinstance(value, bytes) else exp.convert(value)

@@ -1,0 +1,193 @@
+"""A query without its cut, as a text for its own engine: beside each row stand its sort keys and its rank.
+
+The rank is DENSE_RANK() over the query's own ORDER BY. It is computed before DISTINCT, where it does no harm:
+rows with equal keys have equal ranks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from harness.words import Dialect
+
+SQLGLOT = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
+"""What sqlglot calls the dialects."""
+
+
+@dataclass(frozen=True)
+class Uncut:
+    """A query without its cut; its own columns come first, then `keys` sort keys, then the rank.
+
+    Without keys there is no rank. `in_order`: rows come as the query's own ORDER BY has them, so that ranks
+    have to grow. `once`: a row of its own columns may come only once, or else its place is not defined.
+    """
+
+    sql: str
+    keys: int
+    in_order: bool = True
+    once: bool = False
+
+
+def uncut(tree: exp.Query, dialect: Dialect) -> Iterator[Uncut]:
+    """The texts to try until the engine takes one; none where a sort key cannot be put beside the rows.
+
+    There are two where a name inside a sort key may be a column's or an alias: engines look for columns
+    first.
+    """
+    if not isinstance(tree, exp.Select | exp.SetOperation):
+        return
+    doubtful = [column for ordered in _order(tree) for column in _aliases(ordered.this, _columns(tree))]
+    ways = [False, True] if doubtful else [False]
+    if dialect is Dialect.SQLITE and any(column.this.quoted for column in doubtful):
+        # A quoted name that is no column's would be a text there. https://sqlite.org/quirks.html#dblquote
+        ways = [True]
+    for with_aliases in ways:
+        keys = _keys(tree, with_aliases=with_aliases)
+        if keys is None:
+            continue
+        try:
+            yield _made(tree, keys, dialect)
+        except ValueError:
+            return
+
+
+@dataclass(frozen=True)
+class _Key:
+    """A sort key; `column` is its index in the SELECT list, if it stands there."""
+
+    ordered: exp.Ordered
+    column: int | None
+
+
+def _keys(tree: exp.Query, *, with_aliases: bool) -> list[_Key] | None:
+    """The sort keys that can tell rows apart; None where one is not known."""
+    keys = [_key(tree, ordered, with_aliases=with_aliases) for ordered in _order(tree)]
+    found = [key for key in keys if key is not None]
+    if len(found) < len(keys):
+        return None
+    if isinstance(tree, exp.SetOperation):
+        return found
+    constant = (exp.Literal, exp.Null, exp.Boolean)
+    return [key for key in found if not isinstance(key.ordered.this.unnest(), constant)]
+
+
+def _key(tree: exp.Query, ordered: exp.Ordered, *, with_aliases: bool) -> _Key | None:
+    """A sort key by its number, its name in the result, or as an expression.
+
+    https://sqlite.org/lang_select.html#orderby
+    https://dev.mysql.com/doc/refman/9.7/en/select.html
+    https://www.postgresql.org/docs/current/queries-order.html
+    """
+    columns, this = _columns(tree), ordered.this.unnest()
+    column = None
+    if isinstance(this, exp.Literal) and this.is_int:
+        column = int(this.name) - 1
+        if not 0 <= column < len(columns) or any(before.is_star for before in columns[: column + 1]):
+            return None
+    elif isinstance(this, exp.Column) and not this.table:
+        names = [it.output_name.lower() for it in columns]
+        column = names.index(this.name.lower()) if this.name.lower() in names else None
+    if column is None:
+        column = next((place for place, it in enumerate(columns) if it.unalias() == this), None)
+    if column is None and isinstance(tree, exp.SetOperation):
+        return None
+    resolved = ordered.copy()
+    if column is not None:
+        resolved.set("this", columns[column].unalias().copy())
+    elif with_aliases:
+        for alias in list(_aliases(resolved.this, columns)):
+            meant = next(it for it in columns if it.alias.lower() == alias.name.lower())
+            alias.replace(exp.paren(meant.unalias(), copy=True))
+    return _Key(resolved, column)
+
+
+def _aliases(key: exp.Expr, columns: Sequence[exp.Expr]) -> Iterator[exp.Column]:
+    """What may be an alias inside a sort key; the key itself is no such thing, if it is a name."""
+    names = {column.alias.lower() for column in columns if column.alias}
+    if isinstance(key.unnest(), exp.Column):
+        return
+    for column in key.find_all(exp.Column):
+        if not column.table and column.name.lower() in names:
+            yield column
+
+
+def _made(tree: exp.Query, keys: Sequence[_Key], dialect: Dialect) -> Uncut:
+    """The text.
+
+    Raises:
+        ValueError: sqlglot has no words for something in it.
+    """
+    bare = tree.copy()
+    bare.set("limit", None)
+    bare.set("offset", None)
+    distinct = bare.args.get("distinct") if isinstance(bare, exp.Select) else None
+    is_plain = distinct is not None and not distinct.args.get("on")
+    nested = any(key.ordered.this.find(exp.Window, exp.Query) for key in keys)
+    starred = any(column.is_star for column in _columns(tree))
+    if not keys:
+        ready = bare
+    elif isinstance(bare, exp.Select) and (starred or not nested):
+        ready = _beside(bare, keys)
+    else:
+        ready = _around(bare, keys)
+    return Uncut(
+        ready.sql(dialect=SQLGLOT[dialect], comments=False),
+        len(keys),
+        in_order=ready is bare,
+        once=is_plain and any(key.column is None for key in keys),
+    )
+
+
+def _beside(bare: exp.Select, keys: Sequence[_Key]) -> exp.Query:
+    """The query itself, with more columns."""
+    beside = [exp.alias_(key.ordered.this.copy(), f"bird_key_{n}") for n, key in enumerate(keys)]
+    bare.set("expressions", [*bare.expressions, *beside, _rank([key.ordered for key in keys])])
+    return bare
+
+
+def _around(bare: exp.Query, keys: Sequence[_Key]) -> exp.Query:
+    """A query that ranks the query's rows, for keys that a window of its own could not hold.
+
+    Raises:
+        ValueError: a star hides how many columns there are.
+    """
+    columns = _columns(bare)
+    if any(column.is_star for column in columns):
+        raise ValueError("a star")
+    bare.set("order", None)
+    own = [f"bird_column_{n}" for n in range(len(columns))]
+    names = [own[key.column] if key.column is not None else f"bird_key_{n}" for n, key in enumerate(keys)]
+    hidden = [key.ordered.this.copy() for key in keys if key.column is None]
+    if hidden:
+        bare.set("expressions", [*bare.expressions, *hidden])
+    alias = exp.TableAlias(
+        this=exp.to_identifier("bird_uncut"),
+        columns=[exp.to_identifier(name) for name in (*own, *(n for n in names if n not in own))],
+    )
+    ordered = [key.ordered.copy() for key in keys]
+    for one, name in zip(ordered, names, strict=True):
+        one.set("this", exp.column(name))
+    return exp.Select(
+        with_=exp.With(expressions=[exp.CTE(this=bare, alias=alias)]),
+        expressions=[*map(exp.column, own), *map(exp.column, names), _rank(ordered)],
+        from_=exp.From(this=exp.to_table("bird_uncut")),
+    )
+
+
+def _rank(ordered: Sequence[exp.Ordered]) -> exp.Expr:
+    order = exp.Order(expressions=[one.copy() for one in ordered])
+    return exp.alias_(exp.Window(this=exp.Anonymous(this="DENSE_RANK"), order=order), "bird_rank")
+
+
+def _order(tree: exp.Query) -> Sequence[exp.Ordered]:
+    order = tree.args.get("order")
+    return order.expressions if order else ()
+
+
+def _columns(tree: exp.Query) -> Sequence[exp.Expr]:
+    """The result columns; a compound query's are those of its first SELECT."""
+    first: exp.Expr = tree
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    return first.selects if isinstance(first, exp.Query) else ()
