@@ -1,0 +1,68 @@
+"""What Spider's measures find in one pair of a prediction and its gold."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Self
+
+
+class Hardness(StrEnum):
+    """Spider's four levels of a gold query, in the order that every table shows them."""
+
+    EASY = "easy"
+    MEDIUM = "medium"
+    HARD = "hard"
+    EXTRA = "extra"
+
+
+class Part(StrEnum):
+    """Spider's ten components of a query, in the order of its tables; its own names are in docs/spider.md."""
+
+    SELECT = "select"
+    SELECT_NO_AGGREGATE = "select_no_aggregate"
+    WHERE = "where"
+    WHERE_NO_OPERATOR = "where_no_operator"
+    GROUP_BY = "group_by"
+    GROUP_BY_HAVING = "group_by_having"
+    ORDER_BY = "order_by"
+    AND_OR = "and_or"
+    SET_OPERATIONS = "set_operations"
+    KEYWORDS = "keywords"
+
+
+@dataclass(frozen=True)
+class Match:
+    """One component of a pair: how many elements the prediction has, the gold has, and both have."""
+
+    predicted: int
+    gold: int
+    matched: int
+
+    @property
+    def is_right(self) -> bool:
+        """Spider's score of a component, all or nothing: the same elements, or none on either side."""
+        return self.predicted == self.gold == self.matched
+
+
+@dataclass(frozen=True)
+class Structure:
+    """One pair: `hardness` of its gold, `exact` matching without values, and every component.
+
+    `parsed` says whether the prediction could be read; one that could not counts as an empty query. A
+    `dataclasses.asdict` of it holds plain values, from which `from_json` makes it again.
+    """
+
+    hardness: Hardness
+    exact: bool
+    parsed: bool
+    parts: Mapping[Part, Match]
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """Back from the values of `dataclasses.asdict`, checked against the vocabularies."""
+        return cls(
+            hardness=Hardness(record["hardness"]),
+            exact=record["exact"],
+            parsed=record["parsed"],
+            parts={Part(name): Match(**counts) for name, counts in record["parts"].items()},
+        )
