@@ -3,16 +3,13 @@
 Limits are enforced by the engine, and by a cancel from outside should the engine let one pass.
 """
 
-import threading
 import time
 from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.engines.base import Engine, Row, Session, SqlError, SqlTimeout
 from harness.engines.namespace import Database
-
-_CANCEL_AFTER_SECONDS = 0.25
-"""How long after the limit the client stops a statement that the engine has not stopped."""
+from harness.watchdog import Watchdog
 
 
 class Ending(StrEnum):
@@ -57,30 +54,18 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
     Raises:
         EngineLost: the engine is to blame, not the statement.
     """
-    with engine.session(database, limits.seconds) as session:
+    with engine.session(database, limits.seconds) as session, Watchdog() as watchdog:
         started = time.perf_counter()
-        late = threading.Event()
-        watchdog = threading.Timer(limits.seconds + _CANCEL_AFTER_SECONDS, _stop, (session, late))
-        watchdog.daemon = True
-        watchdog.start()
         try:
-            ending, rows, error = _collect(session, sql, limits)
+            with watchdog.guard(session, limits.seconds):
+                ending, rows, error = _collect(session, sql, limits)
         except SqlError as failure:
-            stopped = isinstance(failure, SqlTimeout) or late.is_set()
+            stopped = isinstance(failure, SqlTimeout) or watchdog.fired
             ending, rows = (Ending.TIMEOUT if stopped else Ending.ERROR), ()
             error, code = failure.message, failure.code
         else:
             code = None
-        finally:
-            # The session goes on to somebody else: no cancel may still be on its way.
-            watchdog.cancel()
-            watchdog.join()
         return Execution(ending, rows, error, code, time.perf_counter() - started)
-
-
-def _stop(session: Session, late: threading.Event) -> None:
-    late.set()
-    session.cancel()
 
 
 def _collect(session: Session, sql: str, limits: Limits) -> tuple[Ending, tuple[Row, ...], str | None]:

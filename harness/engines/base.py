@@ -4,7 +4,8 @@ One small module per engine stands behind `Engine`. An engine knows how to open 
 database and how to tell its errors apart; it knows nothing of questions, predictions or scores.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import ClassVar, Protocol, Self
 
@@ -40,6 +41,20 @@ class EngineLost(EngineUnavailable):
     """The engine cannot be reached or dropped the connection: nobody's SQL is to blame."""
 
 
+@dataclass(frozen=True)
+class Spent:
+    """Seconds that an engine has counted: all, and of these the ones on the processor where it tells."""
+
+    elapsed: float
+    processor: float | None
+
+    def __sub__(self, earlier: "Spent") -> "Spent":
+        processor = None
+        if self.processor is not None and earlier.processor is not None:
+            processor = self.processor - earlier.processor
+        return Spent(self.elapsed - earlier.elapsed, processor)
+
+
 class Session(Protocol):
     """A connection that can read one database and change nothing."""
 
@@ -58,6 +73,22 @@ class Session(Protocol):
 
     def cancel(self) -> None:
         """Stop the running statement; callable from another thread, harmless when nothing runs."""
+        ...
+
+    def program(self, sql: str) -> Hashable:
+        """What the engine is going to do for `sql`, where it can say that to the last step; else None.
+
+        Texts with equal programs do equal work. Runs nothing of `sql`, and never raises for it.
+        """
+        ...
+
+    def spent(self) -> Spent | None:
+        """The time that the engine itself has counted, up to now, for what this session ran.
+
+        Only the difference between a reading right before and one right after a statement means anything: it
+        is that statement's time. Some engines count for all sessions of the reading role together, so nothing
+        else may run meanwhile. None where the engine does not count.
+        """
         ...
 
     def __enter__(self) -> Self: ...

@@ -2,13 +2,15 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
 import pymysql
 from pymysql.cursors import SSCursor
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, SqlError, SqlTimeout
+from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout
+from harness.engines.mysql_clock import MySQLClock
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.words import Dialect, Profile
@@ -50,7 +52,7 @@ class MySQLSession:
             init_command="SET SESSION transaction_read_only = 1, "
             f"SESSION max_execution_time = {max(1, round(seconds * 1000))}",
         )
-
+        self._closing = contextlib.ExitStack()
         self._thread: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
@@ -75,12 +77,32 @@ class MySQLSession:
         ):
             cursor.execute(f"KILL QUERY {self._thread}")
 
+    def program(self, sql: str) -> None:
+        """See `Session.program`: MySQL's plans leave steps out."""
+
+    def spent(self) -> Spent | None:
+        """See `Session.spent`."""
+        counted = self._clock and self._clock.spent()
+        return Spent(*counted) if counted else None
+
+    @cached_property
+    def _clock(self) -> MySQLClock | None:
+        server = self._server
+        try:
+            connection = _connect(server, server.user, server.password)
+        except EngineLost:
+            return None
+        clock = MySQLClock(connection, self._thread)
+        self._closing.callback(clock.close)
+        return clock
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closing.close()
         # An orderly close would first read every row that the server still wants to send.
         self._connection._force_close()  # type: ignore[attr-defined]  # noqa: SLF001 - no public one
 

@@ -4,8 +4,10 @@ The official evaluator uses psycopg2. Where the two drivers differ, psycopg2's w
 statements in one text return the last one's rows, and types that psycopg2 does not know come back as text.
 """
 
+import contextlib
 import weakref
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import islice
 from threading import Lock
 from types import TracebackType
@@ -17,9 +19,10 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, SqlError, SqlTimeout
+from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout
 from harness.engines.namespace import Database
-from harness.engines.server import Server
+from harness.engines.postgresql_clock import PostgreSQLClock
+from harness.engines.server import Origin, Server
 from harness.words import Dialect
 
 _TEXT_IN_PSYCOPG2 = (
@@ -110,6 +113,8 @@ class PostgreSQLSession:
             client_encoding="utf8",
             application_name="bird-harness",
         )
+        self._server = server
+        self._closing = contextlib.ExitStack()
         self._idle = idle
         self._ran_to_its_end = True
         try:
@@ -153,7 +158,27 @@ class PostgreSQLSession:
 
     def cancel(self) -> None:
         """See `Session.cancel`."""
-        self._connection.cancel_safe(timeout=_CONNECT_SECONDS)
+        with contextlib.suppress(psycopg.Error):
+            self._connection.cancel_safe(timeout=_CONNECT_SECONDS)
+
+    def program(self, sql: str) -> None:
+        """See `Session.program`: PostgreSQL's plans leave steps out."""
+
+    def spent(self) -> Spent | None:
+        """See `Session.spent`; for all sessions of the reading role together."""
+        seconds = self._clock and self._clock.seconds()
+        return Spent(seconds, None) if seconds else None
+
+    @cached_property
+    def _clock(self) -> PostgreSQLClock | None:
+        server = self._server
+        try:
+            connection = _administrating(server)
+        except psycopg.Error:
+            return None
+        clock = PostgreSQLClock(connection, server.reader_user, may_install=server.origin is not Origin.DSN)
+        self._closing.callback(clock.close)
+        return clock
 
     def __enter__(self) -> Self:
         return self
@@ -161,6 +186,7 @@ class PostgreSQLSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._closing.close()
         if self._ran_to_its_end:
             self._idle.give(self._conninfo, self._connection)
         else:
@@ -172,6 +198,13 @@ class _Context:
 
     adapters = _ADAPTERS
     connection = None
+
+
+def _administrating(server: Server) -> psycopg.Connection:
+    return psycopg.connect(
+        host=server.host, port=server.port, user=server.user, password=server.password,
+        dbname="postgres", connect_timeout=_CONNECT_SECONDS, autocommit=True,
+    )  # fmt: skip
 
 
 def _one_line(error: Exception) -> str:
@@ -210,10 +243,7 @@ class PostgreSQLEngine:
         """The one row that `sql` returns to the administrating account, as text."""
         server = self.server
         try:
-            with psycopg.connect(
-                host=server.host, port=server.port, user=server.user, password=server.password,
-                dbname="postgres", connect_timeout=_CONNECT_SECONDS, autocommit=True,
-            ) as connection:  # fmt: skip
+            with _administrating(server) as connection:
                 row = connection.execute(sql.encode()).fetchone()
         except psycopg.Error as error:
             raise EngineLost(f"PostgreSQL at {server.address}: {_one_line(error)}") from error

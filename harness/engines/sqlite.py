@@ -1,18 +1,25 @@
 """SQLite, embedded: the file is opened read-only and immutable, and an authorizer refuses the rest."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Hashable, Iterator, Mapping
 from types import TracebackType
 from typing import ClassVar, Self
 from urllib.parse import quote
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, SqlError, SqlTimeout
+from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout
 from harness.engines.namespace import Database
 from harness.words import Dialect
 
 _READING = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 )
+
+_FAILURES = (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError, OverflowError)
+"""What the driver raises for a statement."""
+
+_EXACT_SECONDS = 1e-6
+_THREAD_TIME_IS_EXACT = time.get_clock_info("thread_time").resolution <= _EXACT_SECONDS
 
 
 def _allow_reading(
@@ -47,7 +54,7 @@ class SQLiteSession:
             cursor = self._connection.execute(sql)
             while batch := cursor.fetchmany(BATCH_ROWS):
                 yield batch
-        except (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError, OverflowError) as error:
+        except _FAILURES as error:
             code = getattr(error, "sqlite_errorname", None)
             kind = SqlTimeout if code == "SQLITE_INTERRUPT" else SqlError
             raise kind(str(error), code) from error
@@ -55,6 +62,21 @@ class SQLiteSession:
     def cancel(self) -> None:
         """See `Session.cancel`. https://www.sqlite.org/c3ref/interrupt.html."""
         self._connection.interrupt()
+
+    def program(self, sql: str) -> Hashable:
+        """See `Session.program`: SQLite's byte code, without what only serves a reader.
+
+        https://www.sqlite.org/opcode.html
+        """
+        try:
+            steps = self._connection.execute(f"EXPLAIN {sql}").fetchall()
+        except _FAILURES:
+            return None
+        return tuple((opcode, *operands) for _, opcode, *operands, _ in steps)
+
+    def spent(self) -> Spent | None:
+        """See `Session.spent`: SQLite runs in the thread that asks, whose processor time it is."""
+        return Spent(time.perf_counter(), time.thread_time()) if _THREAD_TIME_IS_EXACT else None
 
     def __enter__(self) -> Self:
         return self

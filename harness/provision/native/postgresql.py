@@ -17,6 +17,9 @@ INITDB_OPTIONS = ("--encoding=UTF8", "--locale=C", "--lc-ctype=C.UTF-8")
 """Sorted by bytes, as in SQLite; upper() and ILIKE know letters beyond ASCII, as in the official image."""
 
 _LEAST_MAJOR = 13
+_LIBRARIES = ("lib", "lib/postgresql", "lib/postgresql@*", "lib64/pgsql", "lib/pgsql")
+"""Where the server's libraries are, below the folder that has its programs in `bin`."""
+
 _PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin")
 
 
@@ -97,12 +100,20 @@ def _serve(program: Program, home: Home, port: int) -> list[str]:
         "port": port,
         "unix_socket_directories": "",
     }
+    if not _has_statistics(program):
+        settings["shared_preload_libraries"] = ""
     return [
         str(program.path),
         "-D",
         str(home.data),
         *(f"--{name}={value}" for name, value in settings.items()),
     ]
+
+
+def _has_statistics(program: Program) -> bool:
+    """Whether pg_stat_statements, which the configuration names, is there: some package it apart."""
+    prefix = program.path.resolve().parents[1]
+    return any(True for place in _LIBRARIES for _ in prefix.glob(f"{place}/pg_stat_statements.*"))
 
 
 RECIPE = Recipe(

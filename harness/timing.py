@@ -1,0 +1,213 @@
+"""How long a prediction takes beside its gold, on a real engine: one pair of SQL texts becomes one `Timing`.
+
+For pairs that match, and only while nothing else runs. The times are those of warm statements: a time begins
+when the text is sent and ends when the last row is there and the cursor is closed; connecting is not in it.
+Limits hold here, too. What the times come to is decided in `harness.metrics.efficiency`.
+"""
+
+import contextlib
+import gc
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from harness.engines.base import Engine, EngineLost, Session, Spent, SqlError, SqlTimeout
+from harness.engines.namespace import Database
+from harness.execution import Limits
+from harness.metrics.efficiency import (
+    CONFIDENCE,
+    Clock,
+    Timing,
+    decide,
+    official_tau,
+    reward,
+    same_text,
+    steady,
+)
+from harness.watchdog import Watchdog
+
+ITERATIONS = 100
+"""How often the official script times a pair; also by how many times it lengthens the limit of the pair."""
+
+_LEAST_SECONDS = 1e-9
+"""A time that a clock is too coarse to see."""
+
+
+class Method(StrEnum):
+    """How a pair is timed."""
+
+    OFFICIAL = "official"
+    """As the published script does: 100 times each, a new session for every execution, the client's clock."""
+    STABLE = "stable"
+    """Until the reward is decided, in two warm sessions, by the engine's own clock where it has one."""
+
+
+def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
+    engine: Engine, database: Database, prediction: str, gold: str, method: Method, limits: Limits
+) -> Timing:
+    """Time a prediction that matches its gold.
+
+    Args:
+        engine: where both run. Nothing else may run there or on this machine.
+        database: the one that the question is about.
+        prediction: its SQL text.
+        gold: gold's SQL text.
+        method: how to time them.
+        limits: `seconds` holds for each execution (stable), or 100 times as long for all of them together
+            (official). Rows are read and dropped, so that the other limits do not matter.
+
+    Raises:
+        EngineLost: the engine is to blame, not a statement.
+    """
+    if method is Method.OFFICIAL:
+        return _official(engine, database, prediction, gold, limits)
+    if same_text(prediction, gold):
+        return _IDENTICAL
+    with (
+        Watchdog() as watchdog,
+        engine.session(database, limits.seconds) as gold_session,
+        engine.session(database, limits.seconds) as prediction_session,
+        _without_garbage_collection(),
+    ):
+        program = gold_session.program(gold)
+        if program is not None and program == prediction_session.program(prediction):
+            return _IDENTICAL
+        return _stable(
+            _Statement(_PREDICTION, prediction, prediction_session, watchdog, limits.seconds),
+            _Statement(_GOLD, gold, gold_session, watchdog, limits.seconds),
+        )
+
+
+_IDENTICAL = Timing(1.0, 1.0, 1.0, 0, 0, Clock.IDENTICAL, 1.0, decided=True, reward=1.0)
+
+
+class _Failed(Exception):
+    """A statement failed or ran out of time while it was timed."""
+
+    def __init__(self, statement: "_Statement", why: str) -> None:
+        super().__init__(f"the {statement.name} {why} while it was timed")
+        self.is_of_gold = statement.name == _GOLD
+
+
+_PREDICTION, _GOLD = "prediction", "gold"
+
+
+@dataclass
+class _Statement:
+    """One of the two SQL texts in a session, with what its executions took since `spent` was emptied."""
+
+    name: str
+    sql: str
+    session: Session
+    watchdog: Watchdog
+    limit: float
+    clock: Clock = Clock.CLIENT
+    spent: list[Spent] = field(default_factory=list)
+    executions: int = 0
+
+    def run(self) -> None:
+        """Run it to its last row.
+
+        Raises:
+            _Failed: it does not come to its end.
+        """
+        self.executions += 1
+        try:
+            with self.watchdog.guard(self.session, self.limit):
+                before = self._read()
+                for _ in self.session.batches(self.sql):
+                    pass
+                self.spent.append(self._read() - before)
+        except SqlError as error:
+            if not isinstance(error, SqlTimeout) and not self.watchdog.fired:
+                raise _Failed(self, f"failed ({error.message})") from error
+            raise _Failed(self, f"took longer than {self.limit:.3g} s") from error
+        if self.watchdog.fired:
+            raise _Failed(self, f"took longer than {self.limit:.3g} s")
+
+    def _read(self) -> Spent:
+        if self.clock is Clock.CLIENT:
+            return Spent(time.perf_counter(), None)
+        spent = self.session.spent()
+        if spent is None:
+            raise EngineLost("the engine stopped counting the time of statements")
+        return spent
+
+    def times(self) -> list[float]:
+        """Seconds of each execution."""
+        elapsed = [spent.elapsed for spent in self.spent]
+        processor = [spent.processor for spent in self.spent if spent.processor is not None]
+        times = steady(elapsed, processor) if processor else elapsed
+        return [max(seconds, _LEAST_SECONDS) for seconds in times]
+
+
+def _stable(prediction: _Statement, gold: _Statement) -> Timing:
+    """Strictly in turn, so that each execution finds the caches as the other statement left them."""
+    pair = prediction, gold
+    try:
+        for statement in pair:
+            statement.run()
+        counted = all(statement.session.spent() for statement in pair)
+        for statement in pair:
+            statement.clock = Clock.SERVER if counted else Clock.CLIENT
+            statement.spent.clear()
+        decision = None
+        while decision is None:
+            for statement in pair:
+                statement.run()
+            ratios = [theirs / ours for ours, theirs in zip(prediction.times(), gold.times(), strict=True)]
+            decision = decide(ratios)
+    except _Failed as failure:
+        tau = 1.0 if failure.is_of_gold else 0.0
+        return _untimed(tau, prediction.executions + gold.executions, gold.clock, failure)
+    return Timing(
+        decision.tau,
+        decision.low,
+        decision.high,
+        len(ratios),
+        prediction.executions + gold.executions,
+        gold.clock,
+        CONFIDENCE,
+        decision.decided,
+        decision.reward,
+    )
+
+
+def _official(engine: Engine, database: Database, prediction: str, gold: str, limits: Limits) -> Timing:
+    """The script counts any failure against the prediction, and so does this."""
+    whole = limits.seconds * ITERATIONS
+    due = time.monotonic() + whole
+    times: list[float] = []
+    with Watchdog() as watchdog:
+        for number in range(2 * ITERATIONS):
+            name, sql = (_GOLD, gold) if number % 2 else (_PREDICTION, prediction)
+            with engine.session(database, whole) as session:
+                statement = _Statement(name, sql, session, watchdog, max(0.0, due - time.monotonic()))
+                try:
+                    statement.run()
+                except _Failed as failure:
+                    return _untimed(0.0, number + 1, Clock.CLIENT, failure)
+                times += statement.times()
+    ratios = [theirs / ours for ours, theirs in zip(times[::2], times[1::2], strict=True)]
+    tau = official_tau(ratios)
+    return Timing(
+        tau, None, None, len(ratios), len(times), Clock.CLIENT, None, decided=True, reward=reward(tau)
+    )
+
+
+def _untimed(tau: float, executions: int, clock: Clock, failure: _Failed) -> Timing:
+    """`tau` is the reward, too: 0, or 1 where nothing is held against the prediction."""
+    return Timing(tau, None, None, 0, executions, clock, None, tau == 0, tau, str(failure))
+
+
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Python's collector would run in the middle of whichever statement happens to be timed."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
