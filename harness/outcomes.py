@@ -1,10 +1,12 @@
 """The closed vocabulary of what can happen to a pair, and the typed record of one."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
+from harness.metrics.efficiency import Timing
+from harness.metrics.spider import Structure
 from harness.words import Dialect, Difficulty
 
 
@@ -40,13 +42,45 @@ class GoldOrigin(StrEnum):
     OVERRIDE = "override"
 
 
+class ErrorClass(StrEnum):
+    """What is wrong with a prediction that does not match, by the rules of `harness.diagnosis`."""
+
+    SYNTAX = "syntax"
+    """The engine cannot read the text, does not have the function, or refuses a statement of this kind."""
+    UNKNOWN_TABLE = "unknown_table"
+    """The name of a table means none, or two."""
+    UNKNOWN_COLUMN = "unknown_column"
+    """The name of a column means none, or several."""
+    TYPE_ERROR = "type_error"
+    """An operator, function or value does not fit the types, or a function the number of its arguments."""
+    WRONG_TABLES = "wrong_tables"
+    """It reads other tables than gold."""
+    WRONG_COLUMNS = "wrong_columns"
+    """It selects other columns, or in another order."""
+    WRONG_CONDITION = "wrong_condition"
+    """A condition or join is missing, is one more, or is another one."""
+    WRONG_LITERAL = "wrong_literal"
+    """The same conditions with other values."""
+    WRONG_AGGREGATION = "wrong_aggregation"
+    """Other aggregate functions, DISTINCT in them, grouping, or arithmetic with them."""
+    WRONG_ORDER = "wrong_order"
+    """Other rows are cut by ORDER BY and LIMIT."""
+    OTHER = "other"
+    """Nothing that the rules look at differs, or a text that runs cannot be read."""
+
+
 @dataclass(frozen=True)
 class PairResult:
     """One line of `results.jsonl`: a pair, its outcome and its scores.
 
-    `question` is the key that is unique within the question set; `scores` maps a metric's name to its
-    score; `error` and `code` are the engine's words where the outcome is an error or a timeout; times are
-    wall-clock seconds, None where the SQL was not run.
+    `question` is the key that is unique within the question set; `scores` maps a metric's name to its score,
+    without those that the pair's dialect does not have or that would take too much memory; `error` and `code`
+    are the engine's words where the outcome is an error or a timeout; times are wall-clock seconds, None
+    where the SQL was not run.
+    `error_class` says what is wrong with a prediction that is the predictor's and does not match; `timings`
+    has what the metrics of time measured, by method; `structure` what Spider's measures found;
+    `compared_variants` counts the variants of the database on which the prediction was held against gold,
+    None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong.
     """
 
     dialect: Dialect
@@ -62,20 +96,36 @@ class PairResult:
     code: str | None = None
     prediction_seconds: float | None = None
     gold_seconds: float | None = None
+    error_class: ErrorClass | None = None
+    timings: Mapping[str, Timing] = field(default_factory=dict)
+    structure: Structure | None = None
+    compared_variants: int | None = None
+    failed_variant: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
-        return {
-            name: value.value if isinstance(value, StrEnum) else value for name, value in asdict(self).items()
-        }
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """Back from `to_json`'s values, checked against the vocabularies."""
+        error_class, structure = record.get("error_class"), record.get("structure")
         typed: dict[str, Any] = {
             "dialect": Dialect(record["dialect"]),
             "difficulty": Difficulty(record["difficulty"]),
             "outcome": Outcome(record["outcome"]),
             "gold_origin": GoldOrigin(record["gold_origin"]),
+            "error_class": None if error_class is None else ErrorClass(error_class),
+            "timings": {method: Timing(**timing) for method, timing in record.get("timings", {}).items()},
+            "structure": None if structure is None else Structure.from_json(structure),
         }
         return cls(**{**record, **typed})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {_plain(key): _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value
