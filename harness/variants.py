@@ -1,0 +1,185 @@
+"""Variants of a question set's databases: other rows, the same tables; given as a folder or generated.
+
+Promises: every variant has every database that the questions need; a variant with the same bytes as the
+database itself, or as an earlier variant, is never counted as one, since it can prove nothing.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.benchmark import QuestionSet
+from harness.engines.namespace import Database
+from harness.errors import BadInput
+from harness.readers.textfiles import Faults, refuse
+from harness.twins import SCALE, find_generator, twins
+
+MOST_VARIANTS = 100
+
+_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+_GENERATED = "bird"
+"""The collection whose databases the generator knows: both revisions of Mini-Dev."""
+_SQLITE_HEADER = b"SQLite format 3\x00"
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The variants of a question set's databases.
+
+    `names` are all of them, in order; `telling` maps a database to those that differ from it and from each
+    other. `fingerprint` is JSON for the manifest: where they came from, size and sha256 of every file, and
+    per database the variants that repeat another file.
+    """
+
+    names: tuple[str, ...]
+    telling: Mapping[str, tuple[str, ...]]
+    fingerprint: Mapping[str, Any]
+    _collection: str = field(repr=False)
+    _folders: Mapping[str, Path] = field(repr=False)
+
+    def database(self, name: str, db_id: str) -> Database:
+        """A database of the variant `name`, for SQLite alone: no server has it."""
+        return Database(self._collection, db_id, _file(self._folders[name], db_id))
+
+
+def find_variants(
+    spec: str, questions: QuestionSet, bird_home: Path | None, say: Callable[[str], None]
+) -> Variants:
+    """Find the variants in a folder, or generate them.
+
+    Args:
+        spec: a folder with one subfolder a variant, `<variant>/<db_id>/<db_id>.sqlite` or
+            `<variant>/dev_databases/<db_id>/<db_id>.sqlite`; or a whole number N for the twins of the seeds
+            1 to N from the generator that comes with the data.
+        questions: the question set; variants of other databases than its own are not looked at.
+        bird_home: the folder of the unpacked data; default: as `load_set`.
+        say: takes one line at a time about what is made and what proves nothing.
+
+    Raises:
+        BadInput: the folder holds no variants or one lacks a database; the number is not between 1 and
+            `MOST_VARIANTS`; there is no generator for the set, or it failed.
+    """
+    if not spec:
+        raise BadInput("--variants is empty; name a folder of variants, or a number of them to generate")
+    origin: dict[str, Any]
+    if _NUMBER.fullmatch(spec):
+        count = _count(spec, questions)
+        generator = find_generator(bird_home or Path(os.environ.get("BIRD_HOME") or "data"))
+        folders = twins(generator, range(1, count + 1), questions.db_ids, say)
+        parent = folders["seed-1"].parent
+        origin = {"generator": generator.sha256, "scale": SCALE}
+    else:
+        parent = Path(spec).expanduser().resolve()
+        folders = _subfolders(parent, questions)
+        origin = {"folder": parent.name}
+    _check(folders, questions, parent)
+    return _compared(folders, questions, origin, say)
+
+
+def _count(spec: str, questions: QuestionSet) -> int:
+    count = int(spec)
+    if not 1 <= count <= MOST_VARIANTS:
+        raise BadInput(f"--variants {spec}: has to be between 1 and {MOST_VARIANTS}, or a folder of variants")
+    if questions.collection != _GENERATED:
+        raise BadInput(
+            f"--variants {spec}: question set {questions.name} has no generator of variants; "
+            "name a folder of variants"
+        )
+    return count
+
+
+def _subfolders(folder: Path, questions: QuestionSet) -> dict[str, Path]:
+    layout = "give each variant a folder of its own there, <variant>/<database>/<database>.sqlite"
+    try:
+        if not folder.is_dir():
+            refuse(folder, "no such folder of variants", "name a folder, or a number of variants to generate")
+        if any(_file(folder, db_id).exists() for db_id in questions.db_ids):
+            refuse(folder, "holds databases and no variants", layout)
+        found = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    except OSError as error:
+        refuse(folder, f"cannot be read ({error.strerror})", "check its permissions")
+    if not found:
+        refuse(folder, "has no variant in it", layout)
+    nested = {path: path / "dev_databases" for path in found}
+    return {path.name: inner if inner.is_dir() else path for path, inner in nested.items()}
+
+
+def _file(folder: Path, db_id: str) -> Path:
+    return folder / db_id / f"{db_id}.sqlite"
+
+
+def _check(folders: Mapping[str, Path], questions: QuestionSet, folder: Path) -> None:
+    faults = Faults(folder, "variant")
+    for name, place in folders.items():
+        files = {db_id: _file(place, db_id) for db_id in questions.db_ids}
+        missing = [db_id for db_id, path in files.items() if not path.is_file()]
+        broken = [db_id for db_id in files if db_id not in missing and not _is_sqlite(files[db_id])]
+        if missing:
+            fault = f"no <database>/<database>.sqlite for {', '.join(missing)}"
+            faults.add(name, fault, "a variant needs every database of the questions")
+        if broken:
+            faults.add(name, f"no SQLite file: {', '.join(broken)}", "make it again")
+    faults.stop()
+
+
+def _is_sqlite(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER
+    except OSError as error:
+        refuse(path, f"cannot be read ({error.strerror})", "check its permissions")
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What tells one file from another."""
+
+    bytes: int
+    sha256: str
+
+
+def _compared(
+    folders: Mapping[str, Path], questions: QuestionSet, origin: Mapping[str, Any], say: Callable[[str], None]
+) -> Variants:
+    """Read every file once, and find those that repeat another."""
+    db_ids = questions.db_ids
+    files = [questions.database(db_id).sqlite_path for db_id in db_ids]
+    files += [_file(folder, db_id) for folder in folders.values() for db_id in db_ids]
+    with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="bird") as pool:
+        contents = dict(zip(files, pool.map(_read, files), strict=True))
+    telling: dict[str, tuple[str, ...]] = {}
+    for db_id in db_ids:
+        known = {contents[questions.database(db_id).sqlite_path]}
+        names = []
+        for name, folder in folders.items():
+            content = contents[_file(folder, db_id)]
+            if content not in known:
+                known.add(content)
+                names.append(name)
+        telling[db_id] = tuple(names)
+    copies = [db_id for db_id, names in telling.items() if not names]
+    if copies:
+        say(f"{', '.join(copies)}: every variant is a copy of the database itself, so TS is EX there")
+    repeats = {db_id: [name for name in folders if name not in names] for db_id, names in telling.items()}
+    fingerprint = {
+        **origin,
+        "variants": {
+            name: {db_id: asdict(contents[_file(folder, db_id)]) for db_id in db_ids}
+            for name, folder in folders.items()
+        },
+        "repeats": {db_id: names for db_id, names in repeats.items() if names},
+    }
+    return Variants(tuple(folders), telling, fingerprint, questions.collection, folders)
+
+
+def _read(path: Path) -> _Content:
+    try:
+        with path.open("rb") as file:
+            return _Content(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+    except OSError as error:
+        refuse(path, f"cannot be read ({error.strerror})", "check the path and its permissions")

@@ -1,0 +1,152 @@
+"""Test-suite accuracy of real statements on real SQLite files."""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from harness.benchmark import Question, QuestionSet
+from harness.engines.namespace import Database
+from harness.engines.sqlite import SQLiteEngine, SQLiteSession
+from harness.execution import Limits
+from harness.suite import Suite, Verdict
+from harness.variants import find_variants
+from harness.words import Dialect, Difficulty
+
+LEAST = -(2**63)
+"""The integer of which SQLite knows no absolute value."""
+BASE = [("cat", 4), ("hen", 2)]
+VARIANTS = {
+    "a": [("dog", 4), ("cow", 4), ("emu", 2)],
+    "b": [("fox", 4), ("owl", 2), ("ant", 6)],
+    "c": [("ape", 4), ("eel", LEAST)],
+}
+GOLD = "SELECT name FROM animal WHERE legs = 4"
+COUNT_UP = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < (SELECT max(legs) FROM animal))"
+)
+
+
+def write(path: Path, rows: Sequence[tuple[str, int]], column: str = "legs") -> None:
+    path.parent.mkdir(parents=True)
+    connection = sqlite3.connect(path)
+    connection.execute(f"CREATE TABLE animal (name TEXT, {column} INTEGER)")
+    connection.executemany("INSERT INTO animal VALUES (?, ?)", rows)
+    connection.commit()
+    connection.close()
+
+
+def asked(gold: str) -> Question:
+    return Question("1", 1, "zoo", "Which animals?", "", Difficulty.SIMPLE, {Dialect.SQLITE: gold})
+
+
+def suite(
+    folder: Path,
+    variants: Mapping[str, Sequence[tuple[str, int]]] = VARIANTS,
+    *,
+    seconds: float = 30.0,
+    room: int = 10_000,
+) -> Suite:
+    """A suite for the zoo, whose databases are written into `folder`."""
+    write(folder / "base" / "zoo" / "zoo.sqlite", BASE)
+    for name, rows in variants.items():
+        column = "limbs" if name.startswith("renamed") else "legs"
+        write(folder / "variants" / name / "zoo" / "zoo.sqlite", rows, column)
+    questions = QuestionSet(
+        name="zoo",
+        title="zoo",
+        collection="zoo",
+        questions=(asked(GOLD),),
+        order={Dialect.SQLITE: ("1",)},
+        databases=folder / "base",
+        schemas={},
+        files={},
+    )
+    found = find_variants(str(folder / "variants"), questions, None, lambda _: None)
+    return Suite(found, Limits(seconds=seconds), room=room)
+
+
+@pytest.mark.parametrize(
+    ("sql", "verdict"),
+    [
+        ("SELECT DISTINCT name FROM animal WHERE legs IN (4) ORDER BY 1", Verdict(1.0, compared=3)),
+        (f"  {GOLD}\n", Verdict(1.0)),
+        ("SELECT name FROM animal WHERE legs > 2", Verdict(0.0, "b", "other rows", 2)),
+        ("SELECT name FROM animal WHERE name = 'cat'", Verdict(0.0, "a", "other rows", 1)),
+        ("SELECT name FROM animal WHERE abs(legs) = 4", Verdict(0.0, "c", "integer overflow", 3)),
+    ],
+    ids=["right", "text_of_gold", "right_by_chance_on_two", "right_by_chance_on_one", "fails_on_a_variant"],
+)
+def test_right_means_right_on_every_variant_and_the_first_that_differs_is_named(
+    tmp_path: Path, sql: str, verdict: Verdict
+) -> None:
+    assert suite(tmp_path).score(asked(GOLD), sql) == verdict
+
+
+@pytest.mark.parametrize(
+    ("variants", "verdict"),
+    [
+        ({"renamed": BASE, "z": [("fox", 4)]}, Verdict(1.0, compared=1, left_out=("renamed",))),
+        ({"renamed": BASE, "z": [("ant", 5)]}, Verdict(0.0, "z", "other rows", 1, ("renamed",))),
+        ({"renamed": BASE}, Verdict(1.0, left_out=("renamed",))),
+    ],
+    ids=["right_on_the_rest", "wrong_on_the_rest", "no_other"],
+)
+def test_a_variant_on_which_gold_fails_is_left_out_and_counted(
+    tmp_path: Path, variants: Mapping[str, Sequence[tuple[str, int]]], verdict: Verdict
+) -> None:
+    zoo = suite(tmp_path, variants)
+    for _ in range(2):
+        assert zoo.score(asked(GOLD), "SELECT name FROM animal WHERE legs > 2 AND legs < 6") == verdict
+    assert zoo.left_out == {"1": ("renamed",)}
+
+
+def test_a_variant_on_which_gold_takes_too_long_is_left_out(tmp_path: Path) -> None:
+    zoo = suite(tmp_path, {"big": [("eel", 10**15)], "small": [("eel", 3)]}, seconds=0.5)
+    verdict = zoo.score(asked(f"{COUNT_UP} SELECT count(*) FROM n"), "SELECT max(legs) FROM animal")
+    assert verdict == Verdict(1.0, compared=1, left_out=("big",))
+
+
+def test_a_prediction_that_takes_too_long_on_a_variant_is_wrong(tmp_path: Path) -> None:
+    zoo = suite(tmp_path, {"big": [("eel", 10**15)], "small": [("eel", 3)]}, seconds=0.5)
+    verdict = zoo.score(asked("SELECT max(legs) FROM animal"), f"{COUNT_UP} SELECT count(*) FROM n")
+    assert (verdict.score, verdict.failed_variant, verdict.fault) == (0.0, "big", "interrupted")
+
+
+def test_the_text_of_gold_is_right_even_where_every_run_differs(tmp_path: Path) -> None:
+    question = asked("SELECT random()")
+    zoo = suite(tmp_path)
+    assert zoo.score(question, "SELECT random()") == Verdict(1.0)
+    assert zoo.score(question, "SELECT random() AS number").score == 0.0
+
+
+def test_copies_of_the_database_and_of_other_variants_are_not_compared(tmp_path: Path) -> None:
+    variants = {"a": BASE, "b": [("fox", 4)], "c": [("fox", 4)], "d": BASE}
+    assert suite(tmp_path, variants).score(asked(GOLD), "SELECT 'fox'") == Verdict(1.0, compared=1)
+
+
+class CountingEngine(SQLiteEngine):
+    """SQLite that counts how often a session is opened: once for every SQL text that is executed."""
+
+    def __init__(self) -> None:
+        self.sessions = 0
+
+    def session(self, database: Database, seconds: float) -> SQLiteSession:
+        self.sessions += 1
+        return super().session(database, seconds)
+
+
+@pytest.mark.parametrize(("room", "golds"), [(10_000, 3), (0, 60)])
+def test_gold_runs_once_a_variant_while_its_rows_fit_and_verdicts_are_the_same(
+    tmp_path: Path, room: int, golds: int
+) -> None:
+    zoo = suite(tmp_path, room=room)
+    engine = CountingEngine()
+    zoo._engine = engine
+    texts = [f"SELECT name FROM animal WHERE legs = {number} - {number - 4}" for number in range(20)]
+    with ThreadPoolExecutor(4) as pool:
+        verdicts = list(pool.map(lambda sql: zoo.score(asked(GOLD), sql), texts))
+    assert verdicts == [Verdict(1.0, compared=3)] * 20
+    assert engine.sessions == golds + 3 * len(texts)
