@@ -1,17 +1,20 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images load eval coverage test fuzz lint format lock bench clean
+.PHONY: help setup up down status images load eval compare coverage test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
 PREDICTIONS ?=# prediction file or folder; default: the sample's own
 SET ?=#         sample (default), mini_dev, mini_dev_2025 or dev, the last three from BIRD_HOME (default ./data)
-METRICS ?=#     ex
+METRICS ?=#     names separated by commas (default: ex,soft_f1); docs/metrics.md lists them
+VARIANTS ?=#    for METRICS=ts: a folder of variants of the databases, or how many to generate
 PROFILE ?=#     official (default of eval) or faithful
 WORKERS ?=#     threads; default: one a core
 LIMIT ?=#       only the first LIMIT questions
 OUT ?=#         where run folders go; default: results
+A ?=#           what `compare` compares: a run folder, or FOLDER:PREDICTOR, FOLDER:DIALECT, FOLDER:DIALECT/PREDICTOR
+B ?=#           and what with
 QUERIES ?=#     how many queries `fuzz` generates; default: 10000
 SEED ?=#        which queries they are; default: 0
 NATIVE ?=#      NATIVE=1: private servers without Docker and without root
@@ -61,8 +64,11 @@ load: setup ## load the databases of SET into the servers that are up
 
 eval: setup ## score PREDICTIONS and print the table
 	@$(HARNESS) eval $(on_set) $(on_dialect) $(on_profile) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") \
-	  $(if $(METRICS),--metrics "$(METRICS)") $(if $(WORKERS),--workers "$(WORKERS)") \
+	  $(if $(METRICS),--metrics "$(METRICS)") $(if $(VARIANTS),--variants "$(VARIANTS)") $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+compare: setup ## compare two runs, predictors or engines: A=results/one B=results/other
+	@$(HARNESS) compare $(if $(A),"$(A)") $(if $(B),"$(B)") $(if $(METRICS),--metrics "$(METRICS)") $(ARGS)
 
 coverage: setup ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
 	@$(HARNESS) coverage $(on_set) $(on_dialect) $(on_profile) $(if $(WORKERS),--workers "$(WORKERS)") \
@@ -93,6 +99,7 @@ lock: setup ## choose the newest dependencies that pyproject.toml allows and loc
 bench: setup ## measure the harness and the translator against peers, in the same run
 	@$(BIN)/python -m benchmarks.evaluation $(ARGS)
 	@$(BIN)/python -m benchmarks.translation $(if $(SET),--set "$(SET)")
+	@$(BIN)/python -m benchmarks.alignment
 
 clean: ## remove what `make` made here, apart from results and .env
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist

@@ -15,13 +15,16 @@ from rich.console import Console
 
 from dialects.coverage import Origin
 from harness import provision
+from harness.compare import CompareRequest, parse_thresholds
+from harness.compare import compare as compare_runs
 from harness.coverage import CoverageRequest, measure
 from harness.drivers import run_directly, run_with_pytest
 from harness.engines import on_server
 from harness.engines.server import Server
 from harness.errors import BadInput, EngineUnavailable, HarnessError
 from harness.execution import Limits
-from harness.plan import ALL, AUTO, Request, find_servers, parse_dialects, prepare
+from harness.metrics import DEFAULT_METRICS, METRICS
+from harness.plan import ALL, AUTO, Request, find_servers, parse_dialects, parse_metrics, prepare
 from harness.predictions import Extract
 from harness.provision.images import build
 from harness.readers.question_sets import load_set
@@ -59,6 +62,8 @@ Dialects = Annotated[
     str, typer.Option("--dialect", help="sqlite, mysql, postgresql, all, or auto: every engine that is up.")
 ]
 ProfileName = Annotated[Profile, typer.Option("--profile", help="How the databases are loaded.")]
+
+_OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
 
 
 def _say(line: str) -> None:
@@ -106,7 +111,13 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         Extract, typer.Option(help="Take SQL out of Markdown fences, or run it as it is.")
     ] = Extract.NONE,
     allow_missing: Annotated[bool, typer.Option("--allow-missing", help="Score what is there.")] = False,
-    metrics: Annotated[str, typer.Option(help="Metrics, separated by commas.")] = "ex",
+    metrics: Annotated[
+        str, typer.Option(help=f"Metrics, separated by commas: {', '.join(METRICS)}.")
+    ] = ",".join(DEFAULT_METRICS),
+    variants: Annotated[
+        str | None,
+        typer.Option(help="For ts: a folder of variants of the databases, or how many to generate."),
+    ] = None,
     profile: ProfileName = Profile.OFFICIAL,
     workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
@@ -127,7 +138,8 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         predictor=predictor,
         extract=extract,
         allow_missing=allow_missing,
-        metrics=metrics.split(","),
+        metrics=parse_metrics(metrics),
+        variants=variants,
         profile=profile,
         limit=limit,
         seconds=timeout,
@@ -229,6 +241,41 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     with loading_bar(_messages) as progress:
         code = measure(request, servers, _say, progress)
     raise typer.Exit(code)
+
+
+@app.command()
+def compare(  # noqa: PLR0913 - one parameter an option
+    a: Annotated[str, typer.Argument(metavar="A", help=_OPERAND)],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same for the other side.")],
+    *,
+    metrics: Annotated[str | None, typer.Option(help="Separated by commas. Default: all in both.")] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC=PERCENT", help="Exit with 1 where B's total is below; repeatable."),
+    ] = None,
+    no_regression: Annotated[
+        bool, typer.Option("--no-regression", help="Exit with 1 where a total of B is below A's.")
+    ] = False,
+    significant: Annotated[
+        bool, typer.Option("--significant", help="With --no-regression: only where p is below 0.05.")
+    ] = False,
+    flips: Annotated[
+        int | None, typer.Option(min=0, help="List so many flipped questions a direction. Default: all.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="File to write everything to.")] = None,
+) -> None:
+    """Hold two runs, predictors or engines against each other, question by question; 1 on a regression."""
+    request = CompareRequest(
+        a=a,
+        b=b,
+        metrics=metrics.split(",") if metrics is not None else (),
+        fail_under=parse_thresholds(fail_under or ()),
+        no_regression=no_regression,
+        significant=significant,
+        flips=flips,
+        json=json,
+    )
+    raise typer.Exit(compare_runs(request, _say))
 
 
 @app.command()

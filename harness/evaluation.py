@@ -1,28 +1,28 @@
 """The only conductor: questions, predictions and engines go in, one `PairResult` per pair comes out.
 
 Promises: each gold is executed once per engine, whatever the number of predictors and workers; a gold that
-fails is never held against a prediction; equal predictions for a question are executed once.
+fails is never held against a prediction; equal predictions for a question are executed once. What is timed is
+timed afterwards, one pair at a time, with nothing else running.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from threading import Lock
-from typing import TypeVar
+from functools import partial
 
-from dialects.overrides import Override, overrides
-from dialects.translate import Untranslatable, translate
 from harness.benchmark import Question, QuestionSet
 from harness.engines.base import Engine, EngineLost
-from harness.execution import Ending, Execution, Limits, execute
-from harness.metrics import METRICS
-from harness.outcomes import GoldOrigin, Outcome, PairResult
+from harness.execution import Limits
+from harness.golds import Gold, Golds
+from harness.metrics import DEFAULT_METRICS, METRICS, Basis
+from harness.metrics.efficiency import Timing
+from harness.once import Once
+from harness.outcomes import Outcome, PairResult
 from harness.predictions import PredictionFile
+from harness.scoring import Scoring, Verdict
+from harness.timing import Method, measure
+from harness.variants import Variants
 from harness.words import Dialect, Profile
-from loaders.census import census
-from loaders.schema import Schema
-
-Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -40,49 +40,8 @@ class Pair:
         return f"{self.dialect}/{self.predictor}::{self.question.key}"
 
 
-@dataclass(frozen=True)
-class _Gold:
-    """The reference of one question on one engine: its rows, or the outcome that its failure is."""
-
-    execution: Execution
-    failure: Outcome | None = None
-
-
-@dataclass(frozen=True)
-class _Verdict:
-    """What a prediction's SQL came to, whoever predicted it."""
-
-    outcome: Outcome
-    scores: Mapping[str, float]
-    error: str | None = None
-    code: str | None = None
-    seconds: float | None = None
-
-
-class _Once:
-    """Computes the value of a key once, however many threads ask for it at the same time.
-
-    An exception reaches all that wait for the value and is then forgotten: an engine may come back.
-    """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._futures: dict[Hashable, Future[object]] = {}
-
-    def __call__(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        with self._lock:
-            future = self._futures.get(key)
-            mine = future is None
-            if future is None:
-                future = self._futures[key] = Future()
-        if mine:
-            try:
-                future.set_result(compute())
-            except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
-                with self._lock:
-                    del self._futures[key]
-                future.set_exception(error)
-        return future.result()  # type: ignore[return-value]  # the key decides the type
+METHODS = {Basis.TIMES: Method.OFFICIAL, Basis.STABLE_TIMES: Method.STABLE}
+"""How what a metric of time is computed from is measured."""
 
 
 class Evaluation:
@@ -95,6 +54,7 @@ class Evaluation:
         profile: how the databases were loaded.
         limits: what one SQL text may use.
         metrics: names from `harness.metrics.METRICS`.
+        variants: the databases' variants, for test-suite accuracy.
     """
 
     def __init__(  # noqa: PLR0913 - the run's whole description
@@ -105,21 +65,18 @@ class Evaluation:
         *,
         profile: Profile = Profile.OFFICIAL,
         limits: Limits | None = None,
-        metrics: Sequence[str] = ("ex",),
+        metrics: Sequence[str] = DEFAULT_METRICS,
+        variants: Variants | None = None,
     ) -> None:
         self._questions = questions
         self._engines = engines
         self._profile = profile
         self._limits = limits or Limits()
-        self._metrics = {name: METRICS[name] for name in metrics}
-        self._overrides: dict[Dialect, Mapping[str, Override]] = {
-            dialect: overrides(questions.name, dialect)
-            for dialect in engines
-            if dialect is not Dialect.SQLITE
-        }
-        self._schemas = _Once()
-        self._golds = _Once()
-        self._verdicts = _Once()
+        self._golds = Golds(questions, engines, profile, self._limits)
+        self._scoring = Scoring(questions, self._golds, metrics, self._limits, variants)
+        self._verdicts = Once()
+        self._timings = Once()
+        self._timed_metrics = [METRICS[name] for name in metrics if METRICS[name].basis in METHODS]
         self.pairs: tuple[Pair, ...] = tuple(
             Pair(question, answers.predictor, answers.dialect, answers.predictions.get(question.key))
             for dialect in Dialect
@@ -128,16 +85,28 @@ class Evaluation:
             for question in questions.questions
         )
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether a metric of time was asked for, so that results have to go through `timed`."""
+        return bool(self._timed_metrics)
+
     def run(self, workers: int) -> Iterator[PairResult]:
-        """The result of every pair, in the order of `pairs`, computed by `workers` threads."""
+        """The result of every pair, in the order of `pairs`, computed by `workers` threads and then timed."""
         with ThreadPoolExecutor(workers, thread_name_prefix="bird") as pool:
             try:
-                yield from pool.map(self.result, self.pairs)
+                results = pool.map(self.result, self.pairs)
+                if self.is_timed:
+                    results = iter(list(results))
+                for pair, result in zip(self.pairs, results, strict=True):
+                    yield self.timed(pair, result)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def result(self, pair: Pair) -> PairResult:
-        """What happened to one pair. Never raises for what an engine or a statement does."""
+        """What happened to one pair, without its times.
+
+        Never raises for what an engine or a statement does.
+        """
         question, dialect = pair.question, pair.dialect
         result = PairResult(
             dialect=dialect,
@@ -147,91 +116,78 @@ class Evaluation:
             db_id=question.db_id,
             difficulty=question.difficulty,
             outcome=Outcome.MISSING,
-            scores=self._zero(),
-            gold_origin=self._origin(question, dialect),
+            scores=self._scoring.zero(dialect),
+            gold_origin=self._golds.origin(question, dialect),
         )
         if pair.sql is None:
             return result
         try:
-            gold = self._golds((dialect, question.key), lambda: self._gold(question, dialect))
-            if gold.failure is not None:
-                return replace(
-                    result,
-                    outcome=gold.failure,
-                    error=gold.execution.error,
-                    code=gold.execution.code,
-                    gold_seconds=gold.execution.seconds,
-                )
-            sql = pair.sql
-            verdict = self._verdicts(
-                (dialect, question.key, sql), lambda: self._verdict(question, dialect, sql, gold.execution)
-            )
-        except EngineLost as error:
-            return replace(result, outcome=Outcome.HARNESS_ERROR, error=str(error))
+            return self._judged(pair, pair.sql, result)
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one pair's, not the run's
-            return replace(result, outcome=Outcome.HARNESS_ERROR, error=f"{type(error).__name__}: {error}")
+            return replace(result, outcome=Outcome.HARNESS_ERROR, error=_words(error))
+
+    def _judged(self, pair: Pair, sql: str, result: PairResult) -> PairResult:
+        question, dialect = pair.question, pair.dialect
+        gold = self._golds.of(question, dialect)
+        structure = self._scoring.structure(gold, sql)
+        if gold.failure is not None:
+            return replace(
+                result,
+                outcome=gold.failure,
+                scores=self._scoring.with_structure(result.scores, structure),
+                structure=structure,
+                error=gold.execution.error,
+                code=gold.execution.code,
+                gold_seconds=gold.execution.seconds,
+            )
+        verdict = self._verdicts((dialect, question.key, sql), lambda: self._verdict(gold, sql))
         return replace(
             result,
             outcome=verdict.outcome,
-            scores=verdict.scores,
+            scores=self._scoring.with_structure(verdict.scores, structure),
+            structure=structure,
             error=verdict.error,
             code=verdict.code,
+            error_class=verdict.error_class,
+            compared_variants=verdict.compared_variants,
+            failed_variant=verdict.failed_variant,
             prediction_seconds=verdict.seconds,
             gold_seconds=gold.execution.seconds,
         )
 
-    def _zero(self) -> dict[str, float]:
-        return dict.fromkeys(self._metrics, 0.0)
+    def _verdict(self, gold: Gold, sql: str) -> Verdict:
+        execution = self._golds.execute(gold.question, gold.dialect, sql)
+        return self._scoring.verdict(gold, sql, execution)
 
-    def _execute(self, question: Question, dialect: Dialect, sql: str) -> Execution:
-        database = self._questions.database(question.db_id, self._profile)
-        return execute(self._engines[dialect], database, sql, self._limits)
+    def timed(self, pair: Pair, result: PairResult) -> PairResult:
+        """A result with its times and the scores that come of them; nothing else may run meanwhile.
 
-    def _origin(self, question: Question, dialect: Dialect) -> GoldOrigin:
-        if dialect in question.gold:
-            return GoldOrigin.DATASET
-        override = self._overrides[dialect].get(question.key)
-        usable = override is not None and override.replaces(question.gold[Dialect.SQLITE])
-        return GoldOrigin.OVERRIDE if usable else GoldOrigin.TRANSLATED
+        Only what matches is timed; equal predictions for a question are timed once. Never raises for what an
+        engine or a statement does.
+        """
+        if result.outcome is not Outcome.MATCH or not self.is_timed or pair.sql is None:
+            return result
+        sql = pair.sql
+        timings: dict[str, Timing] = {}
+        try:
+            for method in dict.fromkeys(METHODS[metric.basis] for metric in self._timed_metrics):
+                key = (pair.dialect, pair.question.key, sql, method)
+                timings[method.value] = self._timings(key, partial(self._measure, pair, sql, method))
+        except Exception as error:  # noqa: BLE001 - as in `result`
+            zero = self._scoring.zero(pair.dialect)
+            return replace(result, outcome=Outcome.HARNESS_ERROR, scores=zero, error=_words(error))
+        scores = {
+            metric.name: metric.of_timing(timings[METHODS[metric.basis].value])
+            for metric in self._timed_metrics
+            if metric.of_timing is not None
+        }
+        return replace(result, scores={**result.scores, **scores}, timings=timings)
 
-    def _schema(self, db_id: str) -> Schema:
-        return self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))
-
-    def _gold(self, question: Question, dialect: Dialect) -> _Gold:
-        origin = self._origin(question, dialect)
-        if origin is GoldOrigin.DATASET:
-            sql = question.gold[dialect]
-        elif origin is GoldOrigin.OVERRIDE:
-            sql = self._overrides[dialect][question.key].sql
-        else:
-            try:
-                schema = self._schema(question.db_id)
-                sql = translate(question.gold[Dialect.SQLITE], schema, dialect).sql
-            except Untranslatable as error:
-                return _Gold(Execution(Ending.ERROR, error=str(error)), Outcome.GOLD_ERROR)
-        execution = self._execute(question, dialect, sql)
-        if execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds:
-            return _Gold(execution)
-        timed_out = execution.ending in (Ending.ROWS, Ending.TIMEOUT)
-        return _Gold(execution, Outcome.GOLD_TIMEOUT if timed_out else Outcome.GOLD_ERROR)
-
-    def _verdict(self, question: Question, dialect: Dialect, sql: str, gold: Execution) -> _Verdict:
-        execution = self._execute(question, dialect, sql)
-        if execution.ending is not Ending.ROWS:
-            return _Verdict(
-                _FAILURES[execution.ending], self._zero(), execution.error, execution.code, execution.seconds
-            )
-        # The official limit is one for both together, although gold is executed only once here.
-        if execution.seconds + gold.seconds > self._limits.seconds:
-            error = f"with its gold it took longer than {self._limits.seconds:g} s"
-            return _Verdict(Outcome.PREDICTION_TIMEOUT, self._zero(), error, seconds=execution.seconds)
-        scores = {name: metric(execution.rows, gold.rows) for name, metric in self._metrics.items()}
-        matches = METRICS["ex"](execution.rows, gold.rows) == 1.0
-        return _Verdict(Outcome.MATCH if matches else Outcome.MISMATCH, scores, seconds=execution.seconds)
+    def _measure(self, pair: Pair, sql: str, method: Method) -> Timing:
+        gold = self._golds.of(pair.question, pair.dialect)
+        database = self._questions.database(pair.question.db_id, self._profile)
+        return measure(self._engines[pair.dialect], database, sql, gold.sql or "", method, self._limits)
 
 
-_FAILURES = {
-    Ending.ERROR: Outcome.PREDICTION_ERROR,
-    Ending.TIMEOUT: Outcome.PREDICTION_TIMEOUT,
-    Ending.TOO_LARGE: Outcome.PREDICTION_TOO_LARGE,
-}
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, EngineLost) else f"{type(error).__name__}: {error}"

@@ -19,10 +19,11 @@ from harness.engines.sqlite import SQLiteEngine
 from harness.errors import BadInput, EngineUnavailable
 from harness.evaluation import Evaluation
 from harness.execution import Limits
-from harness.metrics import METRICS
+from harness.metrics import DEFAULT_METRICS, METRICS, Basis
 from harness.predictions import Extract, PredictionFile, read_predictions
 from harness.readers.question_sets import load_set
 from harness.runs import RunFolder
+from harness.variants import Variants, find_variants
 from harness.words import Dialect, Profile
 from loaders import load as loading
 from loaders.load import Progress
@@ -54,12 +55,26 @@ def parse_dialects(text: str) -> Sequence[Dialect] | None:
     return [dialect for dialect in Dialect if dialect in names]
 
 
+def parse_metrics(text: str) -> Sequence[str]:
+    """Names separated by commas, each once, in the order of the tables.
+
+    Raises:
+        BadInput: a name is not a metric.
+    """
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in METRICS]
+    if unknown:
+        raise BadInput(f"--metrics {text}: {unknown[0]!r} is not a metric; choose from {', '.join(METRICS)}")
+    return [name for name in METRICS if name in names]
+
+
 @dataclass(frozen=True)
 class Request:
     """What a run is asked to do.
 
     `dialects` None means every dialect that has prediction files and an engine that is up; a dialect that
     is named has to be there. `predictions` empty means the sample's own files, for the sample only.
+    `variants` is a folder of variants of the databases or how many to generate, for test-suite accuracy.
     """
 
     set_name: str = "sample"
@@ -68,7 +83,8 @@ class Request:
     predictor: str | None = None
     extract: Extract = Extract.NONE
     allow_missing: bool = False
-    metrics: Sequence[str] = ("ex",)
+    metrics: Sequence[str] = DEFAULT_METRICS
+    variants: str | None = None
     profile: Profile = Profile.OFFICIAL
     workers: int = field(default_factory=lambda: os.cpu_count() or 1)
     limit: int | None = None
@@ -90,6 +106,7 @@ class Plan:
     engines: Mapping[Dialect, Engine]
     files: Sequence[PredictionFile]
     left_out: Sequence[str]
+    variants: Variants | None = None
 
     def open_run(self) -> RunFolder:
         """Start the run's folder."""
@@ -103,6 +120,7 @@ class Plan:
             "set_files": self.questions.files,
             "profile": request.profile,
             "metrics": list(request.metrics),
+            "variants": None if self.variants is None else self.variants.fingerprint,
             "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
             "workers": request.workers,
             "extract": request.extract,
@@ -160,6 +178,10 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         raise EngineUnavailable("; ".join(left_out))
     for line in left_out:
         say(line)
+    _check_sqlite(request, answered)
+    variants = None
+    if request.variants is not None:
+        variants = find_variants(request.variants, questions, request.bird_home, say)
     request = _with_profile(request, questions, servers, say)
     databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
     for server in servers.values():
@@ -175,8 +197,9 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         profile=request.profile,
         limits=Limits(seconds=request.seconds),
         metrics=request.metrics,
+        variants=variants,
     )
-    return Plan(request, questions, evaluation, engines, files, left_out)
+    return Plan(request, questions, evaluation, engines, files, left_out, variants)
 
 
 def _with_profile(
@@ -195,12 +218,23 @@ def _with_profile(
     return replace(request, profile=Profile.FAITHFUL)
 
 
-def _check(request: Request) -> None:
-    unknown = [name for name in request.metrics if name not in METRICS]
-    if unknown or not request.metrics:
+def _check_sqlite(request: Request, answered: Sequence[Dialect]) -> None:
+    """Refuse metrics that would have nothing to score."""
+    alone = [name for name in request.metrics if METRICS[name].is_of_sqlite]
+    if alone and Dialect.SQLITE not in answered:
         raise BadInput(
-            f"--metrics {','.join(unknown)}: not a metric of this version; choose from {', '.join(METRICS)}"
+            f"--metrics {','.join(alone)}: defined for predictions in SQLite's dialect alone, and there are"
+            " none; leave it out, or name SQLite's prediction files"
         )
+
+
+def _check(request: Request) -> None:
+    parse_metrics(",".join(request.metrics))
+    wanted = any(METRICS[name].basis is Basis.VARIANTS for name in request.metrics)
+    if wanted and request.variants is None:
+        raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")
+    if request.variants is not None and not wanted:
+        raise BadInput(f"--variants {request.variants}: is for test-suite accuracy; add ts to --metrics")
     if not 1 <= request.workers <= MOST_WORKERS:
         raise BadInput(f"--workers {request.workers}: has to be between 1 and {MOST_WORKERS}")
     if request.limit is not None and request.limit < 1:

@@ -2,17 +2,19 @@
 
 A mismatch is an outcome with its own letter, not a test failure; only a harness error fails an item. A
 plain run computes ahead on a pool of threads while pytest reports in order; under pytest-xdist every worker
-process computes the items it is given, and the controller writes the run folder.
+process computes the items it is given, and the controller writes the run folder. What is timed is timed item
+by item, when the pool has nothing left to do.
 """
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.errors import BadInput
 from harness.evaluation import Evaluation, Pair
 from harness.outcomes import Outcome, PairResult
 from harness.plan import Plan
@@ -37,6 +39,17 @@ _LETTERS = {
 }
 
 
+def refuse_distributed(plan: Plan, config: pytest.Config) -> None:
+    """Refuse to time pairs in several processes at once.
+
+    Raises:
+        BadInput: a metric of time is asked for under pytest-xdist.
+    """
+    distributed = getattr(config.option, "dist", "no") != "no" or hasattr(config, "workerinput")
+    if distributed and plan.evaluation.is_timed:
+        raise BadInput("metrics of time need a machine with nothing else running: leave out pytest's -n")
+
+
 class Driver:
     """Runs one plan under pytest: the hooks that make items, letters, the run folder and the tables."""
 
@@ -45,6 +58,7 @@ class Driver:
         self._evaluation: Evaluation = plan.evaluation
         self._pool: ThreadPoolExecutor | None = None
         self._ahead: dict[str, Future[PairResult]] = {}
+        self._settled = False
         self._folder: RunFolder | None = None
         self._awaited: int | None = None
         self.scores: Sequence[Score] = ()
@@ -81,8 +95,12 @@ class Driver:
 
     def result(self, pair: Pair) -> PairResult:
         """The result of one pair, from the pool where it was asked for ahead."""
+        if self._evaluation.is_timed and not self._settled:
+            wait(self._ahead.values())
+            self._settled = True
         ahead = self._ahead.pop(pair.name, None)
-        return self._evaluation.result(pair) if ahead is None else ahead.result()
+        result = self._evaluation.result(pair) if ahead is None else ahead.result()
+        return self._evaluation.timed(pair, result)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Write the result that a report carries; xdist sends the workers' reports here, too."""

@@ -23,7 +23,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--bird-set", default="sample", metavar="SET", help="question set (default: sample)")
     group.addoption("--bird-dialect", default="auto", metavar="DIALECT",
                     help="sqlite, mysql, postgresql, all, or auto: every engine that is up")  # fmt: skip
-    group.addoption("--bird-metrics", default="ex", metavar="NAMES", help="metrics, separated by commas")
+    group.addoption("--bird-metrics", default=None, metavar="NAMES", help="metrics, separated by commas")
+    group.addoption("--bird-variants", default=None, metavar="FOLDER|N", help="variants of the databases")
     group.addoption("--bird-profile", default="official", choices=["official", "faithful"])
     group.addoption(
         "--bird-workers", type=int, default=None, metavar="N", help="threads (default: one a core)"
@@ -40,10 +41,11 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     from harness.errors import EngineUnavailable, HarnessError  # noqa: PLC0415 - see the module's docstring
     from harness.plan import prepare  # noqa: PLC0415
-    from harness.pytest_driver import Driver  # noqa: PLC0415
+    from harness.pytest_driver import Driver, refuse_distributed  # noqa: PLC0415
 
     try:
         plan = prepare(_request(config), say=print)
+        refuse_distributed(plan, config)
     except EngineUnavailable as error:
         pytest.exit(str(error), returncode=error.exit_code)
     except HarnessError as error:
@@ -52,18 +54,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _request(config: pytest.Config) -> "Request":
-    from harness.plan import Request, parse_dialects  # noqa: PLC0415
+    from harness.metrics import DEFAULT_METRICS  # noqa: PLC0415
+    from harness.plan import Request, parse_dialects, parse_metrics  # noqa: PLC0415
     from harness.predictions import Extract  # noqa: PLC0415
     from harness.words import Profile  # noqa: PLC0415
 
     workers = config.getoption("--bird-workers")
+    metrics = config.getoption("--bird-metrics")
     return Request(
         set_name=config.getoption("--bird-set"),
         predictions=[Path(path) for path in config.getoption("--bird-predictions")],
         dialects=parse_dialects(config.getoption("--bird-dialect")),
         extract=Extract(config.getoption("--bird-extract")),
         allow_missing=config.getoption("--bird-allow-missing"),
-        metrics=config.getoption("--bird-metrics").split(","),
+        metrics=DEFAULT_METRICS if metrics is None else parse_metrics(metrics),
+        variants=config.getoption("--bird-variants"),
         profile=Profile(config.getoption("--bird-profile")),
         limit=config.getoption("--bird-limit"),
         out=Path(config.getoption("--bird-out")),

@@ -10,6 +10,7 @@ import platform
 import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any, Self, TextIO
 
 from harness.errors import BadInput
 from harness.outcomes import PairResult
+from harness.readers.textfiles import Faults, parse_json, read_json, read_text, refuse
 from harness.report.summary import SCHEMA_VERSION, Score, summarize
 
 MANIFEST = "manifest.json"
@@ -25,7 +27,7 @@ RESULTS = "results.jsonl"
 SUMMARY = "summary.json"
 LATEST = "latest"
 
-_RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest")
+_RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy")
 
 
 class RunFolder:
@@ -97,10 +99,77 @@ class RunFolder:
         self.close()
 
 
+@dataclass(frozen=True)
+class Run:
+    """A finished run, read back from its folder."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    results: Sequence[PairResult]
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder back.
+
+    Raises:
+        BadInput: it is none, or of a run that was broken off, of another version, or damaged.
+    """
+    if not (folder / MANIFEST).exists():
+        refuse(folder, f"has no {MANIFEST}", f"name a run folder: results/<run id> or results/{LATEST}")
+    if not (folder / SUMMARY).exists():
+        refuse(folder, f"has no {SUMMARY}: the run was broken off", "run it again")
+    manifest, summary = _object(folder / MANIFEST), _object(folder / SUMMARY)
+    written = summary.get("schema_version")
+    if written != SCHEMA_VERSION:
+        fault = f"schema_version is {written}, and this version of bird-harness reads {SCHEMA_VERSION}"
+        refuse(folder / SUMMARY, fault, "run it again with this version")
+    results = read_results(folder)
+    try:
+        awaited = sum(score["questions"] for score in summary["scores"])
+    except (KeyError, TypeError):
+        refuse(folder / SUMMARY, "is damaged", _AGAIN)
+    if len(results) != awaited:
+        refuse(folder / RESULTS, f"has {len(results)} results, {SUMMARY} {awaited}", _AGAIN)
+    return Run(folder, manifest, results)
+
+
 def read_results(folder: Path) -> list[PairResult]:
-    """The results of a run folder, in the order in which they were written."""
-    lines = (folder / RESULTS).read_text(encoding="utf-8").splitlines()
-    return [PairResult.from_json(json.loads(line)) for line in lines]
+    """The results of a run folder, in the order in which they were written.
+
+    Raises:
+        BadInput: the file is not there, or a line is no result or one that stood before.
+    """
+    file = read_text(folder / RESULTS)
+    faults = Faults(file.path, "line")
+    results: dict[tuple[str, str, str], PairResult] = {}
+    # Not splitlines(): JSON strings may hold the other characters that it takes for line ends.
+    for number, line in enumerate(file.text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            result = PairResult.from_json(parse_json(line))
+            is_complete = all(isinstance(score, int | float) for score in result.scores.values())
+        except (AttributeError, KeyError, TypeError, ValueError):
+            is_complete = False
+        if not is_complete:
+            faults.add(number, "not a result of this version", _AGAIN)
+            continue
+        key = (result.dialect, result.predictor, result.question)
+        if key in results:
+            faults.add(f"{number} (question {result.question})", "a second result of a pair", _AGAIN)
+        results[key] = result
+    faults.stop()
+    return list(results.values())
+
+
+_AGAIN = "the run folder was changed or cut off: run it again"
+
+
+def _object(path: Path) -> dict[str, Any]:
+    content = read_json(read_text(path))
+    if not isinstance(content, dict):
+        refuse(path, "is not a JSON object", _AGAIN)
+    return content
 
 
 def _here() -> dict[str, Any]:

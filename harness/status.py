@@ -10,7 +10,7 @@ from harness.engines.base import Engine
 from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.readers.question_sets import load_set
-from harness.report.console import wide
+from harness.report.tables import wide
 from harness.words import Dialect, Profile
 from loaders.load import loaded
 

@@ -1,11 +1,85 @@
-"""Pure functions from two results to a score. No I/O, no engine, no dialect in here."""
+"""Pure functions from what was executed to a score. No I/O, no engine, no dialect in here.
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+`METRICS` is the one list of them. The variants named `official` in the documentation, which compute what the
+published scripts compute, have the plain names (`ex`, `soft_f1`, `r_ves`); every other variant says in its
+name and its title what it is.
+"""
 
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import sqrt
+
+from harness.metrics.aligned import soft_f1_aligned
+from harness.metrics.efficiency import Timing
 from harness.metrics.ex import ex
+from harness.metrics.soft_f1 import Row, soft_f1, soft_f1_documented
 
-Metric = Callable[[Sequence[Hashable], Sequence[Hashable]], float]
+RowScore = Callable[[Sequence[Row], Sequence[Row]], float]
 """Predicted rows and gold rows to a score in [0, 1]."""
 
-METRICS: Mapping[str, Metric] = {"ex": ex}
-"""Every metric by the name that options, files and tables use."""
+
+class Basis(StrEnum):
+    """What a metric is computed from, which says what has to be done for it."""
+
+    ROWS = "rows"
+    """The rows of both."""
+    ANSWERS = "answers"
+    """The rows of both, and the other answers that gold allows."""
+    TIMES = "times"
+    """Both run 100 times, as the published script does."""
+    STABLE_TIMES = "stable_times"
+    """Both run as often as it takes to decide."""
+    STRUCTURE = "structure"
+    """The two texts."""
+    VARIANTS = "variants"
+    """The rows of both on variants of the database."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric.
+
+    `title` heads its table. `is_share`: each pair scores 0 or 1, so that the total is a share. `of_rows` and
+    `of_timing` compute the score of a pair where `basis` is ROWS or a measurement of times.
+    """
+
+    name: str
+    title: str
+    basis: Basis
+    is_share: bool = False
+    of_rows: RowScore | None = None
+    of_timing: Callable[[Timing], float] | None = None
+
+    @property
+    def has_score(self) -> bool:
+        """Whether a pair has one score by it; partial matching has a table of its own."""
+        return self.name != "partial"
+
+    @property
+    def is_of_sqlite(self) -> bool:
+        """Whether it is defined for SQLite's predictions alone."""
+        return self.basis in (Basis.STRUCTURE, Basis.VARIANTS)
+
+
+_ALL = (
+    Metric("ex", "EX", Basis.ROWS, is_share=True, of_rows=ex),
+    Metric("ex_strict", "EX strict", Basis.ANSWERS, is_share=True),
+    Metric("soft_f1", "Soft-F1", Basis.ROWS, of_rows=soft_f1),
+    Metric("soft_f1_documented", "Soft-F1 documented", Basis.ROWS, of_rows=soft_f1_documented),
+    Metric("soft_f1_aligned", "Soft-F1 aligned", Basis.ROWS, of_rows=soft_f1_aligned),
+    Metric("r_ves", "R-VES", Basis.TIMES, of_timing=lambda timing: sqrt(timing.reward)),
+    Metric("r_ves_documented", "R-VES documented", Basis.TIMES, of_timing=lambda timing: timing.reward),
+    Metric("r_ves_stable", "R-VES stable", Basis.STABLE_TIMES, of_timing=lambda timing: sqrt(timing.reward)),
+    Metric("ves", "VES", Basis.TIMES, of_timing=lambda timing: sqrt(timing.tau)),
+    Metric("em", "EM", Basis.STRUCTURE, is_share=True),
+    Metric("partial", "Partial matching", Basis.STRUCTURE),
+    Metric("ts", "TS", Basis.VARIANTS, is_share=True),
+)
+
+METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
+"""Every metric by the name that options, files and tables use, in the order of the tables."""
+
+DEFAULT_METRICS = ("ex", "soft_f1")
+"""What is computed unless something else is asked for: the official metrics that cost nothing more than
+running each SQL text once."""

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from dialects.coverage import Answer, Reason
 from harness.errors import BadInput
-from harness.report.console import NAMES, wide
+from harness.report.tables import NAMES, wide
 from harness.words import Dialect, Difficulty
 
 SCHEMA_VERSION = 1

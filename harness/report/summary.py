@@ -2,42 +2,55 @@
 
 `metrics` is what the official evaluator prints: the mean over *all* questions, in percent, where whatever
 went wrong counts 0. `scored` is the same over the questions that the predictor is answerable for: gold ran,
-an answer was there and the engine worked. The two differ only where `outcomes` says why.
+an answer was there and the engine worked. The two differ only where `outcomes` says why. No figure depends on
+the order in which results came.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
+from harness.report.diagnosis import summary as error_classes
+from harness.report.spider import summary as spider
+from harness.statistics import Interval, bootstrap_mean, wilson
 from harness.words import Dialect, Difficulty
 
 TOTAL = "total"
 LEVELS = (*Difficulty, TOTAL)
 """The sub-columns of every table."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Version of `summary.json`; its schema is documented in docs/run-folder.md."""
 
 Figures = Mapping[str, Mapping[str, float | None]]
-"""Metric name to level to percent; None where there is no question of that level."""
+"""Metric name to level to percent; None where there is no question of that level, or no such metric in the
+dialect."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """One predictor on one engine."""
+    """One predictor on one engine.
+
+    `intervals` are the 95 % intervals of the totals of `metrics`, in percent; None where there is none.
+    """
 
     predictor: str
     dialect: Dialect
     questions: int
     metrics: Figures
+    intervals: Mapping[str, Interval | None]
     scored_questions: int
     scored_metrics: Figures
     outcomes: Mapping[Outcome, int]
     gold_failures: Mapping[str, str]
     """Question to the engine's words, where gold itself failed."""
+    results: tuple[PairResult, ...] = field(repr=False)
+    """What all of it is computed from."""
 
     def to_json(self) -> dict[str, Any]:
         """One entry of the list `scores` in `summary.json`."""
@@ -46,46 +59,67 @@ class Score:
             "dialect": self.dialect,
             "questions": self.questions,
             "metrics": self.metrics,
+            "intervals": {name: interval and list(interval) for name, interval in self.intervals.items()},
             "scored": {"questions": self.scored_questions, "metrics": self.scored_metrics},
             "outcomes": {outcome: self.outcomes.get(outcome, 0) for outcome in Outcome},
             "gold_failures": self.gold_failures,
+            "error_classes": error_classes(self.results),
+            **({"spider": spider(self.results)} if any(result.structure for result in self.results) else {}),
         }
 
 
 def summarize(results: Iterable[PairResult], metrics: Sequence[str]) -> list[Score]:
     """The score of every predictor on every engine, by predictor, then in the engines' order."""
     ordered = sorted(results, key=_by_predictor)
-    return [_score(list(group), metrics) for _, group in groupby(ordered, key=_by_predictor)]
+    return [_score(tuple(group), metrics) for _, group in groupby(ordered, key=_by_predictor)]
+
+
+def by_level(results: Sequence[PairResult], metric: str) -> dict[str, float | None]:
+    """The mean score of each level and of all, in percent; None where no result has one."""
+    return {
+        str(level): _percent([result for result in results if level in (TOTAL, result.difficulty)], metric)
+        for level in LEVELS
+    }
 
 
 def _by_predictor(result: PairResult) -> tuple[str, int]:
     return result.predictor, list(Dialect).index(result.dialect)
 
 
-def _score(results: Sequence[PairResult], metrics: Sequence[str]) -> Score:
+def _score(results: tuple[PairResult, ...], metrics: Sequence[str]) -> Score:
     scored = [result for result in results if result.outcome.is_predictors]
+    names = [name for name in metrics if METRICS[name].has_score]
     return Score(
         predictor=results[0].predictor,
         dialect=results[0].dialect,
         questions=len(results),
-        metrics={name: _levels(results, name) for name in metrics},
+        metrics={name: by_level(results, name) for name in names},
+        intervals={name: _interval(results, name) for name in names},
         scored_questions=len(scored),
-        scored_metrics={name: _levels(scored, name) for name in metrics},
+        scored_metrics={name: by_level(scored, name) for name in names},
         outcomes=Counter(result.outcome for result in results),
         gold_failures={
             result.question: result.error or ""
             for result in results
             if result.outcome in (Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT)
         },
+        results=results,
     )
 
 
-def _levels(results: Sequence[PairResult], metric: str) -> dict[str, float | None]:
-    return {
-        str(level): _percent([r.scores[metric] for r in results if level in (TOTAL, r.difficulty)])
-        for level in LEVELS
-    }
+def _values(results: Iterable[PairResult], metric: str) -> list[float]:
+    return [result.scores[metric] for result in results if metric in result.scores]
 
 
-def _percent(scores: Sequence[float]) -> float | None:
-    return 100 * sum(scores) / len(scores) if scores else None
+def _percent(results: Iterable[PairResult], metric: str) -> float | None:
+    values = _values(results, metric)
+    return 100 * math.fsum(values) / len(values) if values else None
+
+
+def _interval(results: Iterable[PairResult], metric: str) -> Interval | None:
+    values = _values(results, metric)
+    if METRICS[metric].is_share:
+        interval = wilson(sum(value == 1.0 for value in values), len(values))
+    else:
+        interval = bootstrap_mean(values)
+    return interval and (100 * interval[0], 100 * interval[1])

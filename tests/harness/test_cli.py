@@ -14,7 +14,9 @@ from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("eval", "load", "up", "down", "images", "status", "doctor", "coverage")
+COMMANDS = ("eval", "compare", "load", "up", "down", "images", "status", "doctor", "coverage")
+
+MYSQL_ALONE = str(PREDICTIONS / "predict_sample_careless_mysql.json")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Call = Callable[..., tuple[int, str, str]]
@@ -87,6 +89,11 @@ def test_the_console_command_is_the_module() -> None:
         (["eval", "--dialect", "oracle"], "'oracle' is not a dialect"),
         (["eval", "--metrics", "bleu"], "not a metric"),
         (["eval", "--metrics", ""], "not a metric"),
+        (["eval", "--metrics", "ex,soft_f2"], "'soft_f2' is not a metric; choose from ex, ex_strict"),
+        (["eval", "--metrics", "ts"], "--variants with a folder or a number"),
+        (["eval", "--variants", "nowhere"], "--variants nowhere: is for test-suite accuracy; add ts"),
+        (["eval", "--metrics", "ts", "--variants", "nowhere"], "nowhere"),
+        (["eval", "--metrics", "ex,em", "--predictions", MYSQL_ALONE], "SQLite's dialect alone"),
         (["eval", "--workers", "0"], "--workers 0"),
         (["eval", "--limit", "0"], "--limit 0"),
         (["eval", "--timeout", "0"], "--timeout 0"),

@@ -85,6 +85,29 @@ def test_a_wrong_option_stops_pytest_with_one_line(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_times_are_not_measured_in_several_processes_at_once(tmp_path: Path) -> None:
+    options = ["--bird-predictions", str(PREDICTIONS), "--bird-dialect", "sqlite", "--bird-limit", "2"]
+    timed = [*options, "--bird-metrics", "r_ves_stable"]
+    done = run("pytest", "-c", os.devnull, "-n", "2", *timed, "--rootdir", ".", ".", cwd=tmp_path)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout
+    assert "leave out pytest's -n" in done.stderr
+    assert not list(tmp_path.glob("results/*/results.jsonl"))
+
+
+def test_pytest_and_the_direct_driver_time_the_same_pairs(tmp_path: Path) -> None:
+    timed = ["--dialect", "sqlite", "--limit", "6", "--metrics", "ex,r_ves_stable"]
+    for driver in ("pytest", "direct"):
+        done = run("harness", "eval", *timed, "--driver", driver, "--out", driver, cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert "R-VES stable (%)" in done.stdout
+    timings = [
+        {(result.predictor, result.question): set(result.timings) for result in read_results(folder / LATEST)}
+        for folder in (tmp_path / "pytest", tmp_path / "direct")
+    ]
+    assert timings[0] == timings[1]
+    assert set(map(tuple, timings[0].values())) == {("stable",), ()}
+
+
 def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: Path) -> None:
     (tmp_path / "test_imports.py").write_text(
         "import sys\n\ndef test_imports():\n"

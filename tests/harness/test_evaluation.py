@@ -1,20 +1,24 @@
-"""Outcomes of real statements on SQLite; the other engines' are in tests/engines."""
+"""Outcomes and scores of real statements on SQLite; the other engines' are in tests/engines."""
 
+import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Self
 
 import pytest
 
-from harness.benchmark import Question, QuestionSet
-from harness.engines.base import Engine
+from harness.benchmark import Column, DatabaseSchema, Question, QuestionSet
+from harness.engines.base import Engine, Row
 from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine, SQLiteSession
 from harness.evaluation import Evaluation
 from harness.execution import Limits
-from harness.outcomes import Outcome, PairResult
+from harness.metrics import METRICS
+from harness.outcomes import ErrorClass, Outcome, PairResult
 from harness.predictions import PredictionFile
 from harness.readers.prediction_files import Format
+from harness.variants import find_variants
 from harness.words import Dialect, Difficulty
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -22,23 +26,40 @@ FOREVER = f"{ENDLESS} SELECT count(*) FROM n"
 FAST = Limits(seconds=0.5, rows=3000)
 
 
-@pytest.fixture
-def databases(tmp_path: Path) -> Path:
-    path = tmp_path / "zoo" / "zoo.sqlite"
-    path.parent.mkdir()
+SCHEMA = DatabaseSchema(
+    db_id="zoo",
+    tables=("animal",),
+    columns=(Column("animal", "name", "text"), Column("animal", "legs", "integer")),
+    primary_keys=(),
+    foreign_keys=(),
+)
+
+
+def write(folder: Path, *animals: tuple[str, int]) -> Path:
+    """A database of animals in the layout of a question set."""
+    path = folder / "zoo" / "zoo.sqlite"
+    path.parent.mkdir(parents=True)
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE animal (name TEXT, legs INTEGER)")
-    connection.executemany("INSERT INTO animal VALUES (?, ?)", [("cat", 4), ("hen", 2), ("hen", 2)])
+    connection.executemany("INSERT INTO animal VALUES (?, ?)", animals)
     connection.commit()
     connection.close()
-    return tmp_path
+    return folder
 
 
-def scored(
+@pytest.fixture
+def databases(tmp_path: Path) -> Path:
+    return write(tmp_path / "databases", ("cat", 4), ("hen", 2), ("hen", 2))
+
+
+def scored(  # noqa: PLR0913
     databases: Path,
     predictions: Mapping[str, str | None],
     gold: str = "SELECT name FROM animal",
     engine: Engine | None = None,
+    *,
+    metrics: Sequence[str] = ("ex",),
+    variants: str | None = None,
 ) -> list[PairResult]:
     """The results of several predictors' answers to one question."""
     question = Question("1", 1, "zoo", "Which animals?", "", Difficulty.SIMPLE, {Dialect.SQLITE: gold})
@@ -49,7 +70,7 @@ def scored(
         questions=(question,),
         order={Dialect.SQLITE: ("1",)},
         databases=databases,
-        schemas={},
+        schemas={"zoo": SCHEMA},
         files={},
     )
     files = [
@@ -63,7 +84,14 @@ def scored(
         )
         for predictor, sql in predictions.items()
     ]
-    evaluation = Evaluation(questions, files, {Dialect.SQLITE: engine or SQLiteEngine()}, limits=FAST)
+    evaluation = Evaluation(
+        questions,
+        files,
+        {Dialect.SQLITE: engine or SQLiteEngine()},
+        limits=FAST,
+        metrics=metrics,
+        variants=None if variants is None else find_variants(variants, questions, None, print),
+    )
     return list(evaluation.run(workers=2))
 
 
@@ -144,3 +172,128 @@ def test_an_unexpected_exception_is_one_pairs_harness_error(databases: Path) -> 
 def test_results_come_in_the_order_of_the_pairs(databases: Path) -> None:
     answers = {"slow": FOREVER, "a": "SELECT 1", "b": "SELECT name FROM animal"}
     assert [result.predictor for result in scored(databases, answers)] == list(answers)
+
+
+EVERY_METRIC = tuple(name for name in METRICS if name not in ("r_ves", "r_ves_documented", "ves"))
+
+
+@pytest.mark.parametrize(
+    ("sql", "scores"),
+    [
+        ("SELECT name FROM animal", dict.fromkeys(EVERY_METRIC, 1.0)),
+        # The same set of rows, as EX sees it; one row less than gold has, as the strict variant does.
+        ("SELECT DISTINCT name FROM animal", {"ex": 1.0, "ex_strict": 0.0, "soft_f1": 1.0, "em": 1.0}),
+        # Rows in another order: the official Soft-F1 compares them by position.
+        (
+            "SELECT name FROM animal ORDER BY name DESC",
+            {"ex": 1.0, "ex_strict": 1.0, "soft_f1": 0.0, "soft_f1_aligned": 1.0, "em": 0.0},
+        ),
+        # Right by chance: on the variant the cat is not alone in having four legs.
+        (
+            "SELECT CASE legs WHEN 4 THEN 'cat' ELSE 'hen' END FROM animal",
+            {"ex": 1.0, "ts": 0.0, "r_ves_stable": None},
+        ),
+        ("SELECT legs FROM animal", {"ex": 0.0, "soft_f1": 0.0, "ts": 0.0, "r_ves_stable": 0.0}),
+        ("SELECT nme FROM animal", {name: 0.0 for name in EVERY_METRIC if name != "partial"}),
+        (None, {name: 0.0 for name in EVERY_METRIC if name != "partial"}),
+    ],
+)
+def test_metrics_see_what_their_definitions_say(
+    databases: Path, tmp_path: Path, sql: str | None, scores: Mapping[str, float | None]
+) -> None:
+    write(tmp_path / "variants" / "more", ("cat", 4), ("dog", 4), ("hen", 2))
+    (result,) = scored(databases, {"p": sql}, metrics=EVERY_METRIC, variants=str(tmp_path / "variants"))
+    assert set(result.scores) == set(EVERY_METRIC) - {"partial"}
+    expected = {name: score for name, score in scores.items() if name != "partial" and score is not None}
+    assert {name: result.scores[name] for name in expected} == expected
+    assert (result.structure is None) == (sql is None)
+
+
+def test_what_the_variants_said_is_kept(databases: Path, tmp_path: Path) -> None:
+    write(tmp_path / "variants" / "more", ("cat", 4), ("dog", 4), ("hen", 2))
+    write(tmp_path / "variants" / "other", ("cow", 4))
+    answers = {
+        "right": "SELECT name FROM animal WHERE 1",
+        "by chance": "SELECT name FROM animal WHERE name <> 'cow'",
+        "wrong": "SELECT 1",
+    }
+    results = scored(databases, answers, metrics=["ts"], variants=str(tmp_path / "variants"))
+    assert [(r.scores["ts"], r.compared_variants, r.failed_variant) for r in results] == [
+        (1.0, 2, None),
+        (0.0, 2, "other"),
+        (0.0, None, None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "error_class"),
+    [
+        ("SELECT name FROM animal", None),
+        (None, None),
+        ("SELECT nme FROM animal", ErrorClass.UNKNOWN_COLUMN),
+        ("SELECT legs FROM animal", ErrorClass.WRONG_COLUMNS),
+        (FOREVER, ErrorClass.WRONG_TABLES),
+    ],
+)
+def test_what_is_the_predictors_and_does_not_match_has_an_error_class(
+    databases: Path, sql: str | None, error_class: ErrorClass | None
+) -> None:
+    (result,) = scored(databases, {"p": sql})
+    assert result.error_class is error_class
+
+
+def test_a_gold_that_fails_gives_nobody_an_error_class(databases: Path) -> None:
+    (result,) = scored(databases, {"p": "SELECT nme FROM animal"}, "SELECT nope FROM animal")
+    assert (result.outcome, result.error_class) == (Outcome.GOLD_ERROR, None)
+
+
+class WatchfulEngine(SQLiteEngine):
+    """SQLite that writes down how many sessions are open whenever one more is opened."""
+
+    def __init__(self) -> None:
+        self.texts: list[tuple[str, int]] = []
+        self.open = 0
+
+    def session(self, database: Database, seconds: float) -> SQLiteSession:
+        watching = self
+
+        class Watched(SQLiteSession):
+            def batches(self, sql: str) -> Iterator[list[Row]]:
+                watching.texts.append((sql, watching.open))
+                return super().batches(sql)
+
+            def __enter__(self) -> Self:
+                watching.open += 1
+                return super().__enter__()
+
+            def __exit__(self, *args: object) -> None:
+                watching.open -= 1
+                super().__exit__(*args)  # type: ignore[arg-type]
+
+        del seconds
+        return Watched(database)
+
+
+def test_matches_are_timed_once_and_after_everything_else(databases: Path) -> None:
+    engine = WatchfulEngine()
+    right, wrong = "SELECT name FROM animal WHERE 1", "SELECT 1"
+    answers = {"a": right, "b": right, "c": wrong}
+    results = scored(databases, answers, engine=engine, metrics=["ex", "r_ves", "r_ves_stable"])
+    assert [set(result.timings) for result in results] == [{"official", "stable"}] * 2 + [set()]
+    assert results[0].timings == results[1].timings
+    assert results[2].scores == {"ex": 0.0, "r_ves": 0.0, "r_ves_stable": 0.0}
+    texts = [sql for sql, _ in engine.texts]
+    assert texts.count(wrong) == 1
+    assert texts.index(wrong) < 3, "everything is executed before anything is timed"
+    stable, official = results[0].timings["stable"], results[0].timings["official"]
+    assert official.executions == 200
+    assert len(texts) == 3 + official.executions + stable.executions
+    assert {sessions for _, sessions in engine.texts[3:]} <= {1, 2}, "the pair's own, and no other"
+
+
+def test_a_result_survives_the_way_to_a_file_and_back(databases: Path, tmp_path: Path) -> None:
+    write(tmp_path / "variants" / "more", ("cow", 4))
+    answers = {"right": "SELECT name FROM animal WHERE 1", "wrong": "SELECT legs FROM animal"}
+    variants = str(tmp_path / "variants")
+    for result in scored(databases, answers, metrics=EVERY_METRIC, variants=variants):
+        assert PairResult.from_json(json.loads(json.dumps(result.to_json()))) == result

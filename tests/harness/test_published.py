@@ -1,4 +1,4 @@
-"""EX of published predictions is the official evaluator's, question by question."""
+"""EX and Soft-F1 of published predictions are the official evaluator's, question by question."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -31,10 +31,14 @@ def mini_dev(bird_home: Path) -> QuestionSet:
     return load_set("mini_dev", bird_home)
 
 
-def test_ex_on_sqlite_is_the_official_scripts_for_every_question(
+DIGITS = 12
+"""After the point, to which the expected figures are rounded."""
+
+
+def test_scores_on_sqlite_are_the_official_scripts_for_every_question(
     bird_home: Path, mini_dev: QuestionSet
 ) -> None:
-    expected: Mapping[str, Mapping[str, Sequence[int | None]]] = json.loads(
+    expected: Mapping[str, Mapping[str, Sequence[float | None]]] = json.loads(
         (bird_home / "expected" / "official_sqlite.json").read_text(encoding="utf-8")
     )["files"]
     files = read_predictions([bird_home / "predictions"], mini_dev, dialects=[Dialect.SQLITE])
@@ -44,19 +48,20 @@ def test_ex_on_sqlite_is_the_official_scripts_for_every_question(
         files,
         {Dialect.SQLITE: SQLiteEngine()},
         limits=Limits(seconds=2 * OFFICIAL_LIMIT_OF_THE_EXPECTED),
+        metrics=("ex", "soft_f1"),
     )
     names = {file.predictor: file.path.name for file in files}
-    official = [
-        (name, score) for file in files for name in [file.path.name] for score in expected[name]["ex"]
-    ]
-    ours = [(names[result.predictor], int(result.scores["ex"])) for result in evaluation.run(workers=2)]
-    assert len(ours) == 13 * 500
-    different = [
-        (position % 500, mine, theirs)
-        for position, (mine, theirs) in enumerate(zip(ours, official, strict=True))
-        if theirs[1] is not None and mine != theirs
-    ]
-    assert different == []
+    results = list(evaluation.run(workers=2))
+    assert len(results) == 13 * 500
+    for metric in ("ex", "soft_f1"):
+        official = [(file.path.name, score) for file in files for score in expected[file.path.name][metric]]
+        ours = [(names[result.predictor], round(result.scores[metric], DIGITS)) for result in results]
+        different = [
+            (metric, position % 500, mine, theirs)
+            for position, (mine, theirs) in enumerate(zip(ours, official, strict=True))
+            if theirs[1] is not None and mine != theirs
+        ]
+        assert different == []
 
 
 def gold_as_prediction(questions: QuestionSet, dialect: Dialect) -> PredictionFile:

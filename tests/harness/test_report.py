@@ -1,5 +1,6 @@
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -7,10 +8,11 @@ import pytest
 from rich.console import Console
 
 from harness.errors import BadInput
+from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.report.console import print_tables
-from harness.report.summary import summarize
-from harness.runs import LATEST, SUMMARY, RunFolder, read_results
+from harness.report.summary import SCHEMA_VERSION, summarize
+from harness.runs import LATEST, SUMMARY, RunFolder, read_results, read_run
 from harness.words import Dialect, Difficulty
 
 
@@ -19,33 +21,45 @@ def result(
     difficulty: Difficulty = Difficulty.SIMPLE,
     predictor: str = "p",
     dialect: Dialect = Dialect.SQLITE,
+    question: int = 1,
 ) -> PairResult:
     return PairResult(
         dialect=dialect,
         predictor=predictor,
-        question="1",
-        question_id=1,
+        question=str(question),
+        question_id=question,
         db_id="d",
         difficulty=difficulty,
         outcome=outcome,
         scores={"ex": float(outcome is Outcome.MATCH)},
         gold_origin=GoldOrigin.DATASET,
-        error={Outcome.PREDICTION_ERROR: "été \n", Outcome.GOLD_ERROR: "no such table"}.get(outcome),
+        error={Outcome.PREDICTION_ERROR: "été \n\u2028", Outcome.GOLD_ERROR: "no such table"}.get(outcome),
     )
+
+
+def scored(question: int = 1, predictor: str = "p", **scores: float) -> PairResult:
+    outcome = Outcome.MATCH if scores.get("ex") == 1.0 else Outcome.MISMATCH
+    return replace(result(outcome, predictor=predictor, question=question), scores=scores)
 
 
 MIXED = [
     result(Outcome.MATCH),
-    result(Outcome.MISMATCH),
-    result(Outcome.MATCH, Difficulty.MODERATE),
-    result(Outcome.GOLD_ERROR, Difficulty.MODERATE),
-    result(Outcome.PREDICTION_ERROR, Difficulty.MODERATE),
+    result(Outcome.MISMATCH, question=2),
+    result(Outcome.MATCH, Difficulty.MODERATE, question=3),
+    result(Outcome.GOLD_ERROR, Difficulty.MODERATE, question=4),
+    result(Outcome.PREDICTION_ERROR, Difficulty.MODERATE, question=5),
 ]
 
 
-def printed(results: Sequence[PairResult], width: int = 160, *, terminal: bool = False) -> str:
+def printed(
+    results: Sequence[PairResult],
+    width: int = 200,
+    *,
+    terminal: bool = False,
+    metrics: Sequence[str] = ("ex",),
+) -> str:
     console = Console(file=StringIO(), width=width, force_terminal=terminal, no_color=True)
-    print_tables(summarize(results, ["ex"]), ["ex"], console)
+    print_tables(summarize(results, metrics), metrics, console)
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert isinstance(text, str)
     return text
@@ -89,8 +103,97 @@ def test_the_table_shows_engines_side_by_side_and_below_each_other_on_a_narrow_t
 def test_gold_that_failed_is_listed_and_the_figures_without_it_stand_beside_the_counts() -> None:
     lines = [line.split() for line in printed(MIXED).splitlines()]
     assert ["p", "SQLite", "2", "1", "1", "1", "50.00"] in lines
-    assert ["1:", "no", "such", "table"] in lines
+    assert ["4:", "no", "such", "table"] in lines
     assert "of scored" not in " ".join(printed(MIXED[:3]).split())
+
+
+def test_totals_have_wilson_intervals_where_scores_are_0_or_1_and_bootstrapped_ones_elsewhere() -> None:
+    results = [scored(number, ex=float(number < 15), soft_f1=number / 148) for number in range(148)]
+    (score,) = summarize(results, ["ex", "soft_f1"])
+    assert score.intervals["ex"] == pytest.approx((6.24, 16.05), abs=0.005), "15 of 148, Newcombe 1998"
+    low, high = score.intervals["soft_f1"] or (0, 0)
+    assert 43 < low < (score.metrics["soft_f1"]["total"] or 0) < high < 57
+    assert score.to_json()["intervals"] == {"ex": list(score.intervals["ex"] or ()), "soft_f1": [low, high]}
+    assert summarize(results[::-1], ["ex", "soft_f1"])[0].to_json() == score.to_json(), "order says nothing"
+
+
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [
+        ([scored(ex=1.0)], {"ex": pytest.approx((20.65, 100.0), abs=0.01), "soft_f1": None, "em": None}),
+        ([scored(ex=0.0, soft_f1=0.5)] * 9, {"ex": pytest.approx((0, 29.91), abs=0.01), "soft_f1": None}),
+        ([scored(1, ves=3.0), scored(2, ves=9.0)], {"ves": pytest.approx((300, 900))}),
+    ],
+)
+def test_no_interval_is_made_up(results: list[PairResult], expected: Mapping[str, object]) -> None:
+    (score,) = summarize(results, list(expected))
+    assert score.intervals == expected
+
+
+def test_a_metric_that_an_engine_does_not_have_has_no_columns_there() -> None:
+    results = [
+        replace(scored(ex=1.0, em=0.0), dialect=Dialect.SQLITE),
+        replace(scored(ex=1.0), dialect=Dialect.MYSQL),
+    ]
+    lite, my = summarize(results, ["ex", "em", "partial"])
+    assert lite.metrics["em"] == {"simple": 0.0, "moderate": None, "challenging": None, "total": 0.0}
+    assert set(my.metrics["em"].values()) == {None}
+    assert "partial" not in lite.metrics, "it has no score of a pair"
+    text = printed(results, metrics=["ex", "em", "partial"])
+    _, table = text.split("EM (%)")
+    assert "MySQL" not in table.split("Outcomes")[0]
+    assert "EM (%)" not in printed(results[1:], metrics=["ex", "em"])
+
+
+def test_every_total_is_printed_with_its_interval() -> None:
+    lines = [line.split() for line in printed(MIXED).splitlines()]
+    assert ["p", "50.00", "33.33", "-", "40.00", "11.8\N{EN DASH}76.9"] in lines
+
+
+def test_three_engines_and_a_long_name_stand_side_by_side_in_a_file() -> None:
+    name = "a-model-with-a-name-" * 5
+    results = [
+        result(Outcome.MATCH, predictor=predictor, dialect=dialect)
+        for dialect in Dialect
+        for predictor in (name, "[bold]x")
+    ]
+    text = printed(results)
+    assert any("SQLite" in line and "MySQL" in line and "PostgreSQL" in line for line in text.splitlines())
+    first_column = "".join(line[:41].strip() for line in text.split("EX (%)")[1].splitlines())
+    assert name in first_column
+    assert "[bold]x" in text, "a name is no markup"
+
+
+def test_what_is_right_by_strict_alone_is_listed_with_its_predictor() -> None:
+    results = [
+        *(scored(number, "many", ex=0.0, ex_strict=1.0) for number in range(1, 13)),
+        scored(20, "many", ex=1.0, ex_strict=0.0),
+        scored(21, "one", ex=0.0, ex_strict=1.0),
+        scored(22, "none", ex=1.0, ex_strict=1.0),
+    ]
+    text = printed(results, metrics=["ex", "ex_strict"])
+    assert "  SQLite, many: 12 (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...)\n  SQLite, one: 1 (21)\n" in text
+    assert "strict alone" not in printed(results, metrics=["ex_strict"])
+    assert "strict alone" not in printed([scored(ex=1.0, ex_strict=0.0)], metrics=["ex", "ex_strict"])
+
+
+def test_what_was_timed_until_decided_is_counted() -> None:
+    timing = Timing(1.0, 0.9, 1.1, 10, 20, Clock.CLIENT, 0.95, decided=True, reward=1.0)
+    timings = [
+        replace(timing, clock=Clock.IDENTICAL, samples=0, executions=0),
+        timing,
+        replace(timing, clock=Clock.SERVER, samples=5, executions=10),
+        replace(timing, decided=False, samples=30, executions=60),
+        replace(timing, decided=False, samples=1, executions=2, error="ran out of time"),
+    ]
+    results = [
+        replace(scored(number, ex=1.0, r_ves_stable=1.0), timings={"stable": one})
+        for number, one in enumerate(timings)
+    ]
+    text = printed([*results, scored(9, ex=0.0, r_ves_stable=0.0)], metrics=["r_ves_stable"])
+    rows = [" ".join(line.split()) for line in text.split("R-VES stable (pairs)")[1].splitlines()]
+    assert "p SQLite client, server 5 1 2 1 1 15.0 92" in rows
+    assert "(pairs)" not in printed(MIXED).replace("Outcomes (pairs)", "")
 
 
 def test_a_run_folder_reads_back_as_it_was_written(tmp_path: Path) -> None:
@@ -98,8 +201,13 @@ def test_a_run_folder_reads_back_as_it_was_written(tmp_path: Path) -> None:
         for one in MIXED:
             folder.add(one)
     assert not (folder.path / SUMMARY).exists(), "only a complete run has a summary"
-    folder.finish()
+    with pytest.raises(BadInput, match="broken off"):
+        read_run(folder.path)
+    (score,) = folder.finish()
+    assert score.results == tuple(MIXED)
     assert read_results(folder.path) == MIXED
+    assert read_run(folder.path).results == MIXED
+    assert json.loads((folder.path / SUMMARY).read_text(encoding="utf-8"))["schema_version"] == SCHEMA_VERSION
     assert (tmp_path / "runs" / LATEST).resolve() == folder.path
     manifest = json.loads((folder.path / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["run_id"] == folder.run_id

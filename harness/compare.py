@@ -1,0 +1,190 @@
+"""From what a user asks of `compare` to figures and an exit code: two runs, predictors or engines."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from harness.errors import BadInput
+from harness.metrics import METRICS
+from harness.operands import Key, Selection, counterparts, described, select
+from harness.report.comparison import Comparison, Side, print_comparisons
+from harness.report.differences import Change, common_metrics, differences
+from harness.report.summary import TOTAL
+
+SCHEMA_VERSION = 1
+"""Version of what `--json` writes; docs/statistics.md describes it."""
+
+_ROUNDING = 1e-9
+"""A difference in percent this small is one of sums of floats."""
+
+
+@dataclass(frozen=True)
+class CompareRequest:
+    """What to compare, and when that is a failure.
+
+    `metrics` empty means all that both sides have. `fail_under` maps a metric to the least percent that B's
+    total over the compared questions may have. `no_regression` fails where a compared metric's total of B is
+    below A's; with `significant` only where chance alone would seldom do it. `flips` None lists every
+    question.
+    """
+
+    a: str
+    b: str
+    metrics: Sequence[str] = ()
+    fail_under: Mapping[str, float] = field(default_factory=dict)
+    no_regression: bool = False
+    significant: bool = False
+    flips: int | None = None
+    json: Path | None = None
+
+
+def parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
+    """`METRIC=PERCENT` each.
+
+    Raises:
+        BadInput: one is not that.
+    """
+    thresholds: dict[str, float] = {}
+    for text in texts:
+        name, _, percent = text.partition("=")
+        try:
+            thresholds[name] = float(percent)
+        except ValueError:
+            thresholds[name] = float("nan")
+        if not isfinite(thresholds[name]):
+            raise BadInput(f"--fail-under {text}: has to be METRIC=PERCENT, for instance ex=50")
+    return thresholds
+
+
+def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
+    """Compare, print, write; the result is the exit code: 1 where a threshold failed, which `say` is told.
+
+    Raises:
+        BadInput: an option or a run is wrong, or the two have nothing in common.
+    """
+    _check(request)
+    a, b = select(request.a), select(request.b)
+    if a.run.manifest.get("set") != b.run.manifest.get("set"):
+        sets = f"{a.run.manifest.get('set')} and {b.run.manifest.get('set')}"
+        raise _refusal(request, f"are runs of different question sets ({sets}); compare runs of the same one")
+    paired, alone_in_a, alone_in_b = counterparts(a, b)
+    if not paired:
+        fault = f"have no predictor and engine in common: {described(alone_in_a)} and {described(alone_in_b)}"
+        raise _refusal(request, f"{fault}; choose one of each with FOLDER:DIALECT/PREDICTOR")
+    alone = {"A": alone_in_a, "B": alone_in_b}
+    notes = [f"only in {side}, so not compared: {described(keys)}" for side, keys in alone.items() if keys]
+    notes += _unlike(a, b, paired)
+    everything = list(_compared(request, a, b, paired))
+    _check_metrics(request, everything)
+    notes += [f"no metric to compare {one.name} by" for one in everything if not one.differences.changes]
+    comparisons = [one for one in everything if one.differences.changes]
+    failures = list(_failures(request, comparisons))
+    print_comparisons(comparisons, notes, flips=request.flips)
+    if request.json is not None:
+        _write(request.json, comparisons, notes, failures)
+    if failures:
+        say(f"exit code 1: {'; '.join(failures)}")
+    return 1 if failures else 0
+
+
+def _check(request: CompareRequest) -> None:
+    named = {"--metrics": request.metrics, "--fail-under": request.fail_under}
+    for option, names in named.items():
+        for name in names:
+            if name not in METRICS or not METRICS[name].has_score:
+                known = ", ".join(known for known, metric in METRICS.items() if metric.has_score)
+                raise BadInput(f"{option} {name}: not a metric that can be compared; choose from {known}")
+    if request.significant and not request.no_regression:
+        raise BadInput("--significant: says which regressions count; add --no-regression")
+
+
+def _check_metrics(request: CompareRequest, comparisons: Sequence[Comparison]) -> None:
+    compared = {change.metric for one in comparisons for change in one.differences.changes}
+    lacking = [name for name in (*request.metrics, *request.fail_under) if name not in compared]
+    if lacking or not compared:
+        names = ",".join(dict.fromkeys(lacking)) or "metric"
+        raise _refusal(request, f"have no {names} in common; score both with the same --metrics")
+
+
+def _compared(
+    request: CompareRequest, a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]]
+) -> Iterator[Comparison]:
+    for key_a, key_b in paired:
+        results_a, results_b = a.results[key_a], b.results[key_b]
+        metrics = common_metrics(results_a, results_b)
+        if request.metrics:
+            metrics = [name for name in metrics if name in {*request.metrics, *request.fail_under}]
+        found = differences(results_a, results_b, metrics)
+        if found is None:
+            fault = f"{described([key_a])} and {described([key_b])} have no question in common"
+            raise _refusal(request, f"{fault}; compare runs of the same questions")
+        yield Comparison(_side(a, key_a), _side(b, key_b), found)
+
+
+def _side(selection: Selection, key: Key) -> Side:
+    return Side(str(selection.run.folder), str(selection.run.manifest.get("run_id")), *key)
+
+
+_RECORDED = ("questions", "profile", "limits", "metrics", "variants", "extract", "allow_missing")
+
+
+def _unlike(a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]]) -> Iterator[str]:
+    """A line for whatever else the two runs do not share, which may be why they differ."""
+    one, other = a.run.manifest, b.run.manifest
+    for name in _RECORDED:
+        if one.get(name) != other.get(name):
+            yield f"{name}: {_shown(one.get(name))} in A, {_shown(other.get(name))} in B"
+    files_a, files_b = one.get("set_files") or {}, other.get("set_files") or {}
+    changed = [name for name in {**files_a, **files_b} if files_a.get(name) != files_b.get(name)]
+    if changed:
+        yield f"files of the question set differ: {', '.join(changed)}"
+    for dialect in dict.fromkeys(key_a[1] for key_a, key_b in paired if key_a[1] is key_b[1]):
+        engines = [(run.get("engines") or {}).get(dialect) or {} for run in (one, other)]
+        for part in ("version", "settings"):
+            parts = [engine.get(part) for engine in engines]
+            if parts[0] != parts[1]:
+                yield f"{dialect}'s {part}: {_shown(parts[0])} in A, {_shown(parts[1])} in B"
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _failures(request: CompareRequest, comparisons: Sequence[Comparison]) -> Iterator[str]:
+    for comparison in comparisons:
+        for change in comparison.differences.changes:
+            title, total = METRICS[change.metric].title, change.b[TOTAL] or 0.0
+            least = request.fail_under.get(change.metric)
+            if least is not None and total < least - _ROUNDING:
+                yield f"{title} of {comparison.b} is {total:.2f}, below {least:g} (--fail-under)"
+            if request.no_regression and _is_regression(request, change):
+                yield (
+                    f"{title} of {comparison.name} fell from {change.a[TOTAL]:.2f} to {total:.2f},"
+                    f" p {change.p:.3g} (--no-regression)"
+                )
+
+
+def _is_regression(request: CompareRequest, change: Change) -> bool:
+    return change.total < -_ROUNDING and (change.is_proven or not request.significant)
+
+
+def _write(
+    path: Path, comparisons: Sequence[Comparison], notes: Sequence[str], failures: Sequence[str]
+) -> None:
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        "notes": notes,
+        "comparisons": [comparison.to_json() for comparison in comparisons],
+        "failures": failures,
+    }
+    try:
+        path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(f"--json {path}: cannot be written ({error.strerror}); choose another file") from error
+
+
+def _refusal(request: CompareRequest, fault: str) -> BadInput:
+    return BadInput(f"compare {request.a} {request.b}: they {fault}")
