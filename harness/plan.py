@@ -168,6 +168,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     )
     questions = everything if request.limit is None else everything.limit(request.limit)
     answered = [dialect for dialect in Dialect if any(file.dialect is dialect for file in files)]
+    _check_sqlite(request, answered)
     left_out = [
         f"{dialect}: there are no predictions for it, so it is left out"
         for dialect in request.dialects or ()
@@ -178,7 +179,6 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         raise EngineUnavailable("; ".join(left_out))
     for line in left_out:
         say(line)
-    _check_sqlite(request, answered)
     variants = None
     if request.variants is not None:
         variants = find_variants(request.variants, questions, request.bird_home, say)
