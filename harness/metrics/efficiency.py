@@ -20,7 +20,7 @@ from statistics import fmean, median, pstdev
 TOLERANCE = 1.1
 """R-VES stable calls a prediction slower only where it is shown to take more than this times gold's time."""
 
-LOOKS: Mapping[int, float] = {6: 0.0313, 9: 0.0098, 14: 0.0089}
+LOOKS: Mapping[int, float] = {6: 0.0313, 10: 0.0098, 16: 0.0089}
 """After how many ratios R-VES stable looks whether it can decide, and how often each end of the interval of
 that look may be wrong. The last look always decides."""
 
@@ -130,11 +130,11 @@ def steady(elapsed: Sequence[float], processor: Sequence[float]) -> list[float]:
 def decide(ratios: Sequence[float]) -> Decision | None:
     """R-VES stable's decision; None while more ratios are wanted.
 
-    It looks after each number of ratios in `LOOKS`, and decides where the whole interval has one reward. From
-    the second look on, an interval that holds 1 is enough to stop: neither faster nor slower is shown, and
-    more of the same would hardly show it. What is not decided then gets the reward nearest to 1 that the
-    interval allows. So every reward but 1 has to be shown: none is below 1 unless the prediction takes, with
-    `CONFIDENCE`, more than `TOLERANCE` times as long as gold.
+    It looks after each number of ratios in `LOOKS`, and decides where the whole interval has one reward. It
+    also stops where the interval holds 1 and the estimate, too, has reward 1: neither faster nor slower is
+    shown, and more of the same would hardly show it. What is not decided when it stops gets the reward
+    nearest to 1 that the interval allows. So every reward but 1 has to be shown: none is below 1 unless the
+    prediction takes, with `CONFIDENCE`, more than `TOLERANCE` times as long as gold.
 
     Args:
         ratios: gold's time over the prediction's, in the order in which they were taken.
@@ -144,8 +144,8 @@ def decide(ratios: Sequence[float]) -> Decision | None:
     low, tau, high = interval(ratios, LOOKS[len(ratios)])
     lowest, highest = _tolerant(low), _tolerant(high)
     decided = lowest == highest
-    number = list(LOOKS).index(len(ratios))
-    stops = decided or number == len(LOOKS) - 1 or (number > 0 and low <= 1 <= high)
+    looks_equal = low <= 1 <= high and _tolerant(tau) == 1
+    stops = decided or looks_equal or len(ratios) == max(LOOKS)
     return Decision(tau, low, high, min(max(1.0, lowest), highest), decided) if stops else None
 
 

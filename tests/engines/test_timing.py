@@ -1,0 +1,149 @@
+"""How pairs are timed on real servers: with the server's own clock, within limits, apart from each other."""
+
+import dataclasses
+import sqlite3
+from collections.abc import Mapping
+
+import psycopg
+import pymysql
+import pytest
+
+from harness.engines import on_server
+from harness.engines.namespace import Database
+from harness.engines.server import Origin, Server
+from harness.execution import Ending, Limits, execute
+from harness.metrics.efficiency import LOOKS, Clock, Timing
+from harness.timing import Method, measure
+from harness.words import Dialect
+from loaders.load import load
+
+pytestmark = pytest.mark.engine
+
+
+@pytest.fixture(scope="session")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    path = tmp_path_factory.mktemp("timing") / "numbers.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE number (n INTEGER)")
+    connection.executemany("INSERT INTO number VALUES (?)", [(n,) for n in range(1000)])
+    connection.commit()
+    connection.close()
+    return Database("bird_timing_tests", "numbers", path)
+
+
+def timed(
+    server: Server, database: Database, prediction: str, gold: str, limits: Limits | None = None
+) -> Timing:
+    load([database], server)
+    return measure(on_server(server), database, prediction, gold, Method.STABLE, limits or Limits())
+
+
+SLEEP: Mapping[Dialect, str] = {
+    Dialect.MYSQL: "SELECT SLEEP({})",
+    Dialect.POSTGRESQL: "SELECT pg_sleep({})",
+}
+
+
+@pytest.mark.parametrize(("prediction", "gold", "reward"), [(0.02, 0.06, 1.25), (0.06, 0.02, 0.5)])
+def test_a_third_of_the_time_is_told_apart(
+    server: Server, database: Database, prediction: float, gold: float, reward: float
+) -> None:
+    sleep = SLEEP[server.dialect]
+    timing = timed(server, database, sleep.format(prediction), sleep.format(gold))
+    assert (timing.reward, timing.error) == (reward, None)
+    assert timing.samples in LOOKS
+    assert timing.executions == 2 * timing.samples + 2
+    if server.origin is not Origin.DSN:
+        assert timing.clock is Clock.SERVER
+
+
+def test_work_is_told_apart_from_hardly_any(server: Server, database: Database) -> None:
+    heavy = "SELECT COUNT(*) > 0 FROM number a, number b WHERE a.n + b.n > 900"
+    light = "SELECT COUNT(*) > 0 FROM number a WHERE a.n > 900"
+    assert timed(server, database, light, heavy).reward == 1.25
+    assert timed(server, database, heavy, light).reward == 0.25
+
+
+def test_the_same_text_is_not_run(server: Server, database: Database) -> None:
+    sleep = SLEEP[server.dialect].format(60)
+    timing = timed(server, database, f"{sleep};\n", sleep)
+    assert (timing.tau, timing.executions, timing.clock) == (1.0, 0, Clock.IDENTICAL)
+
+
+@pytest.mark.parametrize(
+    ("dialect", "prediction"),
+    [
+        (Dialect.MYSQL, "SELECT SLEEP(60)"),
+        (Dialect.MYSQL, "DO SLEEP(60)"),
+        (Dialect.POSTGRESQL, "SELECT pg_sleep(60)"),
+        (Dialect.POSTGRESQL, "SET statement_timeout = 0; SELECT pg_sleep(60)"),
+    ],
+)
+def test_a_prediction_that_is_endless_while_it_is_timed_is_stopped(
+    request: pytest.FixtureRequest, database: Database, dialect: Dialect, prediction: str
+) -> None:
+    server: Server = request.getfixturevalue(f"{dialect}_server")
+    timing = timed(server, database, prediction, "SELECT 1", Limits(seconds=0.5))
+    assert timing.error == "the prediction took longer than 0.5 s while it was timed"
+    assert (timing.reward, timing.executions) == (0.0, 1)
+
+
+def test_nothing_that_the_prediction_sets_reaches_gold(postgresql_server: Server, database: Database) -> None:
+    prediction = "SET search_path TO nowhere; SELECT 1000"
+    timing = timed(postgresql_server, database, prediction, "SELECT COUNT(*) FROM number")
+    assert timing.error is None
+
+
+def test_a_server_that_does_not_count_is_timed_by_the_client(
+    mysql_server: Server, database: Database
+) -> None:
+    def switch(enabled: str) -> None:
+        with (
+            pymysql.connect(
+                host=mysql_server.host, port=mysql_server.port, user=mysql_server.user,
+                password=mysql_server.password, autocommit=True, ssl_disabled=mysql_server.is_local,
+            ) as connection,
+            connection.cursor() as cursor,
+        ):  # fmt: skip
+            cursor.execute(
+                "UPDATE performance_schema.setup_consumers SET enabled = %s"
+                " WHERE name = 'events_statements_cpu'",
+                [enabled],
+            )
+
+    switch("NO")
+    try:
+        assert timed(mysql_server, database, "SELECT 1", "SELECT 1 + 0").clock is Clock.CLIENT
+    finally:
+        switch("YES")
+    assert timed(mysql_server, database, "SELECT 1", "SELECT 1 + 0").clock is Clock.SERVER
+
+
+def test_the_extension_is_created_on_servers_of_the_harness_only(
+    postgresql_server: Server, database: Database
+) -> None:
+    with psycopg.connect(
+        host=postgresql_server.host, port=postgresql_server.port, user=postgresql_server.user,
+        password=postgresql_server.password, dbname="postgres", autocommit=True,
+    ) as connection:  # fmt: skip
+        connection.execute("DROP EXTENSION IF EXISTS pg_stat_statements")
+    somebodys = dataclasses.replace(postgresql_server, origin=Origin.DSN)
+    assert timed(somebodys, database, "SELECT 1", "SELECT 1 + 0").clock is Clock.CLIENT
+    ours = dataclasses.replace(postgresql_server, origin=Origin.NATIVE)
+    assert timed(ours, database, "SELECT 1", "SELECT 1 + 0").clock is Clock.SERVER
+    assert timed(somebodys, database, "SELECT 1", "SELECT 1 + 0").clock is Clock.SERVER
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "performance_schema.events_statements_current", "performance_schema.threads",
+        "pg_stat_statements", "postgres.public.pg_stat_statements",
+    ],
+)  # fmt: skip
+def test_a_prediction_cannot_read_what_the_server_counts(
+    server: Server, database: Database, table: str
+) -> None:
+    timed(server, database, "SELECT 1", "SELECT 1 + 0")
+    execution = execute(on_server(server), database, f"SELECT * FROM {table}", Limits())
+    assert execution.ending is Ending.ERROR
