@@ -17,7 +17,7 @@ class Origin(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why an answer is not SQLite's; most are proven, `JUDGED` are for a person to say."""
+    """Why an answer is not SQLite's; most are proven, `JUDGED` are found by reading."""
 
     TIE = "tie"
     """A query that cuts among equal sort keys has several valid answers; this is proven to be one."""

@@ -1,4 +1,4 @@
-"""What a person has found out about published golds that return other rows than SQLite's.
+"""What reading has found out about published golds that return other rows than SQLite's.
 
 `dialects/audit/<question set>.json` maps a target to question keys to one of the JUDGED reasons. It holds
 nothing of the golds themselves. Each entry has to meet a difference that nothing else explains, and the other
@@ -24,7 +24,7 @@ def read(question_set: str, home: Path = HOME) -> Judgements:
     """The judgements on a question set; empty if there are none.
 
     Raises:
-        BadInput: the file is no such table, or names a reason that is not for a person to give.
+        BadInput: the file is no such table, or names a reason that the command finds itself.
     """
     path = home / f"{question_set}.json"
     try:
