@@ -15,6 +15,7 @@ from typing import Any
 
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
+from harness.report.diagnosis import groups as error_groups
 from harness.report.diagnosis import summary as error_classes
 from harness.report.spider import summary as spider
 from harness.statistics import Interval, bootstrap_mean, wilson
@@ -64,6 +65,7 @@ class Score:
             "outcomes": {outcome: self.outcomes.get(outcome, 0) for outcome in Outcome},
             "gold_failures": self.gold_failures,
             "error_classes": error_classes(self.results),
+            "error_groups": error_groups(self.results),
             **({"spider": spider(self.results)} if any(result.structure for result in self.results) else {}),
         }
 

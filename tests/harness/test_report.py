@@ -9,7 +9,7 @@ from rich.console import Console
 
 from harness.errors import BadInput
 from harness.metrics.efficiency import Clock, Timing
-from harness.outcomes import GoldOrigin, Outcome, PairResult
+from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.report.console import print_tables
 from harness.report.summary import SCHEMA_VERSION, summarize
 from harness.runs import LATEST, SUMMARY, RunFolder, read_results, read_run
@@ -220,3 +220,21 @@ def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> N
     blocked.write_text("")
     with pytest.raises(BadInput, match="choose another with --out"):
         RunFolder(blocked, {}, ["ex"])
+
+
+def test_error_classes_are_counted_one_by_one_and_by_the_papers_groups() -> None:
+    classes = [
+        ErrorClass.SYNTAX,
+        ErrorClass.UNKNOWN_COLUMN,
+        ErrorClass.WRONG_LITERAL,
+        ErrorClass.WRONG_TABLES,
+    ]
+    wrong = [replace(scored(number, ex=0.0), error_class=name) for number, name in enumerate(classes, 1)]
+    (score,) = summarize([scored(9, ex=1.0), *wrong], ["ex"])
+    content = score.to_json()
+    assert {name: count for name, count in content["error_classes"].items() if count} == dict.fromkeys(
+        classes, 1
+    )
+    assert content["error_groups"] == {
+        "schema_linking": 1, "database_content": 2, "knowledge_evidence": 0, "syntax": 1, "unassigned": 0,
+    }  # fmt: skip
