@@ -18,8 +18,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from harness import places
 from harness.errors import BadInput
-from harness.provision import places
 from harness.readers.textfiles import one_line
 
 SCALE = 0.02

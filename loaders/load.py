@@ -10,18 +10,16 @@ from typing import Protocol
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
+from harness.known.digests import digests
 from harness.words import Dialect, Profile
-from loaders import mysql, postgresql
 from loaders.bookkeeping import Key, Marker, key
 from loaders.census import census
 from loaders.owners import refuse_collisions, refuse_place
 from loaders.profiles import ServerTable, server_tables
 from loaders.refusals import refuse_numbers
 from loaders.schema import Schema
-from loaders.source import opened, sha256
+from loaders.source import opened
 from loaders.target import Source, Target
-
-_TARGETS: Mapping[Dialect, Target] = {Dialect.MYSQL: mysql, Dialect.POSTGRESQL: postgresql}
 
 
 class Progress(Protocol):
@@ -56,7 +54,8 @@ def load(
     Args:
         databases: in any profiles and collections.
         server: MySQL or PostgreSQL, with an account that may create databases and roles.
-        force: load again what has not changed, too.
+        force: load again what has not changed, too; whether a file has changed is then not guessed from its
+            times.
         progress: told about each database that is loaded.
 
     Returns:
@@ -70,17 +69,17 @@ def load(
     target = _target(server)
     for database in databases:
         refuse_place(database, server.dialect)
-    digests = _digests(databases)
+    found = digests(_paths(databases), trust=not force)
     with target.exclusive(server):
         target.admit_reader(server)
         markers = target.markers(server, databases)
         done = {} if force else {
             database: _skipped(database, markers[key(database)])
             for database in databases
-            if _is_current(database, markers, digests)
+            if _is_current(database, markers, found)
         }  # fmt: skip
         stale = [database for database in databases if database not in done]
-        plans = _plans(stale, server.dialect, digests, markers)
+        plans = _plans(stale, server.dialect, found, markers)
         planned = {plan.database: [table.name for table in plan.tables] for plan in plans}
         present = {database: target.present(server, database) for database in planned}
         refuse_collisions(planned, markers, present, server.dialect)
@@ -101,9 +100,9 @@ def loaded(databases: Sequence[Database], server: Server) -> dict[Database, Mark
         EngineUnavailable: the server cannot be reached.
     """
     markers = _target(server).markers(server, databases)
-    digests = _digests(databases)
+    found = digests(_paths(databases))
     return {
-        database: markers[key(database)] for database in databases if _is_current(database, markers, digests)
+        database: markers[key(database)] for database in databases if _is_current(database, markers, found)
     }
 
 
@@ -120,18 +119,27 @@ class _Plan:
 
 
 def _target(server: Server) -> Target:
-    if server.dialect not in _TARGETS:
-        raise BadInput(f"nothing is loaded into {server.dialect}: it reads the files as they are")
-    return _TARGETS[server.dialect]
+    # Each brings its driver along, which is slow to import.
+    match server.dialect:
+        case Dialect.MYSQL:
+            from loaders import mysql  # noqa: PLC0415
+
+            return mysql
+        case Dialect.POSTGRESQL:
+            from loaders import postgresql  # noqa: PLC0415
+
+            return postgresql
+        case Dialect.SQLITE:
+            raise BadInput(f"nothing is loaded into {server.dialect}: it reads the files as they are")
 
 
-def _digests(databases: Sequence[Database]) -> dict[Path, str]:
-    return {path: sha256(path) for path in dict.fromkeys(database.sqlite_path for database in databases)}
+def _paths(databases: Sequence[Database]) -> list[Path]:
+    return list(dict.fromkeys(database.sqlite_path for database in databases))
 
 
-def _is_current(database: Database, markers: Mapping[Key, Marker], digests: Mapping[Path, str]) -> bool:
+def _is_current(database: Database, markers: Mapping[Key, Marker], found: Mapping[Path, str]) -> bool:
     marker = markers.get(key(database))
-    return marker is not None and marker.is_current(digests[database.sqlite_path])
+    return marker is not None and marker.is_current(found[database.sqlite_path])
 
 
 def _skipped(database: Database, marker: Marker) -> Loaded:
@@ -141,7 +149,7 @@ def _skipped(database: Database, marker: Marker) -> Loaded:
 def _plans(
     databases: Sequence[Database],
     dialect: Dialect,
-    digests: Mapping[Path, str],
+    found: Mapping[Path, str],
     markers: Mapping[Key, Marker],
 ) -> list[_Plan]:
     """Take the census of each file once, however many profiles it is loaded in."""
@@ -153,7 +161,7 @@ def _plans(
         tables = server_tables(schema, dialect, database.profile, path)
         earlier = markers.get(key(database))
         old = tuple(earlier.tables) if earlier else ()
-        plans.append(_Plan(database, digests[path], schema, tables, old))
+        plans.append(_Plan(database, found[path], schema, tables, old))
     return plans
 
 

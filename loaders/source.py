@@ -4,7 +4,6 @@ Only a file that stands still can be loaded: one with an unfinished journal besi
 an immutable connection would not see what the journal holds.
 """
 
-import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -23,21 +22,6 @@ _ROWID_NAMES = ("rowid", "_rowid_", "oid")
 def quoted(name: str) -> str:
     """`name` as an identifier of SQLite and PostgreSQL."""
     return '"' + name.replace('"', '""') + '"'
-
-
-def sha256(path: Path) -> str:
-    """The file's SHA-256 in hexadecimal.
-
-    Raises:
-        BadInput: the file can't be read.
-    """
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise BadInput(
-            f"{path}: cannot be read ({error.strerror}); give the path of a SQLite file"
-        ) from error
 
 
 @contextmanager

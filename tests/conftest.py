@@ -14,6 +14,14 @@ from harness.words import Dialect
 from tests.reasons import Reason, skip
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests and the commands that they run neither know what the user's runs have found nor add to it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BIRD_STORE", str(tmp_path_factory.mktemp("store") / "store.sqlite"))
+        yield
+
+
 @pytest.fixture(scope="session")
 def _stack() -> Iterator[ExitStack]:
     with ExitStack() as stack:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from harness import places
 from harness.engines.base import EngineLost
 from harness.engines.server import Origin, Server
 from harness.errors import EngineUnavailable
-from harness.provision import assets, envfile, places, readiness
+from harness.provision import assets, envfile, readiness
 from harness.provision.docker_command import docker, engine_answers, ensure_image, require_compose
 from harness.provision.progress import last_words, say
 from harness.words import Dialect
@@ -82,6 +83,15 @@ def running(dialect: Dialect, *, env: Path | None = None) -> Server | None:
     return server if server and readiness.version(server) else None
 
 
+def logs(dialect: Dialect, count: int, *, env: Path | None = None) -> str:
+    """The last `count` lines that the container of `dialect` has logged, whether it still runs or not.
+
+    Raises:
+        EngineUnavailable: no Docker engine answers.
+    """
+    return _logs(env or envfile.default_path(), count, dialect)
+
+
 def _server(dialect: Dialect, values: dict[str, str]) -> Server | None:
     password = values.get(_PASSWORDS[dialect])
     if not password or "COMPOSE_PROJECT_NAME" not in values:
@@ -117,7 +127,11 @@ def _last_words(env: Path) -> str:
     ailing = [state.split()[0] for state in states if not state.endswith(" running healthy")]
     if not ailing:
         return "no container has anything to say about it"
-    return last_words(_compose(env, "logs", "--no-color", "--no-log-prefix", f"--tail={_LOG_LINES}", *ailing))
+    return last_words(_logs(env, _LOG_LINES, *ailing))
+
+
+def _logs(env: Path, count: int, *services: str) -> str:
+    return _compose(env, "logs", "--no-color", "--no-log-prefix", f"--tail={count}", *services)
 
 
 def _compose(env: Path, *arguments: str) -> str:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import dotenv
 
+from harness import places
 from harness.errors import BadInput
-from harness.provision import assets, places
+from harness.provision import assets
 
 _DEFAULTS: Mapping[str, str] = {
     "BIND_ADDRESS": "127.0.0.1",

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from harness import places
 from harness.errors import EngineUnavailable
-from harness.provision import places
 from harness.provision.launchers import add_launchers
 from harness.provision.progress import say
 

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from harness import places
 from harness.engines.server import Server
 from harness.errors import EngineUnavailable
-from harness.provision import places, readiness
+from harness.provision import readiness
 from harness.provision.native import mysql, postgresql, process, state
 from harness.provision.native.launch import STOP_SECONDS, launch
 from harness.provision.native.recipe import Home, Recipe

@@ -1,0 +1,208 @@
+"""An `Execution` as bytes and back, without loss: the same values of the same types, in the same order.
+
+Values are written as JSON: what JSON has stands for itself, anything else is a list that starts with the
+letter of its type. The bytes may come from a file that others could write, so reading them runs nothing and
+makes nothing but these types; pickle and marshal promise neither.
+"""
+
+import binascii
+import json
+import zlib
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
+from decimal import Decimal
+from itertools import chain
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from harness.engines.base import Row
+from harness.execution import Ending, Execution
+
+_LEAST_COMPRESSED = 256
+"""Shorter texts hardly shrink."""
+_MOST_TEXT = 2**29
+"""Bytes of JSON that are compressed or read at all."""
+_MOST_SHRINKING = 16
+"""How many times `most_bytes` the JSON may have, so that no hundred megabytes are written in vain."""
+_LARGEST_NUMBER = 2**63
+"""From here on integers are written in hexadecimal; Python limits the digits of decimal ones.
+
+https://docs.python.org/3/library/stdtypes.html#integer-string-conversion-length-limitation
+"""
+
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+_AS_IT_IS, _DEFLATED = b"j", b"z"
+_UNREADABLE = (
+    ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError, zlib.error,
+)  # fmt: skip
+
+_to_json = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=True, separators=(",", ":")
+).encode
+_from_json = json.JSONDecoder().decode
+
+
+class _Unknown(Exception):
+    """A value of a type that is not kept."""
+
+
+def encode(execution: Execution, most_bytes: int | None = None) -> bytes | None:
+    """`execution` as bytes.
+
+    Args:
+        execution: what came of one SQL text.
+        most_bytes: how long the bytes may be; before compression, 16 times that.
+
+    Returns:
+        None where it is longer, or has a value of a type that no driver of the harness is known to return.
+    """
+    rows = execution.rows
+    most_text = _MOST_TEXT if most_bytes is None else min(_MOST_TEXT, most_bytes * _MOST_SHRINKING)
+    # Every value takes two bytes at least, with its comma.
+    if rows and 2 * len(rows) * max(1, len(rows[0])) > most_text:
+        return None
+    try:
+        head = [execution.ending.value, execution.error, execution.code, execution.seconds]
+        text = _to_json([*head, _written_rows(rows)]).encode("utf-8", "surrogatepass")
+    except (_Unknown, RecursionError):
+        return None
+    if len(text) > most_text:
+        return None
+    data = _AS_IT_IS + text if len(text) < _LEAST_COMPRESSED else _DEFLATED + zlib.compress(text, 1)
+    return None if most_bytes is not None and len(data) > most_bytes else data
+
+
+def decode(data: bytes) -> Execution:
+    """What `encode` made `data` of.
+
+    Raises:
+        ValueError: `encode` did not make it.
+    """
+    try:
+        ending, error, code, seconds, rows = _from_json(_text(data).decode("utf-8", "surrogatepass"))
+        words = _expect(error, str, type(None)), _expect(code, str, type(None))
+        return Execution(Ending(ending), _read_rows(rows), *words, _expect(seconds, float))
+    except _UNREADABLE as failure:
+        raise ValueError(f"not an encoded execution: {failure}") from failure
+
+
+def _expect(value: Any, *types: type) -> Any:
+    if type(value) in types:
+        return value
+    raise ValueError(f"{type(value).__name__} in the wrong place")
+
+
+def _text(data: bytes) -> bytes:
+    kind, rest = data[:1], data[1:]
+    if kind == _AS_IT_IS:
+        return rest
+    if kind != _DEFLATED:
+        raise ValueError("unknown format")
+    inflater = zlib.decompressobj()
+    text = inflater.decompress(rest, _MOST_TEXT)
+    if not inflater.eof or inflater.unused_data:
+        raise ValueError("cut off, or too long")
+    return text
+
+
+def _written_rows(rows: tuple[Row, ...]) -> list[Any]:
+    """Rows for JSON: themselves if JSON has all their values."""
+    if set(map(type, chain.from_iterable(rows))) <= _PLAIN and not any(
+        type(value) is int and not -_LARGEST_NUMBER < value < _LARGEST_NUMBER
+        for value in chain.from_iterable(rows)
+    ):
+        return list(rows)
+    return [[_written(value) for value in row] for row in rows]
+
+
+def _read_rows(rows: list[list[Any]]) -> tuple[Row, ...]:
+    if not set(map(type, rows)) <= {list}:
+        raise ValueError("a row is no list")
+    if set(map(type, chain.from_iterable(rows))) <= _PLAIN:
+        return tuple(map(tuple, rows))
+    return tuple([tuple([_read(value) for value in row]) for row in rows])
+
+
+def _written(value: object) -> Any:
+    kind = type(value)
+    if kind in _PLAIN and (kind is not int or -_LARGEST_NUMBER < value < _LARGEST_NUMBER):  # type: ignore[operator]
+        return value
+    write = _WRITERS.get(kind)
+    if write is None:
+        raise _Unknown
+    return write(value)
+
+
+def _read(value: Any) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    letter, *parts = _expect(value, list)
+    return _READERS[letter](*parts)
+
+
+def _written_zone(zone: tzinfo | None) -> Any:
+    """None, seconds before UTC, or the name in the time zone database; both drivers know no other zones."""
+    if zone is None:
+        return None
+    if type(zone) is timezone:
+        offset = zone.utcoffset(None)
+        if repr(timezone(offset)) == repr(zone):
+            return _written(offset)
+    # Datetimes compare by their own digits where they have the same zone object, and else in UTC.
+    if type(zone) is ZoneInfo and zone.key and ZoneInfo(zone.key) is zone:
+        return zone.key
+    raise _Unknown
+
+
+def _read_zone(zone: Any) -> tzinfo | None:
+    if zone is None:
+        return None
+    return ZoneInfo(zone) if type(zone) is str else timezone(_read(zone))
+
+
+def _written_datetime(value: datetime) -> list[Any]:
+    if value.tzinfo is None and not value.fold:
+        return ["t", value.isoformat()]
+    return ["t", value.replace(tzinfo=None).isoformat(), value.fold, _written_zone(value.tzinfo)]
+
+
+def _read_datetime(text: str, fold: int = 0, zone: Any = None) -> datetime:
+    value = datetime.fromisoformat(text)
+    return value.replace(tzinfo=_read_zone(zone), fold=fold) if fold or zone is not None else value
+
+
+def _written_time(value: time) -> list[Any]:
+    if value.tzinfo is None and not value.fold:
+        return ["c", value.isoformat()]
+    return ["c", value.replace(tzinfo=None).isoformat(), value.fold, _written_zone(value.tzinfo)]
+
+
+def _read_time(text: str, fold: int = 0, zone: Any = None) -> time:
+    value = time.fromisoformat(text)
+    return value.replace(tzinfo=_read_zone(zone), fold=fold) if fold or zone is not None else value
+
+
+_WRITERS: Mapping[type, Callable[[Any], list[Any]]] = {
+    int: lambda value: ["i", hex(value)],
+    bytes: lambda value: ["b", binascii.b2a_base64(value, newline=False).decode()],
+    Decimal: lambda value: ["n", str(value)],
+    date: lambda value: ["d", value.isoformat()],
+    datetime: _written_datetime,
+    time: _written_time,
+    timedelta: lambda value: ["s", value.days, value.seconds, value.microseconds],
+    list: lambda value: ["l", *map(_written, value)],
+    dict: lambda value: ["m", *([_written(key), _written(inner)] for key, inner in value.items())],
+}
+
+_READERS: Mapping[str, Callable[..., Any]] = {
+    "i": lambda text: int(text, 16),
+    "b": lambda text: binascii.a2b_base64(text, strict_mode=True),
+    "n": Decimal,
+    "d": date.fromisoformat,
+    "t": _read_datetime,
+    "c": _read_time,
+    "s": timedelta,
+    "l": lambda *values: list(map(_read, values)),
+    "m": lambda *pairs: {_read(key): _read(value) for key, value in pairs},
+}

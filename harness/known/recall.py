@@ -1,0 +1,63 @@
+"""What is known already: from this run in memory, from earlier ones in the store."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from threading import Lock
+
+from harness.known.store import Kind, Store
+
+_ROOM = 64 * 2**20
+
+
+class Recall:
+    """Values by their addresses; thread-safe.
+
+    Args:
+        store: where they are kept for later runs; None to forget them with this one.
+        room: how many bytes are kept in memory, those used last.
+    """
+
+    def __init__(self, store: Store | None, room: int = _ROOM) -> None:
+        self._store = store
+        self._room = room
+        self._lock = Lock()
+        self._memory: OrderedDict[bytes, bytes] = OrderedDict()
+
+    def get(self, addresses: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Those that are known."""
+        found: dict[bytes, bytes] = {}
+        missing: list[bytes] = []
+        with self._lock:
+            for address in addresses:
+                value = self._memory.get(address)
+                if value is None:
+                    missing.append(address)
+                else:
+                    self._memory.move_to_end(address)
+                    found[address] = value
+        if self._store is not None and missing:
+            stored = self._store.get(missing)
+            self._keep(stored)
+            found |= stored
+        return found
+
+    def put(self, values: Mapping[bytes, bytes], kind: Kind) -> None:
+        """Remember values of a kind."""
+        self._keep(values)
+        if self._store is not None and values:
+            self._store.put(values, kind)
+
+    def _keep(self, values: Mapping[bytes, bytes]) -> None:
+        with self._lock:
+            for address, value in values.items():
+                if address not in self._memory:
+                    self._memory[address] = value
+                    self._room -= len(value)
+            while self._room < 0 and self._memory:
+                _, forgotten = self._memory.popitem(last=False)
+                self._room += len(forgotten)
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._store is not None:
+            self._store.close()

@@ -1,0 +1,150 @@
+"""Texts that may give other rows tomorrow are told from those that cannot."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.known.volatility import is_volatile
+from harness.readers.question_sets import load_set
+from harness.words import Dialect
+
+VOLATILE = {
+    "every dialect": [
+        "SELECT CURRENT_TIMESTAMP",
+        "select current_date",
+        "SELECT Current_Time FROM t",
+        "SELECT * FROM t WHERE d < date('now')",
+        "SELECT now()",
+        "SELECT/**/now/**/()",
+        "-- a comment\nSELECT now()",
+        "SELECT 1now()",
+        "SELECT 1; SELECT now()",
+        "EXPLAIN SELECT 1",
+        " ( ( EXPLAIN SELECT 1",
+        "/* first */ SHOW TABLES",
+        "SELECT 1; SHOW TABLES",
+        "SELECT 1;-- and\n SET x = 1",
+        "SELECT '" + "x" * 1_000_000 + "'",
+    ],
+    "sqlite": [
+        "SELECT random() FROM t",
+        "SELECT * FROM t ORDER BY RANDOM() LIMIT 1",
+        'SELECT "random"()',
+        "SELECT randomblob(4)",
+        "SELECT date()",
+        "SELECT time( )",
+        'SELECT "datetime" ()',
+        "SELECT [date]()",
+        "SELECT date(/* nothing */)",
+        "SELECT date/* nothing */()",
+        "SELECT julianday() - julianday(born) FROM t",
+        "SELECT unixepoch()",
+        "SELECT unixepoch('subsec')",
+        "SELECT strftime('%Y')",
+        "SELECT STRFTIME('%Y') - strftime('%Y', born) FROM t",
+        "SELECT strftime(upper('%y'))",
+        "SELECT strftime/**/('%Y')",
+        "SELECT datetime(t.at, 'localtime') FROM t",
+        "SELECT datetime(t.at, 'utc') FROM t",
+        "SELECT last_insert_rowid(), changes(), total_changes()",
+        "PRAGMA table_info(t)",
+        "SELECT * FROM pragma_database_list",
+    ],
+    "mysql": [
+        "SELECT NOW(6)",
+        "SELECT CURDATE(), CURTIME()",
+        "SELECT SYSDATE()",
+        "SELECT LOCALTIME",
+        "SELECT UTC_TIMESTAMP",
+        "SELECT UNIX_TIMESTAMP()",
+        "SELECT UNIX_TIMESTAMP(/* nothing */)",
+        "SELECT UNIX_TIMESTAMP(# nothing\n)",
+        "SELECT RAND(), UUID(), UUID_SHORT()",
+        "SELECT uuid ()",
+        "SELECT /*!50000 NOW() */",
+        "SELECT USER(), CONNECTION_ID()",
+        "SELECT @x := @x + 1",
+        "SELECT @@hostname",
+        "SELECT SLEEP(1)",
+        "SELECT GET_LOCK('x', 1)",
+        "SELECT table_rows FROM information_schema.tables",
+        "SELECT * FROM performance_schema.threads",
+        "SELECT CAST(CAST('10:00' AS TIME) AS DATETIME)",
+        "SELECT DATE(TIME('10:00'))",
+        "SELECT DATE(MAKETIME(10, 0, 0))",
+        "SET @x = 1",
+        "DESC t",
+        "CALL p()",
+    ],
+    "postgresql": [
+        "SELECT clock_timestamp(), statement_timestamp(), transaction_timestamp()",
+        "SELECT timeofday()",
+        "SELECT 'now'::timestamp, 'today'::date, date 'tomorrow', 'yesterday'::date",
+        "SELECT LOCALTIMESTAMP(0)",
+        "SELECT age(born) FROM t",
+        "SELECT EXTRACT(YEAR FROM AGE (born)) FROM t",
+        "SELECT age(date(born)) FROM t",
+        "SELECT age('x, y'::text::date) FROM t",
+        "SELECT age(a, b), age(c) FROM t",
+        "SELECT gen_random_uuid(), random_normal()",
+        "SELECT * FROM t TABLESAMPLE SYSTEM (10)",
+        "SELECT nextval('s')",
+        "SELECT pg_backend_pid(), txid_current()",
+        "SELECT * FROM pg_stat_activity",
+        "SELECT pg_sleep(1)",
+        "SELECT current_setting('TimeZone'), current_user",
+        "SELECT xmin FROM t",
+        "SELECT 't'::regclass::oid",
+        'SELECT U&"\\006eow"()',
+        "SELECT U&'\\006eow'::date",
+        "VACUUM",
+    ],
+}
+STEADY = [
+    "",
+    "no SQL at all, but the same error each time",
+    "SELECT 1",
+    "WITH a AS (SELECT 1) SELECT * FROM a;",
+    "```sql\nSELECT name FROM t\n```",
+    "SELECT name FROM t; SELECT 2",
+    "SELECT name FROM races WHERE name = 'Canadian Grand Prix' AND known = 'known'",
+    'SELECT date, time, datetime, user, uuid, age, "current", nowhere FROM t ORDER BY date DESC',
+    "SELECT T1.uuid FROM cards AS T1 JOIN sets AS T2 ON T1.setcode = T2.code -- done",
+    "SELECT user FROM t WHERE user IN (SELECT id FROM users)",
+    "SELECT date(born), datetime(born, '+1 day'), julianday(born) FROM t",
+    "SELECT strftime('%Y', born), STRFTIME( \"%m\" , born) FROM t",
+    "SELECT strftime('%J', (SELECT max(born) FROM t))",
+    "SELECT age(a, b), AGE( date '2020-01-01' , c.born) FROM c",
+    "SELECT avg(age) FROM t WHERE (age) > 3",
+    "SELECT EXTRACT(YEAR FROM born), TO_CHAR(born, 'YYYY'), date_trunc('year', born) FROM t",
+    "SELECT UNIX_TIMESTAMP(born), YEAR(born), DATE_FORMAT(born, '%Y'), TIMESTAMPDIFF(YEAR, a, b) FROM t",
+    "SELECT version(), sqlite_version()",
+    "VALUES (1, 2)",
+    "SELECT `now_playing`, currents, grandrandom FROM t",
+]
+
+
+@pytest.mark.parametrize(
+    "sql", [sql for texts in VOLATILE.values() for sql in texts], ids=lambda sql: sql[:60]
+)
+def test_what_asks_for_the_present_chance_or_the_server_is_volatile(sql: str) -> None:
+    assert is_volatile(sql)
+    assert is_volatile(sql.upper())
+
+
+@pytest.mark.parametrize("sql", STEADY)
+def test_what_asks_the_data_alone_is_not(sql: str) -> None:
+    assert not is_volatile(sql)
+
+
+@pytest.mark.bird
+def test_the_published_golds_that_are_volatile_ask_for_the_present(bird_home: Path) -> None:
+    words = ("now", "current_", "curdate", "datetime()")
+    for name in ("mini_dev", "mini_dev_2025"):
+        questions = load_set(name, bird_home).questions
+        for dialect in Dialect:
+            volatile = [question for question in questions if is_volatile(question.gold[dialect])]
+            assert len(volatile) == 11, dialect
+            for question in volatile:
+                text = question.gold[dialect].lower()
+                assert any(word in text for word in words), text
