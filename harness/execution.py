@@ -6,10 +6,11 @@ Limits are enforced by the engine, and by a cancel from outside should the engin
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain
 
-from harness.engines.base import Engine, Row, Session, SqlError, SqlTimeout
+from harness.engines.base import Engine, Row, Session, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.namespace import Database
-from harness.watchdog import Watchdog
+from harness.watchdog import WATCHDOG
 
 
 class Ending(StrEnum):
@@ -54,17 +55,19 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
     Raises:
         EngineLost: the engine is to blame, not the statement.
     """
-    with engine.session(database, limits.seconds) as session, Watchdog() as watchdog:
+    with engine.session(database, limits.seconds) as session:
         started = time.perf_counter()
-        try:
-            with watchdog.guard(session, limits.seconds):
+        code = None
+        with WATCHDOG.guard(session, limits.seconds) as guarded:
+            try:
                 ending, rows, error = _collect(session, sql, limits)
-        except SqlError as failure:
-            stopped = isinstance(failure, SqlTimeout) or watchdog.fired
-            ending, rows = (Ending.TIMEOUT if stopped else Ending.ERROR), ()
-            error, code = failure.message, failure.code
-        else:
-            code = None
+            except SqlError as failure:
+                stopped = isinstance(failure, SqlTimeout) or guarded.fired
+                too_large = isinstance(failure, SqlTooLarge)
+                ending = Ending.TIMEOUT if stopped else Ending.TOO_LARGE if too_large else Ending.ERROR
+                rows, error, code = (), failure.message, failure.code
+            except MemoryError:
+                ending, rows, error = Ending.TOO_LARGE, (), "more memory than a result may take"
         return Execution(ending, rows, error, code, time.perf_counter() - started)
 
 
@@ -73,9 +76,16 @@ def _collect(session: Session, sql: str, limits: Limits) -> tuple[Ending, tuple[
     size = 0
     for batch in session.batches(sql):
         rows += batch
-        size += sum(len(value) for row in batch for value in row if isinstance(value, str | bytes))
+        size += sum(map(_size, chain.from_iterable(batch)))
         if len(rows) > limits.rows:
             return Ending.TOO_LARGE, (), f"more than {limits.rows:,} rows"
         if size > limits.bytes:
             return Ending.TOO_LARGE, (), f"more than {limits.bytes:,} bytes"
     return Ending.ROWS, tuple(rows), None
+
+
+def _size(value: object) -> int:
+    """Bytes of a text or of bytes as Python keeps them; other values are small."""
+    if not isinstance(value, str | bytes):
+        return 0
+    return len(value) if isinstance(value, bytes) or value.isascii() else 4 * len(value)

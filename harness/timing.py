@@ -25,7 +25,7 @@ from harness.metrics.efficiency import (
     same_text,
     steady,
 )
-from harness.watchdog import Watchdog
+from harness.watchdog import WATCHDOG
 
 ITERATIONS = 100
 """How often the official script times a pair; also by how many times it lengthens the limit of the pair."""
@@ -65,7 +65,6 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
     if same_text(prediction, gold):
         return _IDENTICAL
     with (
-        Watchdog() as watchdog,
         engine.session(database, limits.seconds) as gold_session,
         engine.session(database, limits.seconds) as prediction_session,
         _without_garbage_collection(),
@@ -74,8 +73,8 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
         if program is not None and program == prediction_session.program(prediction):
             return _IDENTICAL
         return _stable(
-            _Statement(_PREDICTION, prediction, prediction_session, watchdog, limits.seconds),
-            _Statement(_GOLD, gold, gold_session, watchdog, limits.seconds),
+            _Statement(_PREDICTION, prediction, prediction_session, limits.seconds),
+            _Statement(_GOLD, gold, gold_session, limits.seconds),
         )
 
 
@@ -100,7 +99,6 @@ class _Statement:
     name: str
     sql: str
     session: Session
-    watchdog: Watchdog
     limit: float
     clock: Clock = Clock.CLIENT
     spent: list[Spent] = field(default_factory=list)
@@ -115,13 +113,13 @@ class _Statement:
         self.executions += 1
         began = time.monotonic()
         try:
-            with self.watchdog.guard(self.session, self.limit):
+            with WATCHDOG.guard(self.session, self.limit) as guarded:
                 before = self._read()
                 for _ in self.session.batches(self.sql):
                     pass
                 self.spent.append(self._read() - before)
         except SqlError as error:
-            if not isinstance(error, SqlTimeout) and not self.watchdog.fired:
+            if not isinstance(error, SqlTimeout) and not guarded.fired:
                 raise _Failed(self, f"failed ({error.message})") from error
             raise _Failed(self, f"took longer than {self.limit:.3g} s") from error
         # MySQL's SLEEP is stopped without an error.
@@ -181,16 +179,15 @@ def _official(engine: Engine, database: Database, prediction: str, gold: str, li
     whole = limits.seconds * ITERATIONS
     due = time.monotonic() + whole
     times: list[float] = []
-    with Watchdog() as watchdog:
-        for number in range(2 * ITERATIONS):
-            name, sql = (_GOLD, gold) if number % 2 else (_PREDICTION, prediction)
-            with engine.session(database, whole) as session:
-                statement = _Statement(name, sql, session, watchdog, max(0.0, due - time.monotonic()))
-                try:
-                    statement.run()
-                except _Failed as failure:
-                    return _untimed(0.0, number + 1, Clock.CLIENT, failure)
-                times += statement.times()
+    for number in range(2 * ITERATIONS):
+        name, sql = (_GOLD, gold) if number % 2 else (_PREDICTION, prediction)
+        with engine.session(database, whole) as session:
+            statement = _Statement(name, sql, session, max(0.0, due - time.monotonic()))
+            try:
+                statement.run()
+            except _Failed as failure:
+                return _untimed(0.0, number + 1, Clock.CLIENT, failure)
+            times += statement.times()
     ratios = [theirs / ours for ours, theirs in zip(times[::2], times[1::2], strict=True)]
     tau = official_tau(ratios)
     return Timing(

@@ -17,7 +17,7 @@ import pymysql
 from pymysql.connections import Connection
 
 from harness.engines.namespace import Database
-from harness.engines.server import Server
+from harness.engines.server import Origin, Server
 from harness.errors import BadInput
 from harness.words import Dialect
 from loaders import functions
@@ -40,6 +40,15 @@ _RETIRED = f"{NAMESPACE}_retired"
 _LOADS = f"{NAMESPACE}.loads"
 _FUNCTIONS = f"{NAMESPACE}.functions"
 _LOCK = f"{NAMESPACE} load"
+_COUNT_VALUES = (
+    "UPDATE performance_schema.setup_instruments SET flags = 'controlled'"
+    " WHERE name IN ('memory/sql/String::value', 'memory/sql/JSON')"
+)
+"""Makes `connection_memory_limit` one of these, too; for as long as the server runs.
+
+https://dev.mysql.com/doc/refman/9.7/en/performance-schema-setup-instruments-table.html
+"""
+
 _UNINDEXED = frozenset({"text", "longtext", "longblob"})
 """Types that MySQL indexes by a prefix only."""
 
@@ -55,7 +64,10 @@ def exclusive(server: Server) -> Iterator[None]:
 
 
 def admit_reader(server: Server) -> None:
-    """See `Target.admit_reader`."""
+    """See `Target.admit_reader`. On servers of the harness's own, the reading role's memory is counted."""
+    if server.origin is not Origin.DSN:
+        with connected(server) as connection:
+            attempt(connection, _COUNT_VALUES)
     if _reader_is_ready(server):
         return
     with connected(server) as connection:

@@ -17,11 +17,10 @@ from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.words import Dialect
-from loaders import dates, functions
+from loaders import dates, functions, postgresql_reader
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
 from loaders.keys import add_foreign_keys, add_keys
 from loaders.postgresql_session import (
-    CONNECT_SECONDS,
     MAINTENANCE,
     attempt,
     connected,
@@ -65,28 +64,7 @@ def exclusive(server: Server) -> Iterator[None]:
 
 def admit_reader(server: Server) -> None:
     """See `Target.admit_reader`."""
-    if _reader_is_ready(server):
-        return
-    role = quoted(server.reader_user)
-    with connected(server, MAINTENANCE) as connection:
-        if not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [server.reader_user]).rowcount:
-            run(connection, f"CREATE ROLE {role}")
-        password = connection.pgconn.encrypt_password(
-            server.reader_password.encode(), server.reader_user.encode(), b"scram-sha-256"
-        )
-        run(connection, f"ALTER ROLE {role} LOGIN PASSWORD '{password.decode()}'")
-        run(connection, f"ALTER ROLE {role} SET default_transaction_read_only = on")
-
-
-def _reader_is_ready(server: Server) -> bool:
-    try:
-        with psycopg.connect(
-            host=server.host, port=server.port, user=server.reader_user, password=server.reader_password,
-            dbname=MAINTENANCE, connect_timeout=CONNECT_SECONDS,
-        ) as connection:  # fmt: skip
-            return connection.execute("SHOW default_transaction_read_only").fetchone() == ("on",)
-    except psycopg.OperationalError:
-        return False
+    postgresql_reader.admit(server)
 
 
 def install_functions(server: Server, databases: Sequence[Database]) -> None:
@@ -241,6 +219,7 @@ def _create_database(server: Server, name: str) -> None:
             )
         run(connection, f"REVOKE ALL ON DATABASE {quoted(name)} FROM PUBLIC")
         run(connection, f"GRANT CONNECT ON DATABASE {quoted(name)} TO {quoted(server.reader_user)}")
+    postgresql_reader.seclude(server, name)
 
 
 def _check_order(connection: Connection[Any], server: Server, database: Database) -> None:
@@ -256,7 +235,6 @@ def _create_namespaces(connection: Connection[Any], server: Server, schema: str)
     """Create the schema of the tables, which the reading role may use, and that of the markers."""
     for name in (schema, NAMESPACE):
         run(connection, f"CREATE SCHEMA IF NOT EXISTS {name}")
-    run(connection, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
     run(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
     run(
         connection,

@@ -78,7 +78,7 @@ class _Bench:
         self._limits = limits
         self._origin = origin
         self._profile = profile
-        self._sqlite = SQLiteEngine()
+        self._sqlite = SQLiteEngine(pooled=True)
         self._schemas: dict[str, Schema] = {}
         self._overrides: dict[Dialect, Mapping[str, Override]] = {}
         if origin is Origin.TRANSLATED:

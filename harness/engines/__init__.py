@@ -1,8 +1,9 @@
-"""The engines that predictions run on, one module each, behind one Protocol (`base.Engine`)."""
+"""The engines that predictions run on, one module each, behind one Protocol (`base.Engine`).
+
+A driver is imported where its engine is used.
+"""
 
 from harness.engines.base import Engine
-from harness.engines.mysql import MySQLEngine
-from harness.engines.postgresql import PostgreSQLEngine
 from harness.engines.server import Server
 from harness.words import Dialect
 
@@ -10,5 +11,9 @@ from harness.words import Dialect
 def on_server(server: Server) -> Engine:
     """The engine that speaks to `server`."""
     if server.dialect is Dialect.MYSQL:
+        from harness.engines.mysql import MySQLEngine  # noqa: PLC0415 - the driver takes a tenth of a second
+
         return MySQLEngine(server)
+    from harness.engines.postgresql import PostgreSQLEngine  # noqa: PLC0415 - as above
+
     return PostgreSQLEngine(server)

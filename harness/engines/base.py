@@ -37,6 +37,10 @@ class SqlTimeout(SqlError):
     """The statement was stopped because its time was up."""
 
 
+class SqlTooLarge(SqlError):
+    """The statement was stopped because it, or one of its values, needs more memory or disk than allowed."""
+
+
 class EngineLost(EngineUnavailable):
     """The engine cannot be reached or dropped the connection: nobody's SQL is to blame."""
 
@@ -67,12 +71,20 @@ class Session(Protocol):
         Raises:
             SqlError: the statement failed.
             SqlTimeout: the engine stopped the statement.
+            SqlTooLarge: the engine refused to give the statement what it needs.
             EngineLost: the connection broke.
         """
         ...
 
     def cancel(self) -> None:
         """Stop the running statement; callable from another thread, harmless when nothing runs."""
+        ...
+
+    def abandon(self) -> None:
+        """Make `batches` end at once where `cancel` did not help: break the connection under it.
+
+        Callable from another thread. Does nothing where the statement runs in this process.
+        """
         ...
 
     def program(self, sql: str) -> Hashable:

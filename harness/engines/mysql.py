@@ -1,32 +1,33 @@
 """MySQL through PyMySQL, the driver of the official evaluator: the same Python values come back."""
 
 import contextlib
+import socket
+import time
+import weakref
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from types import TracebackType
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import pymysql
-from pymysql.cursors import SSCursor
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout
+from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.mysql_clock import MySQLClock
+from harness.engines.mysql_connections import MySQLConnections, close_at_once, connect
+from harness.engines.mysql_errors import message, translated
+from harness.engines.mysql_statements import refused
 from harness.engines.namespace import Database
 from harness.engines.server import Server
-from harness.words import Dialect, Profile
+from harness.words import Dialect
 
-_TIME_IS_UP = frozenset({3024, 1317, 1028})
-"""Query execution was interrupted: by MAX_EXECUTION_TIME, by KILL QUERY, or while it sorted."""
+_BATCH_BYTES = 4 * 2**20
+"""No row is added to a batch that has as much: the values of a thousand rows could be 64 MB each."""
 
-_LOST = frozenset({2003, 2006, 2013, 1040, 1045, 1049, 1053, 1129, 1130, 1203, 1226, 3169})
-"""The server is unreachable, dropped the connection, refuses the account or does not know the database.
+_SHORT = 2**16
+"""A text that every server takes: `max_allowed_packet` is larger."""
 
-https://dev.mysql.com/doc/mysql-errors/9.7/en/
-"""
-
-_CONNECT_SECONDS = 10
-_GRACE_SECONDS = 10
-"""How long after the time limit the client gives up on a server that has stopped talking."""
+_NOT_A_QUERY = "1064"
+"""ER_PARSE_ERROR, as MySQL says of most such texts."""
 
 _SETTINGS = (
     "sql_mode", "lower_case_table_names", "collation_server", "time_zone", "group_concat_max_len",
@@ -35,47 +36,75 @@ _SETTINGS = (
 
 
 class MySQLSession:
-    """One connection of the reading role to one database."""
+    """One connection of the reading role to one database, for itself as long as it lasts."""
 
-    def __init__(self, server: Server, database: Database, seconds: float) -> None:
+    def __init__(
+        self, server: Server, connections: MySQLConnections, database: Database, seconds: float
+    ) -> None:
         self._server = server
-        self._connection = _connect(
-            server,
-            server.reader_user,
-            server.reader_password,
-            database=database.mysql_database,
-            collation="utf8mb4_0900_bin" if database.profile is Profile.FAITHFUL else None,
-            cursorclass=SSCursor,
-            read_timeout=seconds + _GRACE_SECONDS,
-            # The limit holds for SELECT only; `cancel` covers the rest.
-            # https://dev.mysql.com/doc/refman/9.7/en/server-system-variables.html#sysvar_max_execution_time
-            init_command="SET SESSION transaction_read_only = 1, "
-            f"SESSION max_execution_time = {max(1, round(seconds * 1000))}",
-        )
+        self._connections = connections
+        self._seconds = seconds
+        self._connection = connections.take(database, seconds)
         self._closing = contextlib.ExitStack()
         self._thread: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
+        self._runs = False
+        self._stopped = False
+        self._broken = False
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
-        """See `Session.batches`."""
+        """See `Session.batches`. A text that is no query is not sent."""
+        if reason := refused(sql):
+            raise SqlError(reason, _NOT_A_QUERY)
+        started = time.monotonic()
         try:
-            cursor = self._connection.cursor()
-            cursor.execute(sql)
-            if not cursor.description:
-                return
-            while batch := cursor.fetchmany(BATCH_ROWS):
-                yield list(batch)
-        except (pymysql.Error, UnicodeError, ValueError) as error:
-            raise _translated(error) from error
+            text = sql.encode()
+            self._require_room(text)
+            self._runs = True
+            yield from self._rows(text)
+        except (pymysql.Error, UnicodeError, ValueError, OSError) as error:
+            late = self._stopped or time.monotonic() - started >= self._seconds
+            failure = translated(error, in_time=not late)
+            # After an error of the server's the connection is as good as before, unless it went with it.
+            self._runs = self._runs and not isinstance(error, pymysql.Error)
+            self._broken = type(failure) is not SqlError
+            raise failure from error
+        self._runs = False
+        # SLEEP and BENCHMARK return a value when they are stopped.
+        if time.monotonic() - started >= self._seconds:
+            raise SqlTimeout("the statement's time was up before it had ended", None)
+
+    def _require_room(self, text: bytes) -> None:
+        """MySQL closes the connection on a text that is too large for it, often before it has said why."""
+        if len(text) > _SHORT:
+            with self._connection.cursor() as cursor:
+                cursor.execute("SELECT @@max_allowed_packet")
+                [[most]] = cursor.fetchall()
+            if len(text) >= most:
+                raise SqlTooLarge(
+                    f"the text has {len(text):,} bytes, and MySQL takes less than {most:,}", None
+                )
+
+    def _rows(self, text: bytes) -> Iterator[list[Row]]:
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(text)
+            if cursor.description:
+                yield from _batched(iter(cursor.fetchone, None))
+        finally:
+            # PyMySQL would read all rows that are left before it lets go of them.
+            if cursor._result is not None:  # noqa: SLF001
+                cursor._result.unbuffered_active = False  # noqa: SLF001
 
     def cancel(self) -> None:
         """See `Session.cancel`: KILL QUERY from a second connection of the same account."""
-        server = self._server
-        with (
-            contextlib.suppress(EngineLost, pymysql.Error, OSError),
-            _connect(server, server.reader_user, server.reader_password) as other,
-            other.cursor() as cursor,
-        ):
-            cursor.execute(f"KILL QUERY {self._thread}")
+        self._stopped = True
+        self._connections.kill(self._thread, "QUERY")
+
+    def abandon(self) -> None:
+        """See `Session.abandon`. The server is told when the session is closed."""
+        self._stopped = True
+        with contextlib.suppress(AttributeError, OSError):
+            self._connection._sock.shutdown(socket.SHUT_RDWR)  # type: ignore[attr-defined]  # noqa: SLF001
 
     def program(self, sql: str) -> None:
         """See `Session.program`: MySQL's plans leave steps out."""
@@ -89,7 +118,7 @@ class MySQLSession:
     def _clock(self) -> MySQLClock | None:
         server = self._server
         try:
-            connection = _connect(server, server.user, server.password)
+            connection = connect(server, server.user, server.password)
         except EngineLost:
             return None
         clock = MySQLClock(connection, self._thread)
@@ -103,42 +132,28 @@ class MySQLSession:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.close()
-        # An orderly close would first read every row that the server still wants to send.
-        self._connection._force_close()  # type: ignore[attr-defined]  # noqa: SLF001 - no public one
+        if not (self._runs or self._stopped or self._broken):
+            self._connections.give(self._connection)
+            return
+        close_at_once(self._connection)
+        if self._runs or self._stopped:
+            # MySQL notices that its client has gone when it has something to send, which may be never.
+            self._connections.kill(self._thread, "CONNECTION")
 
 
-def _connect(server: Server, user: str, password: str, **options: Any) -> "pymysql.Connection[Any]":
-    """Connect without TLS where nobody can listen: it would take fifty times as long.
-
-    Raises:
-        EngineLost: the server does not answer or refuses the account.
-    """
-    try:
-        return pymysql.connect(
-            host=server.host,
-            port=server.port,
-            user=user,
-            password=password,
-            charset="utf8mb4",
-            connect_timeout=_CONNECT_SECONDS,
-            autocommit=True,
-            ssl_disabled=server.is_local,
-            **options,
-        )
-    except pymysql.Error as error:
-        raise EngineLost(f"MySQL at {server.address}: {_message(error)}") from error
-
-
-def _message(error: BaseException) -> str:
-    return str(error.args[-1]) if error.args else str(error)
-
-
-def _translated(error: Exception) -> Exception:
-    number = error.args[0] if error.args and isinstance(error.args[0], int) else None
-    if number in _LOST or isinstance(error, pymysql.InterfaceError):
-        return EngineLost(f"MySQL: {_message(error)}")
-    kind = SqlTimeout if number in _TIME_IS_UP else SqlError
-    return kind(_message(error), None if number is None else str(number))
+def _batched(rows: Iterator[Row]) -> Iterator[list[Row]]:
+    batch: list[Row] = []
+    size = 0
+    for row in rows:
+        batch.append(row)
+        for value in row:
+            if isinstance(value, str | bytes):
+                size += len(value)
+        if len(batch) == BATCH_ROWS or size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
 class MySQLEngine:
@@ -148,10 +163,12 @@ class MySQLEngine:
 
     def __init__(self, server: Server) -> None:
         self.server = server
+        self._connections = MySQLConnections(server)
+        weakref.finalize(self, self._connections.close)
 
     def session(self, database: Database, seconds: float) -> MySQLSession:
         """See `Engine.session`."""
-        return MySQLSession(self.server, database, seconds)
+        return MySQLSession(self.server, self._connections, database, seconds)
 
     def version(self) -> str:
         """See `Engine.version`."""
@@ -167,9 +184,9 @@ class MySQLEngine:
         """The one row that `sql` returns to the administrating account, as text."""
         server = self.server
         try:
-            with _connect(server, server.user, server.password) as connection, connection.cursor() as cursor:
+            with connect(server, server.user, server.password) as connection, connection.cursor() as cursor:
                 cursor.execute(sql)
                 row = cursor.fetchone()
         except (pymysql.Error, OSError) as error:
-            raise EngineLost(f"MySQL at {server.address}: {_message(error)}") from error
+            raise EngineLost(f"MySQL at {server.address}: {message(error)}") from error
         return [str(value) for value in row or ()]

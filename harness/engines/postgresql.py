@@ -2,14 +2,18 @@
 
 The official evaluator uses psycopg2. Where the two drivers differ, psycopg2's way is kept: several
 statements in one text return the last one's rows, and types that psycopg2 does not know come back as text.
+
+A session can reach nothing beyond itself: only the statements of `postgresql_statements` are run, each alone,
+by a role that can read; and a connection is used again only after a query that cannot have set anything.
 """
 
 import contextlib
+import os
+import re
+import socket
 import weakref
 from collections.abc import Iterator, Mapping
-from functools import cached_property
-from itertools import islice
-from threading import Lock
+from functools import cached_property, lru_cache
 from types import TracebackType
 from typing import ClassVar, Self
 
@@ -19,9 +23,12 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout
+from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.namespace import Database
 from harness.engines.postgresql_clock import PostgreSQLClock
+from harness.engines.postgresql_idle import Idle
+from harness.engines.postgresql_rows import ReceivedTooMuch, parse, results
+from harness.engines.postgresql_statements import MOST, Statement, statements
 from harness.engines.server import Origin, Server
 from harness.words import Dialect
 
@@ -32,14 +39,31 @@ _TEXT_IN_PSYCOPG2 = (
 )  # fmt: skip
 
 _QUERY_CANCELED = "57014"
+_SYNTAX_ERROR = "42601"
 _SEVERAL_STATEMENTS = "cannot insert multiple commands into a prepared statement"
-_LOST_CLASSES = ("08", "53", "57P", "28", "3D")
-"""SQLSTATE classes of a lost, full, stopping or refusing server.
+_NOT_ALLOWED = "42501"
+"""insufficient_privilege, as the server says of what the role may not do."""
+_TOO_LARGE = ("53200", "53400", "54000")
+"""SQLSTATEs of a statement that was refused memory or disk, or made a value that is too large.
 
-https://www.postgresql.org/docs/current/errcodes-appendix.html
+53400 is what comes of `temp_file_limit`. The rest of class 54 (statements too deep or too wide) is an error
+like any other. https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
+_TOO_LARGE_WORDS = ("invalid memory alloc request size", "out of memory", "cannot allocate memory")
+"""The same without an SQLSTATE of its own: of the server's allocator, and of libpq here."""
+_LOST = ("53100", "53300", "57P", "08")
+"""SQLSTATEs of a server that is full, stopping or not understood. Others that servers of this kind refuse a
+connection with (28000, 3D000) a statement can bring about as well; those of a connection never come here."""
+
+_LONGEST = 1_000_000
+"""Characters of a text that the server is given: it reads to the end before it looks whether time is up."""
+_OPERATORS = re.compile(r"[~!@#^&|`?+*/%<>=-]++")
+_LONGEST_OPERATOR = 1_000
+"""Characters of operators in a row that the server is given. It reads on to the last of them at every start
+of a comment among them: a million take it minutes."""
 
 _CONNECT_SECONDS = 10
+_CANCEL_SECONDS = 2
 
 _SETTINGS = (
     "DateStyle", "IntervalStyle", "TimeZone", "bytea_output", "default_transaction_read_only",
@@ -58,65 +82,41 @@ def _as_psycopg2() -> AdaptersMap:
 _ADAPTERS = _as_psycopg2()
 
 
-class _Idle:
-    """Connections that wait for the next session; authenticating takes most of a short query's time.
+_SETS = re.compile(
+    r"set_config|seed|query_to_xml|ts_stat|ts_rewrite|dblink|[uU]&[\"']", re.ASCII | re.IGNORECASE
+)
+"""What a query needs to change its session for good: the function, a function that runs text as SQL, or a
+name spelled by code points. `DISCARD ALL` leaves the random seed and settings with made-up names behind."""
 
-    A connection comes back here only after a statement that ran to its end, and only as it was when it was
-    new: `DISCARD ALL` undoes settings, prepared statements, temporary tables, locks and listening.
-    https://www.postgresql.org/docs/current/sql-discard.html
-    """
 
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._connections: dict[str, list[psycopg.Connection]] = {}
-
-    def take(self, conninfo: str) -> psycopg.Connection | None:
-        """A connection for `conninfo`, if one waits."""
-        with self._lock:
-            waiting = self._connections.get(conninfo)
-            return waiting.pop() if waiting else None
-
-    def give(self, conninfo: str, connection: psycopg.Connection) -> None:
-        """Keep a connection for the next session, if it can be made as new."""
-        try:
-            if connection.info.transaction_status is TransactionStatus.IDLE:
-                connection.execute("DISCARD ALL")
-                with self._lock:
-                    self._connections.setdefault(conninfo, []).append(connection)
-                return
-        except psycopg.Error:
-            pass
-        connection.close()
-
-    def close(self) -> None:
-        """Close what waits."""
-        with self._lock:
-            for waiting in self._connections.values():
-                while waiting:
-                    waiting.pop().close()
+@lru_cache(maxsize=1024)
+def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
+    """Where and how to connect; `limit` in milliseconds."""
+    # https://www.postgresql.org/docs/current/runtime-config-client.html#GUC-STATEMENT-TIMEOUT
+    return make_conninfo(
+        host=server.host,
+        port=server.port,
+        user=server.reader_user,
+        password=server.reader_password,
+        dbname=database,
+        options=f'-c search_path="{schema}" -c statement_timeout={limit}',
+        connect_timeout=_CONNECT_SECONDS,
+        client_encoding="utf8",
+        application_name="bird-harness",
+    )
 
 
 class PostgreSQLSession:
     """A connection of the reading role, with one schema on its search path."""
 
-    def __init__(self, server: Server, database: Database, seconds: float, idle: _Idle) -> None:
-        # https://www.postgresql.org/docs/current/runtime-config-client.html#GUC-STATEMENT-TIMEOUT
+    def __init__(self, server: Server, database: Database, seconds: float, idle: Idle) -> None:
         limit = max(1, round(seconds * 1000))
-        self._conninfo = make_conninfo(
-            host=server.host,
-            port=server.port,
-            user=server.reader_user,
-            password=server.reader_password,
-            dbname=database.postgresql_database,
-            options=f'-c search_path="{database.postgresql_schema}" -c statement_timeout={limit}',
-            connect_timeout=_CONNECT_SECONDS,
-            client_encoding="utf8",
-            application_name="bird-harness",
-        )
+        self._conninfo = _conninfo(server, database.postgresql_database, database.postgresql_schema, limit)
         self._server = server
         self._closing = contextlib.ExitStack()
         self._idle = idle
-        self._ran_to_its_end = True
+        self._as_new = True
+        self._may_have_set = self._stopped = False
         try:
             self._connection = idle.take(self._conninfo) or psycopg.connect(
                 self._conninfo, autocommit=True, prepare_threshold=None, context=_Context()
@@ -125,41 +125,104 @@ class PostgreSQLSession:
             raise EngineLost(f"PostgreSQL at {server.address}: {_one_line(error)}") from error
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
-        """See `Session.batches`."""
-        self._ran_to_its_end = False
+        """See `Session.batches`. Of several statements all are run, and the last one's rows come back."""
+        self._as_new = False
         try:
-            rows = self._rows(sql)
-            while batch := list(islice(rows, BATCH_ROWS)):
-                yield batch
-        except (psycopg.Error, UnicodeError, ValueError) as error:
+            yield from self._rows(sql)
+        except (psycopg.Error, UnicodeError) as error:
             failure = self._translated(error)
-            self._ran_to_its_end = not isinstance(failure, SqlTimeout | EngineLost)
+            self._as_new = type(failure) is SqlError and not self._may_have_set
             raise failure from error
-        self._ran_to_its_end = True
+        except ReceivedTooMuch as error:
+            raise SqlTooLarge(str(error), None) from error
 
-    def _rows(self, sql: str) -> Iterator[Row]:
-        cursor = self._connection.cursor()
-        text = sql.encode()
+    def _rows(self, sql: str) -> Iterator[list[Row]]:
+        if "\0" in sql:
+            raise SqlError("the text holds a NUL character", _SYNTAX_ERROR)
+        if len(sql) > _LONGEST:
+            raise SqlTooLarge(f"more than {_LONGEST:,} characters", None)
+        if len(sql) > _LONGEST_OPERATOR and max(map(len, _OPERATORS.findall(sql)), default=0) > (
+            _LONGEST_OPERATOR
+        ):
+            raise SqlTooLarge(f"more than {_LONGEST_OPERATOR:,} characters of operators in a row", None)
+        sql.encode()
+        *earlier, last = self._allowed(sql)
+        self._may_have_set |= bool(earlier or not last.is_query or _SETS.search(sql))
+        if earlier:
+            # As psycopg2, which begins a transaction before whatever it runs.
+            self._run("BEGIN")
+        for statement in earlier:
+            self._run(statement.text)
+        for found in results(self._connection, last.text.encode()):
+            if found is None:
+                raise SqlError("the statement returns no rows", None)
+            yield found
+            if self._stopped:
+                # A server that is sending does not look whether it was canceled.
+                raise SqlTimeout("canceled while rows were arriving", _QUERY_CANCELED)
+        if earlier and self._connection.info.transaction_status is not TransactionStatus.IDLE:
+            # What the text has set holds for the next one in this session, if there is one.
+            self._run("COMMIT")
+        self._as_new = not self._may_have_set
+
+    def _allowed(self, sql: str) -> list[Statement]:
+        """The statements of a text, all of which may be run."""
+        found = statements(sql)
+        refused = next((each.word for each in found if not each.is_allowed), None)
+        if len(found) > 1 or refused is not None:
+            # The server reads a text to its end before it runs anything of it.
+            self._parse(sql)
+        if refused is not None:
+            raise SqlError(f"{refused or 'this'}: only queries are run", _NOT_ALLOWED)
+        if len(found) > MOST:
+            raise SqlError(f"more than {MOST:,} statements", None)
+        return found
+
+    def _parse(self, sql: str) -> None:
         try:
-            yield from cursor.stream(text, size=BATCH_ROWS)
+            parse(self._connection, sql.encode())
         except psycopg.errors.SyntaxError as error:
-            # The extended protocol that streams rows takes one statement; nothing has been run yet.
             if error.diag.message_primary != _SEVERAL_STATEMENTS:
                 raise
-            cursor.execute(text).set_result(-1)
-            yield from cursor
+
+    def _run(self, text: str) -> None:
+        """Run a statement whose rows nobody wants."""
+        for _ in results(self._connection, text.encode()):
+            pass
+        if self._stopped:
+            raise SqlTimeout("canceled between two statements", _QUERY_CANCELED)
 
     def _translated(self, error: Exception) -> Exception:
         code = error.sqlstate if isinstance(error, psycopg.Error) else None
-        if self._connection.broken or (code or "").startswith(_LOST_CLASSES):
-            return EngineLost(f"PostgreSQL: {_one_line(error)}")
-        kind = SqlTimeout if code == _QUERY_CANCELED else SqlError
-        return kind(_one_line(error), code)
+        words = _one_line(error)
+        if any(each in words for each in _TOO_LARGE_WORDS) or code in _TOO_LARGE:
+            return SqlTooLarge(words, code)
+        if code == _QUERY_CANCELED:
+            return SqlTimeout(words, code)
+        if self._connection.broken and self._stopped:
+            return SqlTimeout("canceled, and the connection broken", _QUERY_CANCELED)
+        if self._connection.broken or (code or "").startswith(_LOST):
+            return EngineLost(f"PostgreSQL: {words}")
+        return SqlError(words, code)
 
     def cancel(self) -> None:
         """See `Session.cancel`."""
+        self._stopped = True
+        self._cancel()
+
+    def _cancel(self) -> None:
         with contextlib.suppress(psycopg.Error):
-            self._connection.cancel_safe(timeout=_CONNECT_SECONDS)
+            self._connection.cancel_safe(timeout=_CANCEL_SECONDS)
+
+    def abandon(self) -> None:
+        """See `Session.abandon`."""
+        self._stopped = True
+        # libpq goes on owning the socket: only a duplicate of it is closed here.
+        with (
+            contextlib.suppress(psycopg.Error, OSError),
+            socket.socket(fileno=os.dup(self._connection.fileno())) as connection,
+        ):
+            connection.shutdown(socket.SHUT_RDWR)
 
     def program(self, sql: str) -> None:
         """See `Session.program`: PostgreSQL's plans leave steps out."""
@@ -187,10 +250,12 @@ class PostgreSQLSession:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._closing.close()
-        if self._ran_to_its_end:
+        if self._as_new and not self._stopped:
             self._idle.give(self._conninfo, self._connection)
-        else:
-            self._connection.close()
+            return
+        if self._connection.info.transaction_status is TransactionStatus.ACTIVE:
+            self._cancel()
+        self._connection.close()
 
 
 class _Context:
@@ -221,7 +286,7 @@ class PostgreSQLEngine:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._idle = _Idle()
+        self._idle = Idle()
         weakref.finalize(self, self._idle.close)
 
     def session(self, database: Database, seconds: float) -> PostgreSQLSession:

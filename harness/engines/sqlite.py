@@ -1,66 +1,147 @@
-"""SQLite, embedded: the file is opened read-only and immutable, and an authorizer refuses the rest."""
+"""SQLite, embedded. What a statement cannot do is decided where its file is opened, in `sqlite_file`.
 
+A function of SQLite's that goes on without looking up, as LIKE can for hours, is stopped by nothing but the
+end of its process: see `harness.watchdog`.
+"""
+
+import os
 import sqlite3
 import time
+import weakref
 from collections.abc import Hashable, Iterator, Mapping
+from pathlib import Path
+from threading import Lock
 from types import TracebackType
-from typing import ClassVar, Self
-from urllib.parse import quote
+from typing import ClassVar, NamedTuple, Self
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout
+from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.namespace import Database
+from harness.engines.sqlite_file import connect
 from harness.words import Dialect
 
-_READING = frozenset(
-    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
-)
+_FETCHED_ROWS = 8
+"""Rows fetched at a time: as many as may be of the largest size and still leave room for others.
 
-_FAILURES = (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError, OverflowError)
-"""What the driver raises for a statement."""
+Fetching more at a time is no faster.
+"""
+
+_FAILURES = (sqlite3.Error, sqlite3.Warning, UnicodeError, ValueError, OverflowError, MemoryError)
+"""What the driver raises for a statement; MemoryError where the heap limit is met."""
+
+_TOO_LARGE = frozenset({"SQLITE_TOOBIG", "SQLITE_NOMEM", "SQLITE_IOERR_NOMEM"})
+
+_LOST = ("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_NOTADB")
+"""Result codes of a file or disk that is broken: temporary data is in memory, so no statement gets them."""
+
+_KEPT_STATEMENTS = 128
+"""What a connection that is not used again keeps prepared; Python's default."""
 
 _EXACT_SECONDS = 1e-6
 _THREAD_TIME_IS_EXACT = time.get_clock_info("thread_time").resolution <= _EXACT_SECONDS
 
 
-def _allow_reading(
-    action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
-) -> int:
-    """Allow what a query needs and nothing that could write, attach a file or load code.
+class _File(NamedTuple):
+    """A database file as it was when it was opened, by this process: a fork must not share its handles."""
 
-    `mode=ro` alone is not enough: ATTACH would still create a new file.
-    https://www.sqlite.org/c3ref/set_authorizer.html
+    path: Path
+    process: int
+    device: int
+    inode: int
+    size: int
+    modified: int
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        try:
+            found = path.stat()
+        except OSError as error:
+            raise EngineLost(f"SQLite cannot open {path}: {error.strerror}") from error
+        return cls(path, os.getpid(), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+class _Idle:
+    """Connections that wait for the next session; reading the schema takes most of a short query's time.
+
+    No statement can change a connection, and none is kept in it. One comes back here only after statements
+    that ran to their end. The longest unused are closed first.
     """
-    del first, schema, trigger
-    if action not in _READING or (action == sqlite3.SQLITE_FUNCTION and second == "load_extension"):
-        return sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_OK
+
+    MOST = 16
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._waiting: list[tuple[_File, sqlite3.Connection]] = []
+
+    def take(self, file: _File) -> sqlite3.Connection | None:
+        """A connection for `file`, if one waits; those for what stood there before are closed."""
+        with self._lock:
+            of_path = [each for each in self._waiting if each[0].path == file.path]
+            stale = [each for each in of_path if each[0] != file]
+            taken = of_path[-1] if of_path and not stale else None
+            self._waiting = [each for each in self._waiting if each is not taken and each not in stale]
+        for _, connection in stale:
+            connection.close()
+        return taken[1] if taken else None
+
+    def give(self, file: _File, connection: sqlite3.Connection) -> None:
+        """Keep a connection for the next session."""
+        with self._lock:
+            self._waiting.append((file, connection))
+            surplus = self._waiting[: -self.MOST]
+            del self._waiting[: -self.MOST]
+        for _, oldest in surplus:
+            oldest.close()
+
+    def close(self) -> None:
+        """Close what waits."""
+        with self._lock:
+            while self._waiting:
+                self._waiting.pop()[1].close()
 
 
 class SQLiteSession:
-    """One connection to one database file."""
+    """One connection to one database file: a new one, or one of `idle` and given back to it."""
 
-    def __init__(self, database: Database) -> None:
-        uri = f"file:{quote(str(database.sqlite_path.resolve()))}?mode=ro&immutable=1"
-        try:
-            # A session moves between threads only one at a time; `interrupt` is the documented exception.
-            self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        except sqlite3.Error as error:
-            raise EngineLost(f"SQLite cannot open {database.sqlite_path}: {error}") from error
-        self._connection.set_authorizer(_allow_reading)
+    def __init__(self, database: Database, idle: _Idle | None = None) -> None:
+        self._path = database.sqlite_path
+        self._idle = idle
+        self._file = None if idle is None else _File.at(self._path)
+        waiting = idle.take(self._file) if idle and self._file else None
+        # A connection that is used again keeps no statement: they would fill the memory of those to come.
+        self._connection = waiting or connect(self._path, kept_statements=0 if idle else _KEPT_STATEMENTS)
+        self._ran_to_its_end = True
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """See `Session.batches`."""
+        self._ran_to_its_end = False
         try:
             cursor = self._connection.execute(sql)
-            while batch := cursor.fetchmany(BATCH_ROWS):
+            while batch := cursor.fetchmany(_FETCHED_ROWS):
                 yield batch
         except _FAILURES as error:
-            code = getattr(error, "sqlite_errorname", None)
-            kind = SqlTimeout if code == "SQLITE_INTERRUPT" else SqlError
-            raise kind(str(error), code) from error
+            failure = self._translated(error)
+            self._ran_to_its_end = type(failure) is SqlError
+            raise failure from error
+        self._ran_to_its_end = True
+
+    def _translated(self, error: Exception) -> Exception:
+        if isinstance(error, MemoryError):
+            return SqlTooLarge("more memory than a statement may take", "SQLITE_NOMEM")
+        code: str | None = getattr(error, "sqlite_errorname", None)
+        if code is not None and code.startswith(_LOST) and code not in _TOO_LARGE:
+            return EngineLost(f"SQLite cannot read {self._path}: {error}")
+        if code == "SQLITE_SCHEMA":
+            # So SQLite calls an error that it finds before it has read the schema: later it is an ERROR.
+            code = "SQLITE_ERROR"
+        kind = SqlTimeout if code == "SQLITE_INTERRUPT" else SqlTooLarge if code in _TOO_LARGE else SqlError
+        return kind(str(error), code)
 
     def cancel(self) -> None:
         """See `Session.cancel`. https://www.sqlite.org/c3ref/interrupt.html."""
+        self._connection.interrupt()
+
+    def abandon(self) -> None:
+        """See `Session.abandon`."""
         self._connection.interrupt()
 
     def program(self, sql: str) -> Hashable:
@@ -84,18 +165,31 @@ class SQLiteSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._connection.close()
+        if self._idle and self._file and self._ran_to_its_end:
+            self._idle.give(self._file, self._connection)
+        else:
+            self._connection.close()
 
 
 class SQLiteEngine:
-    """The SQLite library that this Python was built with."""
+    """The SQLite library that this Python was built with.
+
+    `pooled`: sessions use connections again, which find the schema and pages of the file in memory. That is
+    for scoring. Times are taken in new connections, as the official script takes them.
+    """
 
     dialect: ClassVar[Dialect] = Dialect.SQLITE
+    _idle: _Idle | None = None
+
+    def __init__(self, *, pooled: bool = False) -> None:
+        if pooled:
+            self._idle = _Idle()
+            weakref.finalize(self, self._idle.close)
 
     def session(self, database: Database, seconds: float) -> SQLiteSession:
         """See `Engine.session`; SQLite has no time limit of its own, so `cancel` alone enforces it."""
         del seconds
-        return SQLiteSession(database)
+        return SQLiteSession(database, self._idle)
 
     def version(self) -> str:
         """See `Engine.version`."""

@@ -37,6 +37,25 @@ def find(dialect: Dialect) -> Server | None:
     return native.running(dialect) if Origin.NATIVE in allowed else None
 
 
+def find_all(dialect: Dialect) -> tuple[Server, ...]:
+    """The servers of `dialect` that are running already and share the work: `find`'s, and the others.
+
+    Only DSNs name several. They have to be equal in all that decides results.
+
+    Raises:
+        BadInput: see `find`; or two servers differ in version or settings.
+        EngineUnavailable: see `find`.
+    """
+    if Origin.DSN not in _allowed() or not (named := dsn.all_from_environment(dialect)):
+        found = find(dialect)
+        return (found,) if found else ()
+    for server in named:
+        _answering(server)
+    for place, server in enumerate(named[1:], start=2):
+        _require_equal(named[0], server, place)
+    return named
+
+
 def up(dialects: Sequence[Dialect], *, native_processes: bool = False) -> list[Server]:
     """Make sure that a persistent server runs for each of `dialects`.
 
@@ -121,6 +140,18 @@ def _require(origin: Origin, allowed: tuple[Origin, ...], dialects: Sequence[Dia
             f"no running {' or '.join(dialects)} server was found, and {_FORCE}={allowed[0]} allows no other "
             f"way; start or name one, or unset {_FORCE}"
         )
+
+
+def _require_equal(first: Server, other: Server, place: int) -> None:
+    """Refuse two servers that may answer differently; `place` is the second's, counted from 1."""
+    facts = [{"version": on_server(s).version(), **on_server(s).settings()} for s in (first, other)]
+    for name in sorted(facts[0].keys() | facts[1].keys()):
+        here, there = (fact.get(name, "nothing") for fact in facts)
+        if here != there:
+            raise BadInput(
+                f"{dsn.variable(first.dialect)}: servers 1 ({first.address}) and {place} ({other.address}) "
+                f"differ in {name}: {here} and {there}; all of them have to be equal, or results are not"
+            )
 
 
 def _answering(server: Server) -> Server:

@@ -11,7 +11,9 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from docker.types import Ulimit
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 
@@ -26,6 +28,8 @@ from harness.words import Dialect
 
 _LOOPBACK = "127.0.0.1"
 _READY_SECONDS = 180
+_POSTGRESQL_DATA = 2**30
+"""Bytes that one backend may ask for."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,8 @@ class _Kind:
     """The variable that sets the password."""
     variables: Mapping[str, str]
     command: tuple[str, ...]
+    limits: Mapping[str, Any]
+    """What its processes may use, by docker-py's names."""
 
 
 _KINDS: Mapping[Dialect, _Kind] = {
@@ -48,6 +54,7 @@ _KINDS: Mapping[Dialect, _Kind] = {
         "MYSQL_ROOT_PASSWORD",
         {},
         ("mysqld",),
+        {"mem_limit": "6g", "pids_limit": 512},
     ),
     Dialect.POSTGRESQL: _Kind(
         5432,
@@ -55,8 +62,17 @@ _KINDS: Mapping[Dialect, _Kind] = {
         "POSTGRES_PASSWORD",
         {"POSTGRES_INITDB_ARGS": " ".join((*INITDB_OPTIONS, "--auth=scram-sha-256"))},
         ("postgres", "-c", "config_file=/etc/postgresql/bird.conf", "-c", "listen_addresses=*"),
+        {
+            "mem_limit": "6g",
+            "pids_limit": 256,
+            "ulimits": [Ulimit(name="data", soft=_POSTGRESQL_DATA, hard=_POSTGRESQL_DATA)],
+        },
     ),
 }
+
+
+_STARTED: dict[Server, DockerContainer] = {}
+"""The throw-away containers of this process."""
 
 
 def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
@@ -94,7 +110,15 @@ def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
         atexit.register(stack.close)
         stack.callback(atexit.unregister, stack.close)
         container.start()
-        yield _answering(dialect, container, password)
+        server = _answering(dialect, container, password)
+        _STARTED[server] = container
+        stack.callback(_STARTED.pop, server)
+        yield server
+
+
+def logs(server: Server) -> str:
+    """What a throw-away container of this process has logged; nothing where the server is in none."""
+    return _log(_STARTED[server]) if server in _STARTED else ""
 
 
 def _container(kind: _Kind, image: str, password: str) -> DockerContainer:
@@ -104,7 +128,7 @@ def _container(kind: _Kind, image: str, password: str) -> DockerContainer:
         .with_envs(**kind.variables, **{kind.password: password})
         .with_volume_mapping(assets.folder() / "docker" / ours, theirs)
         .with_command(list(kind.command))
-        .with_kwargs(shm_size="256m")
+        .with_kwargs(shm_size="256m", **kind.limits)
     )
     # An address without a port: any free port of that address. The annotation knows numbers only.
     container.ports[str(kind.port)] = (_LOOPBACK,)  # type: ignore[assignment]

@@ -1,11 +1,13 @@
-"""A server that the user runs, named by an address in the environment.
+"""Servers that the user runs, named by their addresses in the environment.
 
 `BIRD_MYSQL_DSN=mysql://user:password@host:port` and `BIRD_POSTGRESQL_DSN=postgresql://user:password@host:port`,
-user and password percent-encoded. The account has to be allowed to create databases and roles. A database in
-the address is accepted and not used: the harness makes its own.
+user and password percent-encoded; several addresses, separated by white space or commas, name servers that
+share the work. The account has to be allowed to create databases and roles. A database in the address is
+accepted and not used: the harness makes its own.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +20,7 @@ _SCHEMES: Mapping[Dialect, tuple[str, ...]] = {
     Dialect.POSTGRESQL: ("postgresql", "postgres"),
 }
 _PORTS: Mapping[Dialect, int] = {Dialect.MYSQL: 3306, Dialect.POSTGRESQL: 5432}
+_SEPARATORS = re.compile(r"[\s,]+")
 
 
 def variable(dialect: Dialect) -> str:
@@ -26,36 +29,61 @@ def variable(dialect: Dialect) -> str:
 
 
 def from_environment(dialect: Dialect) -> Server | None:
-    """The server that the environment names for `dialect`; it may not be running.
+    """The first server that the environment names for `dialect`; it may not be running.
 
     Raises:
-        BadInput: the address is malformed. No part of it is repeated: any part may be a piece of a
-            password that was not percent-encoded.
+        BadInput: see `all_from_environment`.
     """
-    text = os.environ.get(variable(dialect))
-    return parse(dialect, text) if text else None
+    named = all_from_environment(dialect)
+    return named[0] if named else None
+
+
+def all_from_environment(dialect: Dialect) -> tuple[Server, ...]:
+    """The servers that the environment names for `dialect`, in its order; they may not be running.
+
+    Raises:
+        BadInput: an address is malformed, or a server is named twice. No part of an address is repeated:
+            any part may be a piece of a password that was not percent-encoded.
+    """
+    texts = [text for text in _SEPARATORS.split(os.environ.get(variable(dialect), "")) if text]
+    name = variable(dialect)
+    servers = tuple(
+        _parse(dialect, text, name if len(texts) == 1 else f"{name}, address {place},")
+        for place, text in enumerate(texts, start=1)
+    )
+    addresses = [server.address for server in servers]
+    for place, address in enumerate(addresses, start=1):
+        first = addresses.index(address) + 1
+        if first < place:
+            raise BadInput(f"{name} names one server twice, as addresses {first} and {place}; name each once")
+    return servers
 
 
 def parse(dialect: Dialect, text: str) -> Server:
     """The server at the address `text`.
 
     Raises:
-        BadInput: see `from_environment`.
+        BadInput: see `all_from_environment`.
     """
+    return _parse(dialect, text, variable(dialect))
+
+
+def _parse(dialect: Dialect, text: str, name: str) -> Server:
+    """See `parse`; `name` says where the address stands."""
     scheme = _SCHEMES[dialect][0]
     shape = f"give {scheme}://user:password@host:port, user and password percent-encoded"
     try:
         parts = urlsplit(text)
         port = parts.port or _PORTS[dialect]
     except ValueError:
-        raise BadInput(f"{variable(dialect)} has no valid host or port; {shape}") from None
+        raise BadInput(f"{name} has no valid host or port; {shape}") from None
     if parts.scheme not in _SCHEMES[dialect]:
-        raise BadInput(f"{variable(dialect)} does not start with {scheme}://; {shape}")
+        raise BadInput(f"{name} does not start with {scheme}://; {shape}")
     if not parts.hostname or not parts.username:
         missing = "user" if parts.hostname else "host"
-        raise BadInput(f"{variable(dialect)} names no {missing}; {shape}")
+        raise BadInput(f"{name} names no {missing}; {shape}")
     if parts.query or parts.fragment:
-        raise BadInput(f"{variable(dialect)} has options after its address, and none are known; {shape}")
+        raise BadInput(f"{name} has options after its address, and none are known; {shape}")
     return Server(
         dialect, parts.hostname, port, unquote(parts.username), unquote(parts.password or ""), Origin.DSN
     )

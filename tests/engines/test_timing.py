@@ -74,7 +74,7 @@ def test_the_same_text_is_not_run(server: Server, database: Database) -> None:
     ("dialect", "prediction"),
     [
         (Dialect.MYSQL, "SELECT SLEEP(60)"),
-        (Dialect.MYSQL, "DO SLEEP(60)"),
+        (Dialect.MYSQL, "SELECT /*+ MAX_EXECUTION_TIME(60000) */ SLEEP(60)"),
         (Dialect.POSTGRESQL, "SELECT pg_sleep(60)"),
         (Dialect.POSTGRESQL, "SET statement_timeout = 0; SELECT pg_sleep(60)"),
     ],

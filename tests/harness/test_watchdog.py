@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from harness.engines.base import Session, SqlTimeout
 from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine
-from harness.watchdog import Watchdog
+from harness.watchdog import WATCHDOG, Watchdog
 
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT MAX(n) FROM t"
 
@@ -22,29 +23,58 @@ def session(tmp_path: Path) -> Iterator[Session]:
         yield opened
 
 
-def test_what_takes_too_long_is_stopped_again_and_again_and_nothing_after_it(session: Session) -> None:
-    with Watchdog() as watchdog:
-        for _ in range(2):
-            with pytest.raises(SqlTimeout), watchdog.guard(session, 0.05):
-                list(session.batches(ENDLESS))
-            assert watchdog.fired
-            with watchdog.guard(session, 30):
-                assert list(session.batches("SELECT 1")) == [[(1,)]]
-            assert not watchdog.fired
+def test_what_takes_too_long_is_stopped_and_nothing_after_it(session: Session) -> None:
+    for _ in range(2):
+        with pytest.raises(SqlTimeout), WATCHDOG.guard(session, 0.05) as guarded:
+            list(session.batches(ENDLESS))
+        assert guarded.fired
+        with WATCHDOG.guard(session, 30) as guarded:
+            assert list(session.batches("SELECT 1")) == [[(1,)]]
+        assert not guarded.fired
 
 
 def test_a_shorter_limit_after_a_longer_one_is_kept(session: Session) -> None:
-    with Watchdog() as watchdog:
-        with watchdog.guard(session, 1000):
-            pass
-        with pytest.raises(SqlTimeout), watchdog.guard(session, 0.05):
+    with WATCHDOG.guard(session, 1000):
+        pass
+    with pytest.raises(SqlTimeout), WATCHDOG.guard(session, 0.05):
+        list(session.batches(ENDLESS))
+
+
+def test_a_shorter_limit_beside_a_longer_one_is_kept(session: Session, tmp_path: Path) -> None:
+    database = Database("bird_watchdog", "empty", tmp_path / "empty.sqlite")
+    with SQLiteEngine().session(database, 30) as other, WATCHDOG.guard(other, 1000) as unhurried:
+        with pytest.raises(SqlTimeout), WATCHDOG.guard(session, 0.05):
             list(session.batches(ENDLESS))
+        assert list(other.batches("SELECT 1")) == [[(1,)]]
+        assert not unhurried.fired
 
 
 def test_nothing_is_stopped_once_its_guard_has_ended(session: Session) -> None:
-    with Watchdog() as watchdog:
-        with watchdog.guard(session, 0.01):
-            pass
-        time.sleep(0.4)
-        assert list(session.batches("SELECT 1")) == [[(1,)]]
-        assert not watchdog.fired
+    with WATCHDOG.guard(session, 0.01) as guarded:
+        pass
+    time.sleep(0.4)
+    assert list(session.batches("SELECT 1")) == [[(1,)]]
+    assert not guarded.fired
+
+
+class _Deaf:
+    """A session that can be stopped by nothing: notes what was tried."""
+
+    def __init__(self) -> None:
+        self.tried: list[str] = []
+
+    def cancel(self) -> None:
+        self.tried.append("cancel")
+
+    def abandon(self) -> None:
+        self.tried.append("abandon")
+
+
+def test_what_a_cancel_does_not_stop_is_abandoned_and_then_left_to_the_last_resort(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    deaf = _Deaf()
+    monkeypatch.setattr(Watchdog, "last_resort", staticmethod(lambda: deaf.tried.append("last resort")))
+    with WATCHDOG.guard(cast("Session", deaf), 0.01):
+        time.sleep(1.2)
+    assert deaf.tried == ["cancel", "abandon", "last resort"]

@@ -27,12 +27,55 @@ def test_an_address_becomes_a_server(
     assert dsn.from_environment(dialect) == Server(dialect, *expected, Origin.DSN)
 
 
-@pytest.mark.parametrize("text", [None, ""])
+@pytest.mark.parametrize("text", [None, "", " , \n"])
 def test_no_address_is_no_server(text: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("BIRD_MYSQL_DSN", raising=False)
     if text is not None:
         monkeypatch.setenv("BIRD_MYSQL_DSN", text)
     assert dsn.from_environment(MYSQL) is None
+    assert dsn.all_from_environment(MYSQL) == ()
+
+
+@pytest.mark.parametrize("separator", [" ", ",", ", ", "\n", " \t\n", " , "])
+@pytest.mark.parametrize("around", ["", " ", "\n", ","])
+def test_several_addresses_are_servers_in_their_order(
+    separator: str, around: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = ["mysql://root:a%2Cb%20c@one", "mysql://root:x@two:3307", "mysql://root:x@one:3307"]
+    monkeypatch.setenv("BIRD_MYSQL_DSN", around + separator.join(texts) + around)
+    expected = (
+        Server(MYSQL, "one", 3306, "root", "a,b c", Origin.DSN),
+        Server(MYSQL, "two", 3307, "root", "x", Origin.DSN),
+        Server(MYSQL, "one", 3307, "root", "x", Origin.DSN),
+    )
+    assert dsn.all_from_environment(MYSQL) == expected
+    assert dsn.from_environment(MYSQL) == expected[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "mysql://u:hunter2@h,postgresql://u:hunter2@i",
+            "BIRD_MYSQL_DSN, address 2, does not start with mysql://;",
+        ),
+        ("mysql://u:hunter2@h:port mysql://u@h", "BIRD_MYSQL_DSN, address 1, has no valid host or port;"),
+        ("mysql://u:hunt,er2@h", "BIRD_MYSQL_DSN, address 1, has no valid host or port;"),
+        (
+            "mysql://u:hunter2@h mysql://u@i mysql://w:hunter2@h:3306",
+            "BIRD_MYSQL_DSN names one server twice, as addresses 1 and 3; name each once",
+        ),
+    ],
+)
+def test_a_flaw_in_a_list_is_named_with_its_place(
+    text: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIRD_MYSQL_DSN", text)
+    with pytest.raises(BadInput) as caught:
+        dsn.all_from_environment(MYSQL)
+    assert str(caught.value).startswith(message)
+    assert "hunter2" not in str(caught.value)
+    assert "er2" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,16 @@ _PACKAGES = ("postgresql-18", "libc-bin")
 INITDB_OPTIONS = ("--encoding=UTF8", "--locale=C", "--lc-ctype=C.UTF-8")
 """Sorted by bytes, as in SQLite; upper() and ILIKE know letters beyond ASCII, as in the official image."""
 
+BACKEND_BYTES = 2**30
+"""Memory that each process of the server may have besides what all share.
+
+PostgreSQL has no such limit of its own. A statement that meets it ends with "out of memory", and the others
+go on. https://www.postgresql.org/docs/current/runtime-config-resource.html#RUNTIME-CONFIG-RESOURCE-MEMORY
+"""
+
+_LIMITED = 'ulimit -d "$0" 2>/dev/null; exec "$@"'
+"""Some systems know no such limit."""
+
 _LEAST_MAJOR = 13
 _LIBRARIES = ("lib", "lib/postgresql", "lib/postgresql@*", "lib64/pgsql", "lib/pgsql")
 """Where the server's libraries are, below the folder that has its programs in `bin`."""
@@ -103,6 +113,10 @@ def _serve(program: Program, home: Home, port: int) -> list[str]:
     if not _has_statistics(program):
         settings["shared_preload_libraries"] = ""
     return [
+        "/bin/sh",
+        "-c",
+        _LIMITED,
+        str(BACKEND_BYTES // 1024),
         str(program.path),
         "-D",
         str(home.data),

@@ -1,0 +1,32 @@
+"""Which texts are sent to MySQL at all: those that are queries, as far as their first word says.
+
+The reading role may change nothing, but it may end other sessions of its own account, take locks and wait.
+What is in a query can do that to its own session only, which ends with it.
+"""
+
+import re
+
+_QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESC", "DESCRIBE", "EXPLAIN"})
+"""What a text may begin with. https://dev.mysql.com/doc/refman/9.7/en/sql-statements.html."""
+
+_SKIPPED = re.compile(
+    r"(?: [\s(]++ | /\*(?!!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+", re.VERBOSE | re.DOTALL
+)
+"""Space, parentheses and comments, but none of the comments that MySQL executes.
+
+https://dev.mysql.com/doc/refman/9.7/en/comments.html
+"""
+
+_WORD = re.compile(r"\w{1,40}|/\*!|.", re.DOTALL)
+
+
+def refused(sql: str) -> str | None:
+    """Why a text is not sent, or None where it is; a text without any statement is for the server to refuse.
+
+    Whatever cannot be recognised as a query is refused, so nothing depends on reading it just as MySQL does.
+    """
+    skipped = _SKIPPED.match(sql)
+    found = _WORD.match(sql, skipped.end() if skipped else 0)
+    if found is None or found[0].upper() in _QUERIES:
+        return None
+    return f"{found[0]!r} begins no query, and only queries are run"

@@ -1,0 +1,139 @@
+"""A PostgreSQL text cut into its statements, each with the word that tells what kind of statement it is.
+
+The driver sends each statement alone, by a protocol that takes one only. Where this module and the server
+should read a text differently, the server therefore refuses it: a forbidden statement cannot hide in an
+allowed one. Lexical rules: https://www.postgresql.org/docs/current/sql-syntax-lexical.html
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
+"""What returns rows and nothing else."""
+
+ALLOWED = QUERIES | {
+    "SHOW", "EXPLAIN", "SET", "RESET", "DECLARE", "FETCH", "MOVE", "CLOSE",
+    "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "ABORT", "SAVEPOINT", "RELEASE",
+}  # fmt: skip
+"""What is run at all. The rest changes something, or something outside of its own session.
+
+Privileges do not stop all of that: a role may always alter itself, its password included.
+"""
+
+MOST = 1_000
+"""Statements that one text may have."""
+
+_FOLLOWED = 10_000
+"""Semicolons, dollar quotes and comments in comments that are followed; texts of them alone take seconds."""
+
+_FLAT_COMMENT = r"/\*[^*/]*+(?:\*(?!/)[^*/]*+|/(?!\*)[^*/]*+)*+\*/"
+_SPACE = re.compile(rf"(?:[ \t\n\r\f\v]++|--[^\n\r]*+|{_FLAT_COMMENT})*+")
+_WORD = re.compile(r"[A-Za-z_]+")
+_COMMENT = re.compile(r"/\*|\*/")
+_DOLLARS = r"\$(?:[A-Za-z_\x80-\U0010ffff][A-Za-z0-9_\x80-\U0010ffff]*+)?\$"
+_DOLLAR_QUOTE = re.compile(_DOLLARS)
+_WITHIN = re.compile(
+    rf"""(?:
+    [^;'"$/\-A-Za-z0-9_\x80-\U0010ffff]++
+    | [eE]'(?:[^'\\]++|\\.|''|'[ \t\f\v]*+[\n\r]\s*+')*+'?
+    | [A-Za-z0-9_\x80-\U0010ffff][A-Za-z0-9_$\x80-\U0010ffff]*+
+    | '[^']*+'? | "[^"]*+"?
+    | --[^\n\r]*+ | {_FLAT_COMMENT}
+    | -(?!-) | /(?!\*) | (?!{_DOLLARS})\$
+    )*+""",
+    re.VERBOSE | re.DOTALL,
+)
+"""What ends no statement: everything but a semicolon, a comment with comments in it, a dollar quote."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement, with its semicolon. `word`: the first in capitals, `(` before a query, else empty."""
+
+    text: str
+    word: str
+
+    @property
+    def is_query(self) -> bool:
+        """Whether it is a query and nothing else."""
+        return self.word == "(" or self.word in QUERIES
+
+    @property
+    def is_allowed(self) -> bool:
+        """Whether it is run."""
+        return self.is_query or self.word in ALLOWED
+
+
+def statements(text: str) -> list[Statement]:
+    """The statements of a text in their order, at least one and at most `MOST` + 1 of them.
+
+    A text of one statement stays as it is. What holds nothing but comments is no statement beside others.
+    What is not closed (a quote, a comment) reaches to the end of the text.
+    """
+    pieces = list(islice(_pieces(text), MOST + 1)) if ";" in text else []
+    if len(pieces) < 2:  # noqa: PLR2004 - one is nothing to cut
+        return [Statement(text, _first_word(text))]
+    return [Statement(piece, _first_word(piece)) for piece in pieces]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    start = 0
+    for end in _ends(text):
+        if _starts(text, start) < end:
+            yield text[start : end + 1]
+        start = end + 1
+    if _starts(text, start) < len(text):
+        yield text[start:]
+
+
+def _ends(text: str) -> Iterator[int]:
+    """Where the semicolons are that end a statement."""
+    at = 0
+    for _ in range(_FOLLOWED):
+        at = _end_of(_WITHIN, text, at)
+        if at >= len(text):
+            return
+        if text[at] == ";":
+            yield at
+            at += 1
+        elif quote := _DOLLAR_QUOTE.match(text, at):
+            closed = text.find(quote[0], quote.end())
+            at = len(text) if closed < 0 else closed + len(quote[0])
+        else:
+            at = _after_comment(text, at)
+
+
+def _first_word(text: str) -> str:
+    at = _starts(text, 0)
+    if text.startswith("(", at):
+        return "("
+    word = _WORD.match(text, at)
+    return word[0].upper() if word else ""
+
+
+def _starts(text: str, at: int) -> int:
+    """Where, from `at` on, something stands that is neither space nor comment."""
+    for _ in range(_FOLLOWED):
+        at = _end_of(_SPACE, text, at)
+        if not text.startswith("/*", at):
+            break
+        at = _after_comment(text, at)
+    return at
+
+
+def _after_comment(text: str, at: int) -> int:
+    """The end of the comment that begins at `at`; comments nest."""
+    depth = 0
+    for mark in islice(_COMMENT.finditer(text, at), _FOLLOWED):
+        depth += 1 if mark[0] == "/*" else -1
+        if depth == 0:
+            return mark.end()
+    return len(text)
+
+
+def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where a pattern that matches everywhere ends."""
+    found = pattern.match(text, at)
+    return found.end() if found else at

@@ -1,0 +1,21 @@
+"""What a hostile prediction is, and how it may end."""
+
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from harness.execution import Ending
+
+STOPPED = frozenset({Ending.ERROR, Ending.TIMEOUT, Ending.TOO_LARGE})
+"""It comes to nothing, in whichever way."""
+
+HARMLESS = frozenset(Ending)
+"""It may even return rows: what it must not do is leave anything behind."""
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """One hostile SQL text. `endings`: how it may end, whatever the engine's version."""
+
+    name: str
+    sql: str
+    endings: AbstractSet[Ending] = STOPPED

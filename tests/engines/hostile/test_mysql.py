@@ -1,0 +1,181 @@
+"""Hostile predictions on a real MySQL: each ends in time, and leaves nothing behind."""
+
+import resource
+import sqlite3
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pymysql
+import pytest
+
+from harness.engines import on_server
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.execution import Ending, Execution, Limits, execute
+from loaders.load import load
+from tests.engines.hostile.cases import Hostile
+from tests.engines.hostile.mysql_cases import CASES
+
+pytestmark = pytest.mark.engine
+
+COLLECTION = "bird_hostile"
+LIMITS = Limits(seconds=1.0)
+INNOCENT = "SELECT name, legs, @bird, IS_USED_LOCK('a'), @@sql_mode FROM animal ORDER BY legs, name"
+
+CHANGING = frozenset({
+    "timestamp", "pseudo_thread_id", "rand_seed1", "rand_seed2", "error_count", "warning_count",
+    "statement_id", "last_insert_id", "identity",
+})  # fmt: skip
+"""Variables that differ from one statement to the next."""
+
+STATE = (
+    "SELECT schema_name FROM information_schema.schemata ORDER BY 1",
+    "SELECT table_schema, table_name, table_type FROM information_schema.tables ORDER BY 1, 2",
+    "SELECT routine_schema, routine_name FROM information_schema.routines ORDER BY 1, 2",
+    "SELECT trigger_name FROM information_schema.triggers ORDER BY 1",
+    "SELECT event_name FROM information_schema.events ORDER BY 1",
+    "SELECT plugin_name, plugin_status FROM information_schema.plugins ORDER BY 1",
+    "SELECT user, host, authentication_string, account_locked FROM mysql.user ORDER BY 1, 2",
+    "SELECT * FROM mysql.db ORDER BY 1, 2, 3",
+    "SELECT * FROM mysql.component",
+    "SELECT * FROM mysql.func",
+    "SELECT * FROM performance_schema.persisted_variables",
+    "SELECT * FROM performance_schema.global_variables WHERE variable_name <> 'timestamp' ORDER BY 1",
+    "SELECT ID FROM performance_schema.processlist WHERE USER = 'bird_reader' AND COMMAND <> 'Sleep'",
+    "SELECT object_name FROM performance_schema.metadata_locks WHERE object_type = 'USER LEVEL LOCK'",
+)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What came of the whole corpus."""
+
+    executions: Mapping[str, Execution]
+    state: tuple[object, object]
+    """What the server says of itself, before and after."""
+    answers: tuple[object, object]
+    """The rows of an innocent query, before and after."""
+    settings: tuple[object, object]
+    """The variables of a session of the reading role, before and after."""
+    grown: int
+    """Bytes by which the peak memory of this process has grown."""
+    left: object
+    """What the reading role still ran when everything had time to end."""
+
+
+@pytest.fixture(scope="module")
+def attack(mysql_server: Server, tmp_path_factory: pytest.TempPathFactory) -> Attack:
+    folder = tmp_path_factory.mktemp("hostile")
+    database, other = _database(folder, COLLECTION), _database(folder, f"{COLLECTION}_other")
+    load([database, other], mysql_server)
+    engine = on_server(mysql_server)
+
+    def rows(sql: str) -> object:
+        execution = execute(engine, database, sql, Limits())
+        assert execution.ending is Ending.ROWS, execution.error
+        return [row for row in execution.rows if row[0] not in CHANGING]
+
+    before = _state(mysql_server), rows(INNOCENT), rows("SHOW SESSION VARIABLES"), _peak()
+    executions = {case.name: execute(engine, database, case.sql, LIMITS) for case in CASES}
+    grown = _peak() - before[3]
+    left = _left(mysql_server)
+    return Attack(
+        executions,
+        (before[0], _state(mysql_server)),
+        (before[1], rows(INNOCENT)),
+        (before[2], rows("SHOW SESSION VARIABLES")),
+        grown,
+        left,
+    )
+
+
+def _database(folder: Path, collection: str) -> Database:
+    path = folder / f"{collection}.sqlite"
+    connection = sqlite3.connect(path)
+    connection.execute('CREATE TABLE animal (name TEXT, legs INTEGER, born DATE, "Top Speed" REAL)')
+    connection.executemany(
+        "INSERT INTO animal VALUES (?, ?, NULL, NULL)", [("cat", 4), ("hen", 2), ("ant", 6)]
+    )
+    connection.commit()
+    connection.close()
+    return Database(collection, collection, path)
+
+
+def _asker(server: Server) -> Callable[[str], list[Any]]:
+    connection: Any = pymysql.connect(
+        host=server.host, port=server.port, user=server.user, password=server.password,
+        ssl_disabled=server.is_local,
+    )  # fmt: skip
+
+    def ask(sql: str) -> list[Any]:
+        with connection.cursor() as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+    return ask
+
+
+def _state(server: Server) -> object:
+    ask = _asker(server)
+    loaded = [
+        f"`{schema}`.`{table}`"
+        for schema, table, kind in ask(STATE[1])
+        if kind == "BASE TABLE" and schema.startswith("bird_")
+    ]
+    return [ask(f"CHECKSUM TABLE {', '.join(loaded)}"), *(ask(sql) for sql in STATE)]
+
+
+def _left(server: Server) -> object:
+    """What the reading role runs; a value that is being computed cannot be interrupted and is waited for."""
+    ask = _asker(server)
+    for _ in range(300):
+        left = ask(
+            "SELECT LEFT(info, 200) FROM performance_schema.processlist"
+            f" WHERE user = '{server.reader_user}' AND command <> 'Sleep'"
+        )
+        if not left:
+            return []
+        time.sleep(0.1)
+    return left
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_a_hostile_prediction_ends_in_time_and_as_it_may(attack: Attack, case: Hostile) -> None:
+    execution = attack.executions[case.name]
+    assert execution.ending in case.endings, (execution.code, execution.error)
+    # The promise is one second after the limit; a machine that runs other tests as well may take longer.
+    assert execution.seconds < LIMITS.seconds + 2
+
+
+def test_there_are_at_least_80_and_no_two_have_the_same_name() -> None:
+    assert len({case.name for case in CASES}) == len(CASES) >= 80
+
+
+def test_nothing_of_it_goes_on_on_the_server(attack: Attack) -> None:
+    assert attack.left == []
+
+
+def test_tables_accounts_and_global_settings_are_as_before(attack: Attack) -> None:
+    before, after = attack.state
+    assert after == before
+
+
+def test_the_next_prediction_has_the_same_rows_and_settings(attack: Attack) -> None:
+    assert attack.answers[1] == attack.answers[0]
+    assert attack.settings[1] == attack.settings[0]
+
+
+def test_memory_of_this_process_stays_bounded(attack: Attack) -> None:
+    assert attack.grown < 2**30
+
+
+def test_the_server_has_no_place_to_write_files_to(attack: Attack, mysql_server: Server) -> None:
+    assert attack.executions["into outfile"].code in ("1227", "1290")
+    assert _asker(mysql_server)("SELECT @@secure_file_priv") == [("NULL",)]

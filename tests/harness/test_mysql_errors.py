@@ -1,0 +1,51 @@
+"""Whose fault an error of MySQL's is."""
+
+import pymysql
+import pytest
+
+from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.mysql_errors import translated
+
+
+@pytest.mark.parametrize(
+    ("number", "in_time", "kind"),
+    [
+        (1064, True, SqlError),
+        (1064, False, SqlError),
+        (1436, True, SqlError),
+        (3636, True, SqlError),
+        (3024, True, SqlTimeout),
+        (1317, False, SqlTimeout),
+        (1317, True, EngineLost),
+        (1028, True, EngineLost),
+        (2013, False, SqlTimeout),
+        (2013, True, EngineLost),
+        (2006, True, EngineLost),
+        (1040, True, EngineLost),
+        (1021, True, EngineLost),
+        (4082, True, SqlTooLarge),
+        (4082, False, SqlTooLarge),
+        (1114, True, SqlTooLarge),
+        (1153, True, SqlTooLarge),
+        (1038, True, SqlTooLarge),
+    ],
+)
+def test_a_number_means(number: int, in_time: bool, kind: type[Exception]) -> None:  # noqa: FBT001 - a table
+    failure = translated(pymysql.OperationalError(number, "words"), in_time=in_time)
+    assert type(failure) is kind
+    assert "words" in str(failure)
+    if isinstance(failure, SqlError):
+        assert failure.code == str(number)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (pymysql.InterfaceError(0, ""), EngineLost),
+        (BrokenPipeError(32, "Broken pipe"), EngineLost),
+        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"), SqlError),
+        (ValueError("year 0 is out of range"), SqlError),
+    ],
+)
+def test_an_error_of_the_drivers_means(error: Exception, kind: type[Exception]) -> None:
+    assert type(translated(error, in_time=True)) is kind

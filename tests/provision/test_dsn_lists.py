@@ -1,0 +1,80 @@
+"""Servers that share the work have to be equal; shown on a real server that is known by two addresses."""
+
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+import pytest
+
+from harness import provision
+from harness.engines.server import Server
+from harness.errors import BadInput, EngineUnavailable
+from harness.provision import envfile, native
+from harness.words import Dialect
+
+pytestmark = pytest.mark.engine
+
+POSTGRESQL = Dialect.POSTGRESQL
+
+
+@pytest.fixture(autouse=True)
+def _fresh_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No server of the developer's is seen, and none is touched."""
+    for name in ("BIRD_MYSQL_DSN", "BIRD_POSTGRESQL_DSN", "BIRD_PROVISION"):
+        monkeypatch.delenv(name, raising=False)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)  # for the account that root starts servers as
+        monkeypatch.setenv("BIRD_STATE", folder)
+        monkeypatch.setattr(envfile, "default_path", lambda: Path(folder) / ".env")
+        yield
+
+
+@pytest.fixture(scope="module")
+def one() -> Iterator[Server]:
+    with native.throwaway(POSTGRESQL) as server:
+        yield server
+
+
+def _named(*servers: Server) -> str:
+    return ", ".join(f"postgresql://{s.user}:{quote(s.password)}@{s.host}:{s.port}" for s in servers)
+
+
+def _account(server: Server, name: str, setting: str) -> Server:
+    """An account of its own on `server`, for whose sessions `setting` holds."""
+    address = {"host": server.host, "port": server.port, "user": server.user, "password": server.password}
+    with psycopg.connect(**address, dbname="postgres", autocommit=True) as connection:  # type: ignore[arg-type]
+        connection.execute(f"CREATE ROLE {name} SUPERUSER LOGIN PASSWORD 'for this test'".encode())
+        connection.execute(f"ALTER ROLE {name} SET {setting}".encode())
+    return replace(server, host="localhost", user=name, password="for this test")
+
+
+def test_none_is_no_servers() -> None:
+    assert provision.find_all(POSTGRESQL) == ()
+
+
+def test_equal_servers_share_the_work(one: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = _account(one, "equal", "lock_timeout = 0")
+    monkeypatch.setenv("BIRD_POSTGRESQL_DSN", _named(one, other))
+    found = provision.find_all(POSTGRESQL)
+    assert [server.address for server in found] == [one.address, other.address]
+    assert provision.find(POSTGRESQL) == found[0]
+
+
+def test_what_differs_between_two_servers_is_named(one: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = _account(one, "elsewhere", "TimeZone = 'Asia/Tokyo'")
+    monkeypatch.setenv("BIRD_POSTGRESQL_DSN", _named(one, other))
+    with pytest.raises(BadInput) as caught:
+        provision.find_all(POSTGRESQL)
+    assert str(caught.value) == (
+        f"BIRD_POSTGRESQL_DSN: servers 1 ({one.address}) and 2 ({other.address}) differ in TimeZone: UTC and "
+        "Asia/Tokyo; all of them have to be equal, or results are not"
+    )
+
+
+def test_each_server_of_a_list_has_to_answer(one: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_POSTGRESQL_DSN", _named(one, replace(one, port=9)))
+    with pytest.raises(EngineUnavailable, match="correct or unset BIRD_POSTGRESQL_DSN"):
+        provision.find_all(POSTGRESQL)
