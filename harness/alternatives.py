@@ -7,17 +7,16 @@ aggregate, a ROW_NUMBER() among equals.
 """
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
-from dialects import ties
 from dialects.comparison.ranking import Ranking
-from dialects.ranking import Run
-from dialects.ties import is_ordered
 from harness.engines.base import Row
 from harness.execution import Ending, Execution
 from harness.metrics.strict import Answers, ex_strict
 from harness.words import Dialect
 
-__all__ = ["MOST_QUERIES", "answers", "is_ordered", "score"]
+if TYPE_CHECKING:
+    from dialects.ranking import Run
 
 MOST_QUERIES = 40
 """Texts that are run to find the other answers of one gold; all but a few golds need one or none."""
@@ -34,7 +33,7 @@ def score(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[], Answ
     return ex_strict(predicted, gold, Answers(ordered=True)) or ex_strict(predicted, gold, find())
 
 
-def answers(sql: str, dialect: Dialect, run: Run, gold: Sequence[Row]) -> Answers:
+def answers(sql: str, dialect: Dialect, run: "Run", gold: Sequence[Row]) -> Answers:
     """What a gold allows beside its own rows.
 
     A text that `dialects.translate` made decides ties as SQLite does: ask with SQLite's own text, on SQLite.
@@ -53,15 +52,17 @@ def answers(sql: str, dialect: Dialect, run: Run, gold: Sequence[Row]) -> Answer
     Raises:
         EngineLost: `run` raised it.
     """
+    from dialects import ties  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+
     found: list[Ranking] = []
     for ranking in ties.rankings(sql, dialect, _bounded(run)):
         if ranking not in found:
             found.append(ranking)
     is_sound = any(ranking.allows(gold) for ranking in found)
-    return Answers(is_ordered(sql, dialect), tuple(found) if is_sound else ())
+    return Answers(ties.is_ordered(sql, dialect), tuple(found) if is_sound else ())
 
 
-def _bounded(run: Run) -> Run:
+def _bounded(run: "Run") -> "Run":
     left = MOST_QUERIES
 
     def bounded(text: str) -> Execution:

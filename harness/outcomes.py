@@ -1,12 +1,12 @@
 """The closed vocabulary of what can happen to a pair, and the typed record of one."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
 from harness.metrics.efficiency import Timing
-from harness.metrics.spider import Structure
+from harness.metrics.spider import Match, Structure
 from harness.words import Dialect, Difficulty
 
 
@@ -70,6 +70,40 @@ class ErrorClass(StrEnum):
 
 
 @dataclass(frozen=True)
+class Judgement:
+    """What became of one SQL text as an answer to one question on one engine, whoever gave it.
+
+    The fields are those of `PairResult` that depend on nothing else.
+    """
+
+    outcome: Outcome
+    scores: Mapping[str, float]
+    error: str | None = None
+    code: str | None = None
+    prediction_seconds: float | None = None
+    gold_seconds: float | None = None
+    error_class: ErrorClass | None = None
+    structure: Structure | None = None
+    compared_variants: int | None = None
+    failed_variant: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return _plain_fields(self)
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """Back from `to_json`'s values."""
+        error_class, structure = record["error_class"], record["structure"]
+        typed: dict[str, Any] = {
+            "outcome": Outcome(record["outcome"]),
+            "error_class": None if error_class is None else ErrorClass(error_class),
+            "structure": None if structure is None else Structure.from_json(structure),
+        }
+        return cls(**{**record, **typed})
+
+
+@dataclass(frozen=True)
 class PairResult:
     """One line of `results.jsonl`: a pair, its outcome and its scores.
 
@@ -104,8 +138,7 @@ class PairResult:
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        return _plain_fields(self)
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
@@ -123,9 +156,20 @@ class PairResult:
         return cls(**{**record, **typed})
 
 
+_PLAIN = frozenset((str, float, int, bool, type(None)))
+"""Types of most values, which are told apart from others faster than by `isinstance`."""
+
+
+def _plain_fields(record: Judgement | PairResult | Timing | Structure | Match) -> dict[str, Any]:
+    """The fields of a dataclass, in their order, as plain values."""
+    return {name: value if type(value) in _PLAIN else _plain(value) for name, value in vars(record).items()}
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, Mapping):
         return {_plain(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, Timing | Structure | Match):
+        return _plain_fields(value)
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -7,6 +7,9 @@ from harness.diagnosis.reader import Reader
 from harness.diagnosis.reading import Clause
 from harness.diagnosis.terms import Term, combined
 
+_CONDITIONS = (exp.Predicate, exp.Connector, exp.Not)
+_COUNTING = (exp.Sum, exp.Count)
+
 
 def aggregate(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
     """Read `SUM(x)` and the like, and note the function; one with DISTINCT is noted with what is distinct."""
@@ -60,9 +63,9 @@ def _counted(node: exp.Expr) -> exp.Expr | None:
     argument = node.this.unnest() if isinstance(node.this, exp.Expr) else None
     if isinstance(node, exp.CountIf):
         return argument
-    if isinstance(node, exp.Sum) and isinstance(argument, exp.Predicate | exp.Connector | exp.Not):
+    if isinstance(node, exp.Sum) and isinstance(argument, _CONDITIONS):
         return argument
-    if not isinstance(node, exp.Sum | exp.Count):
+    if not isinstance(node, _COUNTING):
         return None
     if isinstance(argument, exp.If):
         branch, default = argument, argument.args.get("false")

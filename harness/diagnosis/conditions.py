@@ -17,6 +17,11 @@ _OPPOSITES = {"=": "<>", "<>": "=", ">": "<=", "<=": ">", "<": ">=", ">=": "<"}
 _FLIPPED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 _NO_CONDITION = Term("")
 
+_WRAPPERS = (exp.Paren, exp.Not, exp.Escape)
+_CONNECTORS = (exp.And, exp.Or)
+_JOINED = (exp.Column, exp.Subquery)
+_EXTREMES = (exp.Max, exp.Min)
+
 
 def conjuncts(reader: Reader, node: exp.Expr, scope: Scope, *, negated: bool = False) -> None:
     """Read the condition of WHERE, HAVING or ON: what stands between its ANDs, in whatever clause."""
@@ -36,7 +41,7 @@ def conjuncts(reader: Reader, node: exp.Expr, scope: Scope, *, negated: bool = F
 def condition(reader: Reader, node: exp.Expr, scope: Scope, *, negated: bool = False) -> Term:
     """Read a condition, or its opposite, and note the comparisons in it."""
     node, negated = _positive(node, negated=negated)
-    if isinstance(node, exp.And | exp.Or):
+    if isinstance(node, _CONNECTORS):
         name = "or" if isinstance(node, exp.Or) is not negated else "and"
         parts = [condition(reader, part, scope, negated=negated) for part in node.flatten()]
         said = [part for part in parts if part != _NO_CONDITION]
@@ -58,7 +63,7 @@ def condition(reader: Reader, node: exp.Expr, scope: Scope, *, negated: bool = F
 
 def _positive(node: exp.Expr, *, negated: bool) -> tuple[exp.Expr, bool]:
     """A condition without the parentheses and NOTs around it, and whether its opposite is meant."""
-    while isinstance(node, exp.Paren | exp.Not | exp.Escape):
+    while isinstance(node, _WRAPPERS):
         negated ^= isinstance(node, exp.Not)
         node = node.this
     return node, negated
@@ -72,7 +77,7 @@ def _is_join(reader: Reader, node: exp.Expr, scope: Scope) -> bool:
         sides = node.this, node.args["query"]
     else:
         return False
-    if not all(isinstance(side, exp.Column | exp.Subquery) and _descends(side) is None for side in sides):
+    if not all(isinstance(side, _JOINED) and _descends(side) is None for side in sides):
         return False
     one, other = (reader.term(side, scope).only_column for side in sides)
     if one is None or other is None:
@@ -105,7 +110,7 @@ def _descends(node: exp.Expr) -> bool | None:
     if not isinstance(query, exp.Select) or len(query.expressions) != 1 or query.args.get("group"):
         return None
     output = query.expressions[0].unalias().unnest()
-    return isinstance(output, exp.Max) if isinstance(output, exp.Max | exp.Min) else None
+    return isinstance(output, exp.Max) if isinstance(output, _EXTREMES) else None
 
 
 def _extremum(reader: Reader, node: exp.Expr, query: exp.Expr, scope: Scope) -> Term:

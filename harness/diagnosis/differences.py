@@ -8,15 +8,15 @@ the one of gold's that the prediction equates it with.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from harness.diagnosis.reading import Clause, Condition, Reading
+from harness.diagnosis.reading import Clause, Reading, Renamed
 from harness.diagnosis.terms import Term
 from harness.outcomes import ErrorClass
 
-Rule = Callable[[Reading, Reading], bool]
+Rule = Callable[[Renamed, Renamed], bool]
 """Whether a prediction (first) differs from its gold (second) in one respect; both name columns alike."""
 
 
-def other_tables(prediction: Reading, gold: Reading) -> bool:
+def other_tables(prediction: Renamed, gold: Renamed) -> bool:
     """A table of gold's is missing, or another one is used and not only joined."""
     if gold.tables - prediction.tables:
         return True
@@ -24,7 +24,7 @@ def other_tables(prediction: Reading, gold: Reading) -> bool:
     return bool(extra) and any(_table(name) in extra for name in prediction.used)
 
 
-def other_columns(prediction: Reading, gold: Reading) -> bool:
+def other_columns(prediction: Renamed, gold: Renamed) -> bool:
     """Another number or order of columns, or another one in a place; aggregates only beside aggregates."""
     mine, theirs = ([(term.shape, term.literals) for term in one.outputs] for one in (prediction, gold))
     if len(mine) != len(theirs) or (mine != theirs and sorted(mine) == sorted(theirs)):
@@ -38,7 +38,7 @@ def other_columns(prediction: Reading, gold: Reading) -> bool:
     )
 
 
-def other_aggregates(prediction: Reading, gold: Reading) -> bool:
+def other_aggregates(prediction: Renamed, gold: Renamed) -> bool:
     """Other aggregate functions, DISTINCT in them, or other columns in GROUP BY.
 
     A GROUP BY of more or fewer columns than gold's is the same, for it often adds what a key determines.
@@ -51,49 +51,49 @@ def other_aggregates(prediction: Reading, gold: Reading) -> bool:
     )
 
 
-def other_conditions(prediction: Reading, gold: Reading) -> bool:
+def other_conditions(prediction: Renamed, gold: Renamed) -> bool:
     """A condition on other columns or with another operator, one more or fewer, or another join."""
     joined = _without(prediction.joined, prediction.tables - gold.tables)
-    return joined != gold.joined or _values(prediction.conditions).keys() != _values(gold.conditions).keys()
+    return joined != gold.joined or prediction.values.keys() != gold.values.keys()
 
 
-def other_values(prediction: Reading, gold: Reading) -> bool:
+def other_values(prediction: Renamed, gold: Renamed) -> bool:
     """A condition that compares with other literals."""
-    return _values(prediction.conditions) != _values(gold.conditions)
+    return prediction.values != gold.values
 
 
-def other_cut(prediction: Reading, gold: Reading) -> bool:
+def other_cut(prediction: Renamed, gold: Renamed) -> bool:
     """Another LIMIT or OFFSET, or another order that it cuts."""
     return prediction.cuts != gold.cuts
 
 
-def more_tables(prediction: Reading, gold: Reading) -> bool:
+def more_tables(prediction: Renamed, gold: Renamed) -> bool:
     """Another table is joined, though none of its columns is used."""
     return prediction.tables != gold.tables
 
 
-def other_calculation_of_rows(prediction: Reading, gold: Reading) -> bool:
+def other_calculation_of_rows(prediction: Renamed, gold: Renamed) -> bool:
     """A column that is calculated in another way from the same columns."""
     return any(
         mine.shape != theirs.shape for mine, theirs in _places(prediction, gold) if not theirs.aggregates
     )
 
 
-def other_calculation_of_groups(prediction: Reading, gold: Reading) -> bool:
+def other_calculation_of_groups(prediction: Renamed, gold: Renamed) -> bool:
     """A figure that is calculated in another way from the same aggregates."""
     return any(mine.shape != theirs.shape for mine, theirs in _places(prediction, gold) if theirs.aggregates)
 
 
-def other_literals(prediction: Reading, gold: Reading) -> bool:
+def other_literals(prediction: Renamed, gold: Renamed) -> bool:
     """Other literals anywhere else in the same columns and conditions."""
     return any(mine.literals != theirs.literals for mine, theirs in _places(prediction, gold)) or (
-        prediction.spellings[Clause.CONDITIONS] != gold.spellings[Clause.CONDITIONS]
+        prediction.spelled(Clause.CONDITIONS) != gold.spelled(Clause.CONDITIONS)
     )
 
 
 def _otherwise_spelled(clause: Clause) -> Rule:
-    def differs(prediction: Reading, gold: Reading) -> bool:
-        mine, theirs = prediction.spellings[clause], gold.spellings[clause]
+    def differs(prediction: Renamed, gold: Renamed) -> bool:
+        mine, theirs = prediction.spelled(clause), gold.spelled(clause)
         return {shape for shape, _ in mine} != {shape for shape, _ in theirs}
 
     return differs
@@ -122,9 +122,8 @@ RULES: Sequence[tuple[ErrorClass, Rule]] = (
 
 def first_difference(prediction: Reading, gold: Reading) -> ErrorClass:
     """The class of the first rule that applies; OTHER if none does."""
-    names = _names(prediction, gold)
-    prediction, gold = prediction.renamed(names), gold.renamed(gold.same)
-    return next((found for found, differs in RULES if differs(prediction, gold)), ErrorClass.OTHER)
+    mine, theirs = prediction.renamed(_names(prediction, gold)), gold.canonical
+    return next((found for found, differs in RULES if differs(mine, theirs)), ErrorClass.OTHER)
 
 
 def _names(prediction: Reading, gold: Reading) -> Mapping[str, str]:
@@ -139,7 +138,7 @@ def _names(prediction: Reading, gold: Reading) -> Mapping[str, str]:
     return names
 
 
-def _places(prediction: Reading, gold: Reading) -> Iterable[tuple[Term, Term]]:
+def _places(prediction: Renamed, gold: Renamed) -> Iterable[tuple[Term, Term]]:
     return zip(prediction.outputs, gold.outputs, strict=False)
 
 
@@ -157,11 +156,3 @@ def _without(joined: Iterable[frozenset[str]], tables: Iterable[str]) -> frozens
 def _nested(groups: Iterable[frozenset[str]], others: Iterable[frozenset[str]]) -> bool:
     """Whether each set of columns holds one of the others, or is held by one."""
     return all(any(group <= other or group >= other for other in others) for group in groups)
-
-
-def _values(conditions: Iterable[Condition]) -> Mapping[tuple[frozenset[str], str], set[str]]:
-    """The literals that each subject is compared with, by the operator."""
-    found: dict[tuple[frozenset[str], str], set[str]] = {}
-    for condition in conditions:
-        found.setdefault((condition.subject, condition.operator), set()).update(condition.values)
-    return found

@@ -13,6 +13,9 @@ from harness.words import Dialect
 
 _NULL = Term("null")
 
+_CONDITIONS = (exp.Predicate, exp.Connector, exp.Not)
+_COMMUTATIVE = (exp.Add, exp.Mul)
+
 
 def term(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
     """Read an expression and note the conditions and aggregate functions in it."""
@@ -21,7 +24,7 @@ def term(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
         return read(reader, node, scope)
     if isinstance(node, exp.AggFunc):
         return aggregate(reader, node, scope)
-    if isinstance(node, exp.Predicate | exp.Connector | exp.Not):
+    if isinstance(node, _CONDITIONS):
         return reader.condition(node, scope)
     if isinstance(node, exp.Query):
         return _subquery(reader, node, scope)
@@ -32,7 +35,7 @@ def _call(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
     """Any operation or function that is not treated in another way: its name and its arguments."""
     name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
     parts = [reader.term(part, scope) for part in node.iter_expressions()]
-    return combined(name, parts, is_commutative=isinstance(node, exp.Add | exp.Mul))
+    return combined(name, parts, is_commutative=isinstance(node, _COMMUTATIVE))
 
 
 def _inner(reader: Reader, node: exp.Expr, scope: Scope) -> Term:

@@ -6,7 +6,6 @@ there. Without a schema a column is known by its name alone.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from harness.benchmark import DatabaseSchema
 from harness.diagnosis.terms import Term, column
@@ -35,9 +34,22 @@ class Source:
             yield "", column(f"{self.of}*")
 
 
-@lru_cache(maxsize=64)
+_SCHEMAS = 64
+_KNOWN: dict[int, tuple[DatabaseSchema, Mapping[str, Source]]] = {}
+"""The last schemas with their tables, by identity: a schema's hash takes longer than most queries."""
+
+
 def tables_of(schema: DatabaseSchema) -> Mapping[str, Source]:
     """The tables of a schema by their names in lower case."""
+    known = _KNOWN.get(id(schema))
+    if known is None or known[0] is not schema:
+        if len(_KNOWN) >= _SCHEMAS:
+            _KNOWN.clear()
+        known = _KNOWN[id(schema)] = schema, _tables(schema)
+    return known[1]
+
+
+def _tables(schema: DatabaseSchema) -> Mapping[str, Source]:
     tables: dict[str, Source] = {name.lower(): Source({}) for name in schema.tables}
     for one in schema.columns:
         table, name = one.table.lower(), one.name.lower()

@@ -9,11 +9,22 @@ from harness.diagnosis.conditions import condition, conjuncts
 from harness.diagnosis.expressions import term
 from harness.diagnosis.names import Scope, Source, tables_of
 from harness.diagnosis.orders import cut, group
-from harness.diagnosis.reader import Outputs
+from harness.diagnosis.reader import Outputs, TooMuch
 from harness.diagnosis.reading import Clause, Notes
 from harness.diagnosis.sources import renamed, sources
 from harness.diagnosis.terms import Term
 from harness.words import Dialect
+
+_WRAPPERS = (exp.Subquery, exp.Paren)
+
+_ROOM = 500_000
+"""Characters that the terms of one query may have together: each `SELECT x + x` doubles the x of the one
+before it."""
+_ROOM_OF_A_TERM = 20
+"""What reading a term takes of it, however short it is."""
+_MOST_COLUMNS = 4_096
+"""Columns of a SELECT: MySQL's limit, the highest. https://dev.mysql.com/doc/refman/9.7/en/column-count-limit.html.
+"""
 
 
 class QueryReader:
@@ -23,14 +34,19 @@ class QueryReader:
         self.dialect = dialect
         self.tables = None if schema is None else tables_of(schema)
         self.notes = Notes()
+        self._room = _ROOM
 
     def term(self, node: exp.Expr, scope: Scope) -> Term:
-        """See `Reader.term`."""
-        return term(self, node, scope)
+        """See `Reader.term`.
+
+        Raises:
+            TooMuch: the query takes too long to read.
+        """
+        return self._spent(term(self, node, scope))
 
     def condition(self, node: exp.Expr, scope: Scope) -> Term:
         """See `Reader.condition`."""
-        return condition(self, node, scope)
+        return self._spent(condition(self, node, scope))
 
     def query(
         self, node: exp.Expr, scope: Scope, *, of_extreme: bool = False, recursive: Source | None = None
@@ -41,7 +57,7 @@ class QueryReader:
         if isinstance(node, exp.Select):
             return self._select(node, scope, of_extreme=of_extreme)
         outputs: Outputs = []
-        if isinstance(node, exp.Subquery | exp.Paren):
+        if isinstance(node, _WRAPPERS):
             outputs = self.query(node.this, scope, of_extreme=of_extreme, recursive=recursive)
         elif isinstance(node, exp.SetOperation):
             outputs = self.query(node.left, scope)
@@ -53,6 +69,12 @@ class QueryReader:
         scope.outputs.update(outputs)
         cut(self, node, scope, outputs)
         return outputs
+
+    def _spent(self, found: Term) -> Term:
+        self._room -= _ROOM_OF_A_TERM + len(found.shape)
+        if self._room < 0:
+            raise TooMuch
+        return found
 
     def _with(self, node: exp.Expr, scope: Scope) -> None:
         clause = node.args.get("with_")
@@ -73,6 +95,8 @@ class QueryReader:
         for expression in node.expressions:
             inner = expression.unalias().unnest().this if of_extreme else expression
             outputs += self._outputs(inner, expression.output_name.lower(), scope)
+            if len(outputs) > _MOST_COLUMNS:
+                raise TooMuch
         scope.outputs.update((name, term) for name, term in outputs if name)
         for name in ("where", "having", "qualify"):
             clause = node.args.get(name)

@@ -14,6 +14,10 @@ Outputs = Sequence[tuple[str, Term]]
 """The columns of a query: their names, empty where they have none, and their terms."""
 
 
+class TooMuch(Exception):
+    """A query that takes too long to read."""
+
+
 class Reader(Protocol):
     """Reads one query.
 

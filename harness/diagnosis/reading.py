@@ -116,30 +116,74 @@ class Reading:
         """Every column that the query equates with others, mapped to the one that stands for them all."""
         return {name: min(columns) for columns in self.joined for name in columns}
 
+    @cached_property
+    def canonical(self) -> "Renamed":
+        """The reading with one name for columns that it equates, as a gold is held against predictions."""
+        return self.renamed(self.same)
+
+    def renamed(self, names: Mapping[str, str]) -> "Renamed":
+        """The same with other names for the columns that `names` maps, but in `joined`."""
+        return Renamed(self, names)
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """A reading with other names for its columns. Each part is spelled when it is first looked at."""
+
+    reading: Reading
+    names: Mapping[str, str]
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """See `Reading`."""
+        return self.reading.tables
+
+    @property
+    def joined(self) -> frozenset[frozenset[str]]:
+        """See `Reading`; under the names that the columns had."""
+        return self.reading.joined
+
+    @cached_property
+    def outputs(self) -> tuple[Term, ...]:
+        """See `Reading`."""
+        outputs = self.reading.outputs
+        return tuple([term.renamed(self.names) for term in outputs]) if self.names else outputs
+
+    @cached_property
+    def aggregates(self) -> frozenset[str]:
+        """See `Reading`."""
+        return all_renamed(self.reading.aggregates, self.names)
+
+    @cached_property
+    def groups(self) -> frozenset[frozenset[str]]:
+        """See `Reading`."""
+        return frozenset([all_renamed(group, self.names) for group in self.reading.groups])
+
+    @cached_property
+    def values(self) -> Mapping[tuple[frozenset[str], str], set[str]]:
+        """The literals that each subject is compared with, by the operator."""
+        found: dict[tuple[frozenset[str], str], set[str]] = {}
+        for one in self.reading.conditions:
+            condition = one.renamed(self.names)
+            found.setdefault((condition.subject, condition.operator), set()).update(condition.values)
+        return found
+
+    @cached_property
+    def cuts(self) -> frozenset[Cut]:
+        """See `Reading`."""
+        return frozenset([cut.renamed(self.names) for cut in self.reading.cuts])
+
+    def spelled(self, clause: Clause) -> frozenset[Spelling]:
+        """How a clause is spelled."""
+        found = self.reading.spellings[clause]
+        return frozenset([(renamed(shape, self.names), literals) for shape, literals in found])
+
     @property
     def used(self) -> frozenset[str]:
         """Every column that stands anywhere but in a join."""
         shapes = [term.shape for term in self.outputs]
-        shapes += [shape for found in self.spellings.values() for shape, _ in found]
+        shapes += [shape for clause in Clause for shape, _ in self.spelled(clause)]
         return frozenset(name for shape in shapes for name in columns_in(shape))
-
-    def renamed(self, names: Mapping[str, str]) -> "Reading":
-        """The same with other names for the columns that `names` maps, but in `joined`."""
-        if not names:
-            return self
-        return Reading(
-            tables=self.tables,
-            outputs=tuple(term.renamed(names) for term in self.outputs),
-            aggregates=all_renamed(self.aggregates, names),
-            groups=frozenset(all_renamed(group, names) for group in self.groups),
-            joined=self.joined,
-            conditions=frozenset(condition.renamed(names) for condition in self.conditions),
-            cuts=frozenset(cut.renamed(names) for cut in self.cuts),
-            spellings={
-                clause: frozenset((renamed(shape, names), literals) for shape, literals in found)
-                for clause, found in self.spellings.items()
-            },
-        )
 
 
 def _classes(pairs: Iterable[tuple[str, str]]) -> frozenset[frozenset[str]]:

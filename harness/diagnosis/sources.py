@@ -10,6 +10,8 @@ from harness.diagnosis.reader import Outputs, Reader
 from harness.diagnosis.reading import Clause
 from harness.diagnosis.terms import Term
 
+_DERIVED = (exp.Subquery, exp.Lateral)
+
 
 def sources(reader: Reader, select: exp.Select, scope: Scope) -> None:
     """Read what a SELECT reads from, and the conditions of its joins."""
@@ -35,7 +37,7 @@ def _source(reader: Reader, node: exp.Expr, scope: Scope) -> None:
         scope.sources[node.alias.lower() or name] = _table(reader, name) if cte is None else cte
     elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
         _source(reader, node.this, scope)
-    elif isinstance(node, exp.Subquery | exp.Lateral):
+    elif isinstance(node, _DERIVED):
         names = [name.name.lower() for name in getattr(node.args.get("alias"), "columns", ())]
         scope.sources[alias] = Source(dict(renamed(reader.query(node.this, scope), names)))
     else:

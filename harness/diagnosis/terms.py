@@ -80,9 +80,13 @@ def columns_in(shape: str) -> list[str]:
 
 def renamed(shape: str, names: Mapping[str, str]) -> str:
     """`shape` with other names for the columns that `names` maps."""
+    if not names or "`" not in shape:
+        return shape
     return _COLUMN.sub(lambda found: f"`{names.get(found[1], found[1])}`", shape)
 
 
 def all_renamed(found: Iterable[str], names: Mapping[str, str]) -> frozenset[str]:
     """Columns, and aggregate functions with columns in them, with the names that `names` maps them to."""
-    return frozenset(names.get(one) or renamed(one, names) for one in found)
+    if not names:
+        return frozenset(found)
+    return frozenset([names.get(one) or renamed(one, names) for one in found])

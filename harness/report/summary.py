@@ -25,6 +25,8 @@ TOTAL = "total"
 LEVELS = (*Difficulty, TOTAL)
 """The sub-columns of every table."""
 
+_PLACES = {dialect: place for place, dialect in enumerate(Dialect)}
+
 SCHEMA_VERSION = 2
 """Version of `summary.json`; its schema is documented in docs/run-folder.md."""
 
@@ -78,14 +80,17 @@ def summarize(results: Iterable[PairResult], metrics: Sequence[str]) -> list[Sco
 
 def by_level(results: Sequence[PairResult], metric: str) -> dict[str, float | None]:
     """The mean score of each level and of all, in percent; None where no result has one."""
-    return {
-        str(level): _percent([result for result in results if level in (TOTAL, result.difficulty)], metric)
-        for level in LEVELS
-    }
+    values: dict[str, list[float]] = {str(level): [] for level in LEVELS}
+    for result in results:
+        value = result.scores.get(metric)
+        if value is not None:
+            values[result.difficulty].append(value)
+            values[TOTAL].append(value)
+    return {level: _percent(found) for level, found in values.items()}
 
 
 def _by_predictor(result: PairResult) -> tuple[str, int]:
-    return result.predictor, list(Dialect).index(result.dialect)
+    return result.predictor, _PLACES[result.dialect]
 
 
 def _score(results: tuple[PairResult, ...], metrics: Sequence[str]) -> Score:
@@ -113,8 +118,7 @@ def _values(results: Iterable[PairResult], metric: str) -> list[float]:
     return [result.scores[metric] for result in results if metric in result.scores]
 
 
-def _percent(results: Iterable[PairResult], metric: str) -> float | None:
-    values = _values(results, metric)
+def _percent(values: Sequence[float]) -> float | None:
     return 100 * math.fsum(values) / len(values) if values else None
 
 

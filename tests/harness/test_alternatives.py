@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialects.comparison import Row
-from harness.alternatives import MOST_QUERIES, answers, is_ordered, score
+from dialects.ties import is_ordered
+from harness.alternatives import MOST_QUERIES, answers, score
 from harness.benchmark import QuestionSet
 from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine

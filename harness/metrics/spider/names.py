@@ -7,8 +7,10 @@ table.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from sqlglot import exp
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 _ROWID = frozenset({"rowid", "oid", "_rowid_"})
 
@@ -92,7 +94,7 @@ class Scope:
     """What names can mean at one place: sources in the order of FROM, aliases of SELECT, what is outside."""
 
     sources: Sequence[Source]
-    aliases: Mapping[str, exp.Expr]
+    aliases: "Mapping[str, exp.Expr]"
     outer: "Scope | None" = None
 
     def source(self, name: str) -> Source:
@@ -121,7 +123,7 @@ class Scope:
             raise Unreadable(f"no column {qualifier}.{name}")
         return column
 
-    def bare(self, name: str, schema: Schema) -> str | exp.Expr | None:
+    def bare(self, name: str, schema: Schema) -> "str | exp.Expr | None":
         """What `name` alone means: a column, or the expression of an alias; None if nothing is called so."""
         for source in self.sources:
             column = source.find(name, schema)

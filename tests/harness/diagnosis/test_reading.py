@@ -203,3 +203,34 @@ def test_no_characters_break_the_reader(sql: str, dialect: Dialect) -> None:
 
 def test_a_text_that_is_nested_too_deeply_is_not_read() -> None:
     assert read("SELECT " + "(" * 5000 + "1" + ")" * 5000, Dialect.SQLITE) is None
+
+
+DOUBLING = ", ".join(f"t{n + 1} AS (SELECT x + x AS x FROM t{n})" for n in range(200))
+HOSTILE = {
+    "10 MB": ("SELECT '" + "x" * 10_000_000 + "'", ErrorClass.OTHER),
+    "10 MB behind a comment": ("/* a */ -- b\n SELECT '" + "x" * 10_000_000 + "'", ErrorClass.OTHER),
+    "10 MB of prose": ("I am sorry. " * 900_000, ErrorClass.SYNTAX),
+    "10 MB of open comments": ("/*" * 5_000_000, ErrorClass.SYNTAX),
+    "100,000 parentheses": ("SELECT " + "(" * 100_000 + "1" + ")" * 100_000, ErrorClass.OTHER),
+    "5,000 parentheses": ("SELECT " + "(" * 5_000 + "1" + ")" * 5_000, ErrorClass.OTHER),
+    "parsed twice at each level": ("SELECT " + "DATE(" * 40 + "1" + ")" * 40, ErrorClass.OTHER),
+    "doubled by each subquery": (
+        f"WITH t0 AS (SELECT 1 AS x), {DOUBLING} SELECT x FROM t200",
+        ErrorClass.OTHER,
+    ),
+    "an operand for each branch": (
+        "SELECT " + "CASE " * 40 + "1" + " WHEN 1 THEN 2 WHEN 3 THEN 4 END" * 40,
+        ErrorClass.OTHER,
+    ),
+    "stars of many tables": (f"SELECT *{', *' * 4_000} FROM Book{', Book' * 400}", ErrorClass.OTHER),
+    "an error of another kind": ("(SELECT 1 CONNECT BY " * 3 + "1", ErrorClass.OTHER),
+}
+
+
+@pytest.mark.parametrize(("sql", "found"), HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize("dialect", Dialect)
+def test_a_text_that_takes_too_long_to_read_is_not_read(
+    sql: str, found: ErrorClass, dialect: Dialect
+) -> None:
+    assert read(sql, dialect, LIBRARY) is None
+    assert diagnosed(sql, "SELECT Title FROM Book", dialect) is found
