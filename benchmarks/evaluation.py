@@ -1,104 +1,138 @@
-"""EX of prediction files: this harness against a naive evaluator, in the same run.
+"""Prediction files scored by a naive evaluator and by this harness, cold and warm, in the same run.
 
-The naive evaluator works as the official scripts do: for every pair a connection of its own on which the
-prediction and then gold are executed and fetched whole. Both use the same engine, drivers, limits and number
-of worker threads, and take turns; the ratio is that of the medians.
+The naive evaluator (`benchmarks.naive`) works as the official scripts do. *Cold* is the harness with an empty
+store, *warm* with the store that the cold run has left. All three take turns, each run in a process of its
+own that has read and loaded everything before it is timed, with the same engine, drivers, account, limit and
+number of workers. The ratios are those of the median times until the scores of all pairs are there. Every
+pair has to have the same EX and Soft-F1 on both sides, but for those that ran into a limit.
 
-    python -m benchmarks.evaluation --set mini_dev --predictions FOLDER --dialect mysql
+    python -m benchmarks.evaluation --set mini_dev --predictions FOLDER --dialect mysql --workers 2 --runs 3
+
+R-VES executes each matching pair 200 times on the naive side: give it the first questions only (`--limit`).
 """
 
 import statistics
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Timer
-from typing import Annotated
 
 import typer
 
-from harness.drivers import score
-from harness.engines.base import Engine, Session, SqlError
+from benchmarks import options
+from benchmarks.agreement import agreement
+from benchmarks.contestants import Contest, Contestant, Measured, run
 from harness.errors import HarnessError
-from harness.evaluation import Pair
-from harness.outcomes import Outcome
-from harness.plan import Plan, Request, parse_dialects, prepare
+from harness.execution import Limits
+
+NAIVE, COLD, WARM = "naive", "cold", "warm"
+
+Found = Mapping[str, Sequence[Measured]]
+"""The runs of each contestant."""
 
 
-def naive(plan: Plan) -> int:
-    """Score every pair the naive way; how many match."""
+def rounds(contest: Contest, runs: int, contestants: Sequence[str] = (NAIVE, COLD, WARM)) -> Found:
+    """Let the contestants take turns.
 
-    def matches(pair: Pair) -> bool:
-        engine: Engine = plan.engines[pair.dialect]
-        database = plan.questions.database(pair.question.db_id, plan.request.profile)
-        try:
-            with (
-                engine.session(database, plan.request.seconds) as session,
-                _limit(session, plan.request.seconds),
-            ):
-                predicted = {row for batch in session.batches(pair.sql or "") for row in batch}
-                gold_sql = pair.question.gold[pair.dialect]
-                gold = {row for batch in session.batches(gold_sql) for row in batch}
-        except (SqlError, TypeError):
-            return False
-        return predicted == gold
-
-    with ThreadPoolExecutor(plan.request.workers) as pool:
-        return sum(pool.map(matches, plan.evaluation.pairs))
-
-
-@contextmanager
-def _limit(session: Session, seconds: float) -> Iterator[None]:
-    timer = Timer(seconds, session.cancel)
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    Raises:
+        SystemExit: two of them gave a pair different scores.
+    """
+    found: dict[str, list[Measured]] = {name: [] for name in contestants}
+    for number in range(runs):
+        with tempfile.TemporaryDirectory() as store:
+            for name in contestants:
+                contestant = Contestant.NAIVE if name == NAIVE else Contestant.OURS
+                found[name].append(run(contestant, contest, Path(store)))
+                print(f"run {number + 1}, {name}: {found[name][-1].seconds:.2f} s", flush=True)
+        for name in contestants:
+            if name != NAIVE:
+                same = agreement(contest, found[NAIVE][-1], found[name][-1])
+                print(f"run {number + 1}, naive and {name}: {same}", flush=True)
+                if same.different:
+                    raise SystemExit(1)
+    return found
 
 
-def _nothing(line: str) -> None:
-    del line
+def median(measured: Sequence[Measured]) -> float:
+    """The median of the seconds until all scores were there."""
+    return statistics.median(one.seconds for one in measured)
 
 
-def ours(plan: Plan, request: Request) -> int:
-    """Score every pair with this harness, nothing remembered from before; how many match."""
-    fresh = prepare(request, say=_nothing)
-    assert fresh.evaluation.pairs == plan.evaluation.pairs
-    return sum(row.outcomes.get(Outcome.MATCH, 0) for row in score(fresh))
+def whole(measured: Sequence[Measured]) -> float:
+    """The median of the seconds until the run folder was complete."""
+    return statistics.median(one.whole for one in measured)
 
 
-def main(
-    set_name: Annotated[str, typer.Option("--set")] = "sample",
-    predictions: Annotated[list[Path] | None, typer.Option()] = None,
-    dialect: Annotated[str, typer.Option()] = "sqlite",
-    runs: Annotated[int, typer.Option(help="Runs of each, in turn.")] = 5,
-) -> None:
-    """Print the medians of both and their ratio."""
-    with tempfile.TemporaryDirectory() as out:
-        request = Request(
-            set_name=set_name, predictions=predictions or (), dialects=parse_dialects(dialect), out=Path(out)
+def describe(found: Found) -> None:
+    """Print a line for each contestant."""
+    for name, measured in found.items():
+        seconds = [one.seconds for one in measured]
+        last = measured[-1]
+        print(
+            f"{name:6} median {median(measured):.2f} s ({min(seconds):.2f} to {max(seconds):.2f}),"
+            f" {len(last.scores) / median(measured):.0f} pairs/s,"
+            f" with the run folder {whole(measured):.2f} s,"
+            f" executions {_count(last.executions)},"
+            f" peak memory {last.own:.0f} MB and {last.worker:.0f} MB in the largest worker,"
+            f" {ratio(found, name):.2f} times as fast as naive"
         )
-        plan = prepare(request, say=print)
-        contestants: Mapping[str, Callable[[], int]] = {
-            "naive": lambda: naive(plan),
-            "ours": lambda: ours(plan, request),
+
+
+def ratio(found: Found, name: str) -> float:
+    """How many times as fast as the naive evaluator."""
+    return median(found[NAIVE]) / median(found[name])
+
+
+def _count(executions: int | None) -> str:
+    return "not counted" if executions is None else str(executions)
+
+
+def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
+    set_name: options.SetName = "sample",
+    predictions: options.Predictions = None,
+    dialect: options.Dialect = "sqlite",
+    workers: options.Workers = 2,
+    metrics: options.Metrics = "ex,soft_f1",
+    limit: options.Limit = None,
+    without: options.Without = None,
+    runs: options.Runs = 3,
+    timeout: options.Timeout = Limits.seconds,
+    bird_home: options.BirdHome = None,
+) -> None:
+    """Print the medians of all three, their ratios, and a row for docs/performance.md."""
+    contest = options.contest(
+        set_name=set_name,
+        predictions=predictions,
+        dialect=dialect,
+        workers=workers,
+        metrics=metrics,
+        limit=limit,
+        without=without,
+        timeout=timeout,
+        bird_home=bird_home,
+    )
+    found = rounds(contest, runs)
+    describe(found)
+    last = {name: measured[-1] for name, measured in found.items()}
+    options.print_row(
+        {
+            "engine": dialect,
+            "metrics": ", ".join(contest.metrics),
+            "pairs": len(last[NAIVE].scores),
+            "executions, naive / cold": f"{_count(last[NAIVE].executions)} / {_count(last[COLD].executions)}",
+            **{f"{name}, s": _with_spread(measured) for name, measured in found.items()},
+            **{f"naive / {name}": f"{ratio(found, name):.1f}" for name in (COLD, WARM)},
+            "with run folder, s: cold / warm": f"{whole(found[COLD]):.2f} / {whole(found[WARM]):.2f}",
+            "pairs/s, " + " / ".join(found): " / ".join(
+                f"{len(last[name].scores) / median(measured):.0f}" for name, measured in found.items()
+            ),
+            **{f"MB, {name}": f"{last[name].own:.0f} + {last[name].worker:.0f}" for name in (NAIVE, COLD)},
         }
-        times: dict[str, list[float]] = {name: [] for name in contestants}
-        found: dict[str, int] = {}
-        for _ in range(runs):
-            for name, run in contestants.items():
-                started = time.perf_counter()
-                found[name] = run()
-                times[name].append(time.perf_counter() - started)
-    medians = {name: statistics.median(values) for name, values in times.items()}
-    print(f"{len(plan.evaluation.pairs)} pairs on {dialect}, {runs} runs each, {request.workers} workers")
-    for name, values in times.items():
-        spread = f"{min(values):.2f} to {max(values):.2f}"
-        print(f"{name:6} median {medians[name]:.2f} s ({spread}), {found[name]} match")
-    print(f"ratio  {medians['naive'] / medians['ours']:.2f}")
+    )
+
+
+def _with_spread(measured: Sequence[Measured]) -> str:
+    seconds = [one.seconds for one in measured]
+    return f"{median(measured):.2f} ({min(seconds):.2f} to {max(seconds):.2f})"
 
 
 if __name__ == "__main__":

@@ -27,8 +27,8 @@ Run = Sequence[PairResult]
 
 def run(request: Request) -> Run:
     """The results of all pairs, measured anew."""
-    plan = prepare(request, say=print)
-    return list(plan.evaluation.run(request.workers))
+    with prepare(request, say=print) as plan:
+        return list(plan.evaluation.run())
 
 
 def totals(runs: Sequence[Run], method: str) -> Mapping[str, Sequence[float]]:
@@ -99,6 +99,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
                         metrics=(metric,),
                         limit=limit,
                         out=Path(out),
+                        cache=False,
                     )
                     found[method].append(run(request))
     means = {method: describe(results, method) for method, results in found.items() if results}

@@ -1,0 +1,290 @@
+"""The contestants, each in a process of its own: one run of one of them becomes one `Measured`.
+
+What is measured begins when everything has been imported, read and loaded. Worker processes are started
+within it. It ends when the scores of all pairs are there; what the harness takes after that to write its run
+folder, with intervals and tables, is given beside it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+
+from benchmarks.memory import Memory
+from benchmarks.naive import Naive
+from harness.drivers import run_with_pytest
+from harness.errors import HarnessError
+from harness.evaluation import Pair
+from harness.evaluator import Answer, Evaluator
+from harness.judging.sheets import Judged, Sheet, Workers
+from harness.outcomes import Outcome, PairResult
+from harness.plan import Plan, Request, parse_dialects, prepare
+from harness.runs import LATEST, read_results
+
+ROOT = Path(__file__).parents[1]
+
+NAIVE_METRICS = {"ex": "ex", "soft_f1": "soft_f1", "r_ves": "r_ves", "r_ves_stable": "r_ves"}
+"""The pass of the naive evaluator that stands beside a metric of ours."""
+
+
+class Contestant(StrEnum):
+    """What can be measured."""
+
+    NAIVE = "naive"
+    OURS = "ours"
+    PYTEST = "pytest"
+    """Ours by pytest items, with the worker processes' share of the time, and with pytest's."""
+    LIBRARY = "library"
+    """Ours as a library: one pair after the other."""
+
+
+@dataclass(frozen=True)
+class Contest:
+    """What every contestant is to do.
+
+    `without` has the keys of questions to leave out; `only` the names of the pairs to do where it is not
+    empty. Paths are absolute.
+    """
+
+    set_name: str
+    predictions: tuple[str, ...]
+    dialect: str
+    workers: int
+    metrics: tuple[str, ...]
+    limit: int | None = None
+    without: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    seconds: float = 30.0
+    bird_home: str | None = None
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run.
+
+    `seconds` is the time until the scores of all pairs were there; `whole` until the run folder was complete,
+    too. `executions` counts SQL texts that were executed, None where the contestant does not tell.
+    Memory is in MB, `worker` is the largest one. `scores` has the scores of each pair; `limited` names pairs
+    that a limit ended. `overheads`: for each pair in turn, seconds beyond the database's own.
+    """
+
+    seconds: float
+    whole: float
+    executions: int | None = None
+    own: float = 0.0
+    worker: float = 0.0
+    scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    limited: Sequence[str] = ()
+    overheads: Sequence[float] = ()
+
+
+def run(contestant: Contestant, contest: Contest, store: Path) -> Measured:
+    """Measure one run in a new process.
+
+    Args:
+        contestant: who runs.
+        contest: what it does.
+        store: the folder of what the harness remembers; an empty one is a cold store.
+
+    Raises:
+        SystemExit: the process failed; it has said why.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        task, result = Path(folder, "contest.json"), Path(folder, "measured.json")
+        task.write_text(json.dumps(asdict(contest)), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, "-m", "benchmarks.contestants", contestant, task, result],
+            cwd=ROOT,
+            env={**os.environ, "BIRD_STORE": str(store / "store.sqlite")},
+            stdout=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise SystemExit(done.returncode)
+        return Measured(**json.loads(result.read_text(encoding="utf-8")))
+
+
+def _prepared(contest: Contest, out: Path) -> tuple[Plan, tuple[Pair, ...]]:
+    """The plan, and the pairs of it that count."""
+    request = Request(
+        set_name=contest.set_name,
+        predictions=[Path(path) for path in contest.predictions],
+        dialects=parse_dialects(contest.dialect),
+        metrics=contest.metrics,
+        workers=contest.workers,
+        limit=contest.limit,
+        seconds=contest.seconds,
+        out=out,
+        bird_home=None if contest.bird_home is None else Path(contest.bird_home),
+    )
+    plan = prepare(request, say=_to_stderr)
+    pairs = tuple(
+        pair
+        for pair in plan.evaluation.pairs
+        if pair.question.key not in contest.without and (not contest.only or pair.name in contest.only)
+    )
+    return plan, pairs
+
+
+def _to_stderr(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _naive(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    evaluator = Naive(plan, pairs)
+    started = time.perf_counter()
+    attempts = {metric: evaluator.run(NAIVE_METRICS[metric], contest.workers) for metric in contest.metrics}
+    seconds = time.perf_counter() - started
+    scores: dict[str, dict[str, float]] = {pair.name: {} for pair in pairs}
+    limited = set()
+    for metric, of_pairs in attempts.items():
+        for pair, attempt in zip(pairs, of_pairs, strict=True):
+            if attempt.score is None:
+                limited.add(pair.name)
+            else:
+                scores[pair.name][metric] = attempt.score
+    executions = sum(attempt.executions for of_pairs in attempts.values() for attempt in of_pairs)
+    return Measured(seconds, seconds, executions, scores=scores, limited=sorted(limited))
+
+
+def _ours(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    del contest
+    given = _given(plan)
+    started = time.perf_counter()
+    with plan.open_run() as folder:
+        results = []
+        for result in plan.evaluation.run(pairs):
+            folder.add(result)
+            results.append(result)
+        seconds = time.perf_counter() - started
+        folder.finish()
+    return _measured(results, given, seconds, time.perf_counter() - started)
+
+
+def _pytest(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    del contest
+    plan.evaluation.pairs = tuple(pairs)
+    given = _given(plan)
+    started = time.perf_counter()
+    code = run_with_pytest(plan)
+    seconds = time.perf_counter() - started
+    assert code == 0, f"pytest's exit code is {code}"
+    return _measured(read_results(plan.request.out / LATEST), given, seconds, seconds)
+
+
+def _library(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    """Overhead: the time of a call less what the database took for what was executed in this call."""
+    plan.close()
+    evaluator = Evaluator(
+        contest.set_name,
+        dialects=plan.request.dialects or (),
+        metrics=contest.metrics,
+        workers=contest.workers,
+        profile=plan.request.profile,
+        seconds=contest.seconds,
+        bird_home=plan.request.bird_home,
+    )
+    scores, overheads = {}, []
+    seen: set[tuple[str, ...]] = set()
+    with evaluator:
+        began = time.perf_counter()
+        for pair in pairs:
+            if pair.sql is None:
+                continue
+            started = time.perf_counter()
+            [judgement] = evaluator.score([Answer(pair.question.key, pair.sql, pair.dialect)])
+            seconds = time.perf_counter() - started
+            gold = pair.dialect, pair.question.key
+            prediction = *gold, pair.sql
+            if gold not in seen:
+                seconds -= judgement.gold_seconds or 0.0
+            if prediction not in seen:
+                seconds -= judgement.prediction_seconds or 0.0
+            seen |= {gold, prediction}
+            overheads.append(seconds)
+            scores[pair.name] = dict(judgement.scores)
+        took = time.perf_counter() - began
+    return Measured(took, took, scores=scores, overheads=overheads)
+
+
+@dataclass(frozen=True)
+class _Counting:
+    """Workers that pass everything on and keep the sheets."""
+
+    workers: Workers
+    sheets: list[Sheet]
+
+    def submit(self, sheet: Sheet) -> "Future[Judged]":
+        """See `Workers.submit`."""
+        self.sheets.append(sheet)
+        return self.workers.submit(sheet)
+
+    def close(self) -> None:
+        """See `Workers.close`."""
+        self.workers.close()
+
+
+def _given(plan: Plan) -> list[Sheet]:
+    """The sheets that the plan will give to its workers."""
+    judging = plan.evaluation._judging  # noqa: SLF001 - to count what is executed; nothing else has to
+    sheets: list[Sheet] = []
+    judging._workers = _Counting(judging._workers, sheets)  # noqa: SLF001
+    return sheets
+
+
+def _measured(
+    results: Sequence[PairResult], given: Sequence[Sheet], seconds: float, whole: float
+) -> Measured:
+    broken = [result for result in results if result.outcome is Outcome.HARNESS_ERROR]
+    assert not broken, f"{len(broken)} harness errors, the first: {broken[0].error}"
+    found = {f"{result.dialect}/{result.predictor}::{result.question}": result for result in results}
+    executed = sum((sheet.gold is None) + len(sheet.texts) - len(sheet.known) for sheet in given)
+    # Equal predictions for a question have one measurement.
+    timings = {
+        (result.dialect, result.question, method, timing): timing.executions
+        for result in results
+        for method, timing in result.timings.items()
+    }
+    limited = (Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT, Outcome.PREDICTION_TOO_LARGE)
+    return Measured(
+        seconds,
+        whole,
+        executed + sum(timings.values()),
+        scores={name: dict(result.scores) for name, result in found.items()},
+        limited=sorted(name for name, result in found.items() if result.outcome in limited),
+    )
+
+
+_RUN = {
+    Contestant.NAIVE: _naive,
+    Contestant.OURS: _ours,
+    Contestant.PYTEST: _pytest,
+    Contestant.LIBRARY: _library,
+}
+
+
+def _main(contestant: str, task: str, result: str) -> None:
+    """Run in this process what `run` asks for."""
+    content = json.loads(Path(task).read_text(encoding="utf-8"))
+    lists = {name: tuple(value) for name, value in content.items() if isinstance(value, list)}
+    contest = Contest(**{**content, **lists})
+    with tempfile.TemporaryDirectory() as out:
+        plan, pairs = _prepared(contest, Path(out))
+        with plan, Memory() as memory:
+            measured = _RUN[Contestant(contestant)](contest, plan, pairs)
+    measured = replace(measured, own=memory.own, worker=memory.worker)
+    Path(result).write_text(json.dumps(asdict(measured)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    try:
+        _main(*sys.argv[1:])
+    except HarnessError as error:
+        raise SystemExit(str(error)) from error

@@ -1,0 +1,163 @@
+"""The benchmarks' commands run, and the naive evaluator and the harness agree on every pair."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.agreement import agreement
+from benchmarks.contestants import Contest, Contestant, Measured
+from benchmarks.contestants import run as measure
+from benchmarks.memory import below, peak
+from benchmarks.options import contest
+from loaders.sample import PREDICTIONS
+
+ROOT = Path(__file__).parents[2]
+
+
+def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+
+
+def small(metrics: str = "ex,soft_f1") -> Contest:
+    return contest(
+        set_name="sample",
+        predictions=[PREDICTIONS],
+        dialect="sqlite",
+        workers=2,
+        metrics=metrics,
+        limit=3,
+    )
+
+
+def rows(output: str) -> list[dict[str, str]]:
+    """The rows of the Markdown table that a benchmark prints."""
+    cells = [
+        [cell.strip() for cell in line.strip("|").split(" | ")]
+        for line in output.splitlines()
+        if line.startswith("| ")
+    ]
+    return [dict(zip(cells[0], row, strict=True)) for row in cells[1:]]
+
+
+def test_cold_and_warm_agree_with_the_naive_evaluator_which_executes_more() -> None:
+    done = run("benchmarks.evaluation", "--limit", "4", "--runs", "1", "--without", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("6 pairs compared, 0 with other scores") == 2, "3 questions, 2 predictors"
+    (row,) = rows(done.stdout)
+    naive, cold = map(int, row["executions, naive / cold"].split(" / "))
+    assert naive == 6 * 2 * 2, "a prediction and its gold, for each of two metrics"
+    assert 3 < cold <= 3 + 6, "a gold for each question, and the distinct predictions"
+    assert re.search(r"^warm .* executions 0,", done.stdout, re.MULTILINE)
+
+
+def test_the_naive_r_ves_executes_200_times_what_matches(tmp_path: Path) -> None:
+    measured = measure(Contestant.NAIVE, small("ex,r_ves_stable"), tmp_path)
+    matching = sum(scores["ex"] == 1.0 for scores in measured.scores.values())
+    assert matching
+    assert measured.executions == 2 * 2 * len(measured.scores) + 200 * matching
+    assert all((scores["r_ves_stable"] > 0) == (scores["ex"] == 1.0) for scores in measured.scores.values())
+
+
+def test_a_different_score_is_found_and_one_that_a_limit_ended_is_not_held_against_anybody(
+    tmp_path: Path,
+) -> None:
+    measured = measure(Contestant.NAIVE, small(), tmp_path)
+    name, other, *_ = measured.scores
+    wrong = replace(measured, scores={**measured.scores, name: {"ex": 0.5, "soft_f1": 0.5}})
+    assert agreement(small(), measured, wrong).different == [name]
+    found = agreement(small(), measured, replace(wrong, limited=[name, other]))
+    assert (found.compared, found.limited, found.different) == (
+        len(measured.scores) - 2,
+        sorted([name, other]),
+        [],
+    )
+
+
+def test_a_pair_that_came_out_the_same_when_it_was_done_again_is_unsteady(tmp_path: Path) -> None:
+    ours = measure(Contestant.NAIVE, small(), tmp_path)
+    name = next(iter(ours.scores))
+    once = Measured(0.0, 0.0, scores={**ours.scores, name: {"ex": 0.5, "soft_f1": 0.5}})
+    found = agreement(small(), once, ours)
+    assert (found.unsteady, found.different) == ([name], [])
+
+
+def test_scaling_prints_a_ratio_for_every_number_of_workers() -> None:
+    done = run("benchmarks.scaling", "--limit", "2", "--runs", "1", "--workers", "1,2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = rows(done.stdout)
+    assert row["pairs"] == "4"
+    assert all(float(row[f"{number}: ratio"]) > 0 for number in (1, 2))
+
+
+def test_overhead_prints_figures_of_the_library_and_of_pytest() -> None:
+    done = run("benchmarks.overhead", "--limit", "2", "--runs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = rows(done.stdout)
+    assert row["pairs"] == "4"
+    assert float(row["library, ms a pair: median"]) > 0
+    assert float(row["pytest, s"]) > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["benchmarks.evaluation", "--metrics", "ts"], "the naive evaluator has no ts; choose from ex,"),
+        (["benchmarks.evaluation", "--set", "mini_dev"], "name a file or folder with --predictions"),
+        (["benchmarks.scaling", "--workers", "some"], "has to be numbers separated by commas, such as 1,2,4"),
+        (["benchmarks.full_scale", "there", "--bird-home", "nowhere"], "point BIRD_HOME at data that come"),
+    ],
+)
+def test_a_wrong_option_ends_with_one_line(arguments: list[str], says: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 1
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.bird
+def test_full_scale_makes_a_bird_home_with_one_larger_database(bird_home: Path, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    done = run(
+        "benchmarks.full_scale",
+        str(made),
+        "--db",
+        "toxicology",
+        "--scale",
+        "0.5",
+        "--bird-home",
+        str(bird_home),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    sizes = [
+        (home / "MINIDEV/dev_databases/toxicology/toxicology.sqlite").stat().st_size
+        for home in (bird_home, made)
+    ]
+    assert sizes[1] > sizes[0]
+    answers = bird_home / "predictions" / "predict_mini_dev_gpt-4_sqlite.json"
+    compared = run(
+        "benchmarks.evaluation", "--set", "mini_dev", "--predictions", str(answers), "--limit", "3",
+        "--runs", "1", "--bird-home", str(made),
+    )  # fmt: skip
+    assert compared.returncode == 0, compared.stdout + compared.stderr
+    assert "3 pairs compared, 0 with other scores" in compared.stdout
+
+
+def test_the_peak_memory_of_a_process_below_this_one_is_seen() -> None:
+    code = "import os; data = bytearray(b'1' * 100_000_000); print(flush=True); input()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        process.stdout.readline()
+        if sys.platform == "linux":
+            assert process.pid in below(os.getpid())
+            assert peak(process.pid) > 100
+        process.communicate("\n")
+    assert peak(process.pid) == 0.0
