@@ -43,7 +43,7 @@ $(VENV)/.ready: requirements/dev.txt requirements/uv.txt pyproject.toml
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
 	@echo "installing into $(VENV)"
-	@"$(UV)" pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@"$(UV)" pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 

@@ -1,10 +1,35 @@
 """Scoring: benchmark files to outcomes to metrics to reports, on SQLite, MySQL and PostgreSQL.
 
-As a library:
+As a library, answers as they come (`harness.evaluator`):
+
+    from harness import Answer, Evaluator
+
+    with Evaluator("sample", workers=2) as evaluator:
+        for judgement in evaluator.score([Answer("1", "SELECT 1")]):
+            print(judgement.outcome, judgement.scores["ex"])
+
+and prediction files as a whole:
 
     from harness.plan import Request, prepare
     from harness.drivers import score
 
-    for row in score(prepare(Request(set_name="sample"), say=print)):
-        print(row.predictor, row.dialect, row.metrics["ex"]["total"])
+    with prepare(Request(set_name="sample"), say=print) as plan:
+        for row in score(plan):
+            print(row.predictor, row.dialect, row.metrics["ex"]["total"])
 """
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from harness.evaluator import Answer, Evaluator
+
+__all__ = ["Answer", "Evaluator"]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is exported when it is first used: the pytest plugin is imported by everybody's pytest."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from harness import evaluator  # noqa: PLC0415 - see above
+
+    return getattr(evaluator, name)

@@ -7,27 +7,28 @@ import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from importlib.metadata import version as installed_version
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from dialects.coverage import Origin
 from harness import provision
 from harness.compare import CompareRequest, parse_thresholds
 from harness.compare import compare as compare_runs
-from harness.coverage import CoverageRequest, measure
 from harness.drivers import run_directly, run_with_pytest
 from harness.engines import on_server
 from harness.engines.server import Server
 from harness.errors import BadInput, EngineUnavailable, HarnessError
 from harness.execution import Limits
+from harness.known.store import Store, allowed_bytes, default_path
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.plan import ALL, AUTO, Request, find_servers, parse_dialects, parse_metrics, prepare
 from harness.predictions import Extract
 from harness.provision.images import build
 from harness.readers.question_sets import load_set
+from harness.report.cache import cache_lines, cleared_lines
 from harness.report.loading import loading_bar, loading_lines
 from harness.status import print_status
 from harness.words import Dialect, Profile
@@ -86,7 +87,7 @@ def _root(
     del version
 
 
-def _servers(dialect: str) -> Mapping[Dialect, Server]:
+def _servers(dialect: str) -> Mapping[Dialect, tuple[Server, ...]]:
     """The servers that are up, of those asked for; with `auto` at least one."""
     asked = parse_dialects(dialect)
     servers = find_servers(asked or list(Dialect), required=asked is not None, say=_say)
@@ -125,6 +126,16 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         float, typer.Option(help="Seconds for a prediction and its gold together.")
     ] = Limits.seconds,
     out: Annotated[Path, typer.Option(help="Parent of the run's folder.")] = Path("results"),
+    resume: Annotated[
+        Path | None,
+        typer.Option(help="Complete the run in this folder; the rest of the command is the same."),
+    ] = None,
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Use and keep what is known from earlier runs.")
+    ] = True,
+    ray: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Spread the run over a Ray cluster, or `local`.")
+    ] = None,
     driver: Annotated[
         Driver, typer.Option(help="Run the pairs as pytest items, or directly.")
     ] = Driver.PYTEST,
@@ -144,6 +155,9 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         limit=limit,
         seconds=timeout,
         out=out,
+        resume=resume,
+        cache=cache,
+        ray=ray,
         **optional,
     )
     with loading_bar(_messages) as progress:
@@ -162,7 +176,7 @@ def load(
     """Load a question set's databases into the servers that are up."""
     questions = load_set(set_name)
     servers = _servers(dialect)
-    for server in servers.values():
+    for server in chain.from_iterable(servers.values()):
         for each in [profile] if profile else list(Profile):
             databases = [questions.database(db_id, each) for db_id in questions.db_ids]
             with loading_bar(_messages) as progress:
@@ -221,6 +235,10 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     ] = False,
 ) -> None:
     """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
+    # Translating is slow to import, and no other command needs it.
+    from dialects.coverage import Origin  # noqa: PLC0415
+    from harness.coverage import CoverageRequest, measure  # noqa: PLC0415
+
     if not timeout > 0:
         raise BadInput(f"--timeout {timeout:g}: has to be more than 0 seconds")
     optional: dict[str, Any] = {} if workers is None else {"workers": workers}
@@ -239,7 +257,8 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         _say("SQLite is the reference: there is nothing to compare it with")
         return
     with loading_bar(_messages) as progress:
-        code = measure(request, servers, _say, progress)
+        # One of each is enough: they are equal.
+        code = measure(request, {each: found[0] for each, found in servers.items()}, _say, progress)
     raise typer.Exit(code)
 
 
@@ -276,6 +295,17 @@ def compare(  # noqa: PLR0913 - one parameter an option
         json=json,
     )
     raise typer.Exit(compare_runs(request, _say))
+
+
+@app.command()
+def cache(
+    *, clear: Annotated[bool, typer.Option("--clear", help="Forget everything that is kept.")] = False
+) -> None:
+    """Say what is kept from earlier runs, so that it need not be executed again."""
+    path = default_path()
+    with Store(path, allowed_bytes(), _say) as store:
+        for line in cleared_lines(store.clear(), path) if clear else cache_lines(store.figures(), path):
+            _say(line)
 
 
 @app.command()

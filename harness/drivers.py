@@ -7,13 +7,22 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
 
 from harness.errors import EngineUnavailable
+from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.plan import Plan
 from harness.pytest_driver import Driver
 from harness.report.console import print_tables
+from harness.report.failures import failures
 from harness.report.summary import Score
 
 INTERRUPTED_EXIT = 130
@@ -37,6 +46,9 @@ def run_with_pytest(plan: Plan) -> int:
         )  # fmt: skip
     if code == pytest.ExitCode.INTERRUPTED:
         return INTERRUPTED_EXIT
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED and driver.scores:
+        # A run that was complete already.
+        return _exit_code(driver.scores)
     return _exit_code(driver.scores) or int(code)
 
 
@@ -46,7 +58,8 @@ def run_directly(plan: Plan, console: Console) -> int:
     Returns:
         The exit code: 0, or 3 where a pair ended in a harness error.
     """
-    scores = score(plan, console)
+    with plan:
+        scores = score(plan, console)
     print_tables(scores, plan.request.metrics)
     return _exit_code(scores)
 
@@ -57,22 +70,43 @@ def _exit_code(scores: Sequence[Score]) -> int:
 
 
 def score(plan: Plan, console: Console | None = None) -> list[Score]:
-    """Run every pair, write the run folder and return the scores: the library call."""
+    """Run every pair, write the run folder and return the scores: the library call.
+
+    A run that is interrupted leaves a folder that can be completed; see `Request.resume`.
+    """
+    evaluation = plan.evaluation
     folder = plan.open_run()
-    pairs = plan.evaluation.pairs
-    quiet = console is None or not console.is_terminal
-    with (
-        folder,
-        Progress(
-            TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-            console=console, disable=quiet, transient=True,
-        ) as bar,
-    ):  # fmt: skip
-        task = bar.add_task("scoring", total=len(pairs))
-        for result in plan.evaluation.run(plan.request.workers):
-            folder.add(result)
-            bar.advance(task)
+    pairs = [pair for pair in evaluation.pairs if pair.key not in folder.done]
+    metric = plan.request.metrics[0]
+    finished, points = 0, 0.0
+    with folder, progress_bar(console) as bar:
+        task = bar.add_task("scoring", total=len(pairs), live="")
+        try:
+            for result in evaluation.run(pairs):
+                folder.add(result)
+                finished, points = finished + 1, points + result.scores.get(metric, 0.0)
+                bar.update(task, advance=1, live=f"{METRICS[metric].title} {100 * points / finished:.1f}")
+        except BaseException:
+            folder.abort(evaluation.unfinished(pair, "the run was broken off") for pair in pairs[finished:])
+            raise
     scores = folder.finish()
     if console is not None:
+        for line in failures(plan.evaluation.failed, plan.setup.servers):
+            console.print(line, markup=False)
         console.print(f"run folder: {folder.path}", markup=False)
     return scores
+
+
+def progress_bar(console: Console | None) -> Progress:
+    """How far a run is: pairs, their rate, the time that is left, the score so far; on a terminal alone."""
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TaskProgressColumn(show_speed=True),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[live]}"),
+        console=console,
+        disable=console is None or not console.is_terminal,
+        transient=True,
+    )

@@ -6,19 +6,23 @@ means the same everywhere and is refused with the same words.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from harness import provision
 from harness.benchmark import QuestionSet
-from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.server import Server
-from harness.engines.sqlite import SQLiteEngine
 from harness.errors import BadInput, EngineUnavailable
 from harness.evaluation import Evaluation
 from harness.execution import Limits
+from harness.judging.dispatch import Judging
+from harness.judging.sheets import Setup, Workers
+from harness.judging.workers import LocalWorkers
+from harness.known.store import Store, allowed_bytes, default_path
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
 from harness.predictions import Extract, PredictionFile, read_predictions
 from harness.readers.question_sets import load_set
@@ -74,7 +78,11 @@ class Request:
 
     `dialects` None means every dialect that has prediction files and an engine that is up; a dialect that
     is named has to be there. `predictions` empty means the sample's own files, for the sample only.
+    `workers` None means one a core, on Ray one a processor of the cluster.
     `variants` is a folder of variants of the databases or how many to generate, for test-suite accuracy.
+    `cache`: whether what is known from earlier runs is used and added to; `store` is the file that has it,
+    None for the user's own. `resume` is the folder of a run of the same request that is to be completed.
+    `ray` is the address of a Ray cluster, or `local`.
     """
 
     set_name: str = "sample"
@@ -86,22 +94,32 @@ class Request:
     metrics: Sequence[str] = DEFAULT_METRICS
     variants: str | None = None
     profile: Profile = Profile.OFFICIAL
-    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    workers: int | None = None
     limit: int | None = None
     seconds: float = Limits.seconds
     out: Path = Path("results")
     bird_home: Path | None = None
+    cache: bool = True
+    store: Path | None = None
+    resume: Path | None = None
+    ray: str | None = None
+
+    @property
+    def processes(self) -> int:
+        """How many judge on this machine."""
+        return self.workers or os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A request with everything it needs found, read and loaded.
+    """A request with everything it needs found, read and loaded; `close` it.
 
     `left_out` says, one line each, what could not be scored because its engine is not up.
     """
 
     request: Request
     questions: QuestionSet
+    setup: Setup
     evaluation: Evaluation
     engines: Mapping[Dialect, Engine]
     files: Sequence[PredictionFile]
@@ -109,8 +127,26 @@ class Plan:
     variants: Variants | None = None
 
     def open_run(self) -> RunFolder:
-        """Start the run's folder."""
+        """Start the run's folder, or go on with that of a run that is to be completed.
+
+        Raises:
+            BadInput: that folder cannot be written, or is of another run.
+        """
+        if self.request.resume is not None:
+            return RunFolder.resume(self.request.resume, self._manifest(), self.request.metrics)
         return RunFolder(self.request.out, self._manifest(), self.request.metrics)
+
+    def close(self) -> None:
+        """Stop the workers and close the store."""
+        self.evaluation.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def _manifest(self) -> dict[str, Any]:
         request = self.request
@@ -122,7 +158,7 @@ class Plan:
             "metrics": list(request.metrics),
             "variants": None if self.variants is None else self.variants.fingerprint,
             "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
-            "workers": request.workers,
+            "workers": request.processes,
             "extract": request.extract,
             "allow_missing": request.allow_missing,
             "predictions": [
@@ -174,32 +210,80 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         for dialect in request.dialects or ()
         if dialect not in answered
     ]
-    servers = find_servers(answered, required=request.dialects is not None, say=left_out.append)
-    if not servers and Dialect.SQLITE not in answered:
-        raise EngineUnavailable("; ".join(left_out))
     for line in left_out:
         say(line)
     variants = None
     if request.variants is not None:
         variants = find_variants(request.variants, questions, request.bird_home, say)
+    equipped = equip(request, questions, answered, say=say, progress=progress, variants=variants)
+    setup = equipped.setup
+    files = [file for file in files if file.dialect in setup.servers]
+    judging = open_judging(request, setup, say)
+    evaluation = Evaluation(setup, files, judging)
+    left_out += equipped.left_out
+    return Plan(equipped.request, questions, setup, evaluation, judging.engines, files, left_out, variants)
+
+
+@dataclass(frozen=True)
+class Equipped:
+    """A request with its engines found and its databases loaded.
+
+    `request` has the profile that is really used; `left_out` is as in `Plan`.
+    """
+
+    request: Request
+    setup: Setup
+    left_out: Sequence[str]
+
+
+def equip(  # noqa: PLR0913 - what is asked, and who is told
+    request: Request,
+    questions: QuestionSet,
+    dialects: Sequence[Dialect],
+    *,
+    say: Callable[[str], None],
+    progress: Progress | None = None,
+    variants: Variants | None = None,
+) -> Equipped:
+    """Find the engines of `dialects` and load the databases.
+
+    Raises:
+        EngineUnavailable: there is none, or one that was named is not up.
+    """
+    left_out: list[str] = []
+    servers = find_servers(dialects, required=request.dialects is not None, say=left_out.append)
+    if not servers and Dialect.SQLITE not in dialects:
+        raise EngineUnavailable("; ".join(left_out))
+    for line in left_out:
+        say(line)
     request = _with_profile(request, questions, servers, say)
     databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
-    for server in servers.values():
+    for server in chain.from_iterable(servers.values()):
         loading.load(databases, server, progress=progress)
-    engines: dict[Dialect, Engine] = {dialect: on_server(server) for dialect, server in servers.items()}
-    if Dialect.SQLITE in answered:
-        engines[Dialect.SQLITE] = SQLiteEngine()
-    files = [file for file in files if file.dialect in engines]
-    evaluation = Evaluation(
+    usable = [dialect for dialect in dialects if dialect in servers or dialect is Dialect.SQLITE]
+    setup = Setup(
         questions,
-        files,
-        engines,
-        profile=request.profile,
-        limits=Limits(seconds=request.seconds),
-        metrics=request.metrics,
-        variants=variants,
+        {dialect: servers.get(dialect, ()) for dialect in usable},
+        request.profile,
+        Limits(seconds=request.seconds),
+        tuple(request.metrics),
+        variants,
     )
-    return Plan(request, questions, evaluation, engines, files, left_out, variants)
+    return Equipped(request, setup, left_out)
+
+
+def open_judging(request: Request, setup: Setup, say: Callable[[str], None]) -> Judging:
+    """What judges for a request: local processes or Ray, with the store or without."""
+    store = Store(request.store or default_path(), allowed_bytes(), say) if request.cache else None
+    return Judging(setup, lambda: _workers(request, setup), store=store)
+
+
+def _workers(request: Request, setup: Setup) -> Workers:
+    if request.ray is None:
+        return LocalWorkers(setup, request.processes)
+    from harness.judging.ray_workers import RayWorkers  # noqa: PLC0415 - Ray is an extra, and slow to import
+
+    return RayWorkers(setup, request.ray, request.workers)
 
 
 def _with_profile(
@@ -235,7 +319,7 @@ def _check(request: Request) -> None:
         raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")
     if request.variants is not None and not wanted:
         raise BadInput(f"--variants {request.variants}: is for test-suite accuracy; add ts to --metrics")
-    if not 1 <= request.workers <= MOST_WORKERS:
+    if request.workers is not None and not 1 <= request.workers <= MOST_WORKERS:
         raise BadInput(f"--workers {request.workers}: has to be between 1 and {MOST_WORKERS}")
     if request.limit is not None and request.limit < 1:
         raise BadInput(f"--limit {request.limit}: has to be 1 or more questions")
@@ -260,8 +344,8 @@ def _bundled(set_name: str) -> Sequence[Path]:
 
 def find_servers(
     dialects: Sequence[Dialect], *, required: bool, say: Callable[[str], None]
-) -> dict[Dialect, Server]:
-    """The running servers of `dialects`; SQLite needs none.
+) -> dict[Dialect, tuple[Server, ...]]:
+    """The running servers of `dialects`, one or, named by DSNs, several of each; SQLite needs none.
 
     Args:
         dialects: what to look for.
@@ -269,15 +353,16 @@ def find_servers(
         say: takes one line at a time.
 
     Raises:
+        BadInput: servers that are to share the work differ.
         EngineUnavailable: a server that is required is not up.
     """
-    servers: dict[Dialect, Server] = {}
+    servers: dict[Dialect, tuple[Server, ...]] = {}
     for dialect in dialects:
         if dialect is Dialect.SQLITE:
             continue
-        server = provision.find(dialect)
-        if server is not None:
-            servers[dialect] = server
+        found = provision.find_all(dialect)
+        if found:
+            servers[dialect] = found
         elif required:
             raise EngineUnavailable(f"{dialect}: no server is up; {_START}")
         else:

@@ -1,13 +1,13 @@
 """The driver: pytest collects one item per (engine, predictor, question), and the summary is the table.
 
 A mismatch is an outcome with its own letter, not a test failure; only a harness error fails an item. A
-plain run computes ahead on a pool of threads while pytest reports in order; under pytest-xdist every worker
-process computes the items it is given, and the controller writes the run folder. What is timed is timed item
-by item, when the pool has nothing left to do.
+plain run computes ahead while pytest reports in order; under pytest-xdist every worker process computes the
+items it is given, and the controller writes the run folder. What is timed is timed item by item, when there
+is nothing left to compute.
 """
 
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Sequence
+from concurrent.futures import Future, wait
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,12 @@ import pytest
 
 from harness.errors import BadInput
 from harness.evaluation import Evaluation, Pair
-from harness.outcomes import Outcome, PairResult
+from harness.outcomes import Judgement, Outcome, PairResult
 from harness.plan import Plan
 from harness.report.console import print_tables
+from harness.report.failures import failures
 from harness.report.summary import Score
-from harness.runs import RunFolder
+from harness.runs import Key, RunFolder
 from harness.words import Dialect
 
 _PROPERTY = "bird"
@@ -56,17 +57,21 @@ class Driver:
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
         self._evaluation: Evaluation = plan.evaluation
-        self._pool: ThreadPoolExecutor | None = None
-        self._ahead: dict[str, Future[PairResult]] = {}
+        self._ahead: dict[str, Future[Judgement] | None] = {}
         self._settled = False
         self._folder: RunFolder | None = None
-        self._awaited: int | None = None
+        self._chosen: Sequence[Pair] | None = None
+        self._reported: set[Key] = set()
         self.scores: Sequence[Score] = ()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
         """Add an item for every pair, before `-k` and its like choose among them."""
-        for (dialect, predictor), pairs in groupby(self._evaluation.pairs, key=_asked):
+        if self._plan.request.resume is not None:
+            self._folder = self._plan.open_run()
+        done = self._folder.done if self._folder is not None else {}
+        for (dialect, predictor), each in groupby(self._evaluation.pairs, key=_asked):
+            pairs = [pair for pair in each if pair.key not in done]
             name = f"{dialect}/{predictor}"
             node = _PredictionFileNode.from_parent(session, name=name, nodeid=name)
             added = [
@@ -83,23 +88,22 @@ class Driver:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Start computing what was chosen; an xdist worker learns item by item what it is to do."""
         chosen = [item.pair for item in session.items if isinstance(item, PairItem)]
-        if not chosen or session.config.option.collectonly or hasattr(session.config, "workerinput"):
+        if session.config.option.collectonly or hasattr(session.config, "workerinput"):
             return
-        self._folder = self._plan.open_run()
-        self._awaited = len(chosen)
-        self._start(chosen)
-
-    def _start(self, pairs: Iterable[Pair]) -> None:
-        self._pool = ThreadPoolExecutor(self._plan.request.workers, thread_name_prefix="bird")
-        self._ahead = {pair.name: self._pool.submit(self._evaluation.result, pair) for pair in pairs}
+        if chosen and self._folder is None:
+            self._folder = self._plan.open_run()
+        self._chosen = chosen
+        futures = self._evaluation.begin(chosen)
+        self._ahead = {pair.name: future for pair, future in zip(chosen, futures, strict=True)}
 
     def result(self, pair: Pair) -> PairResult:
-        """The result of one pair, from the pool where it was asked for ahead."""
+        """The result of one pair, which may have been computed ahead."""
         if self._evaluation.is_timed and not self._settled:
-            wait(self._ahead.values())
+            wait(future for future in self._ahead.values() if future is not None)
             self._settled = True
-        ahead = self._ahead.pop(pair.name, None)
-        result = self._evaluation.result(pair) if ahead is None else ahead.result()
+        if pair.name not in self._ahead:
+            [self._ahead[pair.name]] = self._evaluation.begin([pair])
+        result = self._evaluation.result(pair, self._ahead.pop(pair.name))
         return self._evaluation.timed(pair, result)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -107,6 +111,7 @@ class Driver:
         result = _carried(report)
         if result is not None and self._folder is not None:
             self._folder.add(result)
+            self._reported.add((result.dialect, result.predictor, result.question))
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         """Give each outcome its own letter, word and colour."""
@@ -124,20 +129,24 @@ class Driver:
         if folder is None:
             return
         stopped = exitstatus in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-        if stopped or self._awaited not in (None, folder.count):
+        unfinished = [pair for pair in self._chosen or () if pair.key not in self._reported]
+        if stopped or unfinished:
+            folder.abort(self._evaluation.unfinished(pair, "the run was broken off") for pair in unfinished)
             terminalreporter.write_line(f"broken off; what was done is in {folder.path}")
+            terminalreporter.write_line(f"to complete it, repeat the command with --resume {folder.path}")
             return
         self.scores = folder.finish()
         terminalreporter.section("scores", sep="=")
         print_tables(self.scores, self._plan.request.metrics)
         for line in self._plan.left_out:
             terminalreporter.write_line(line)
+        for line in failures(self._evaluation.failed, self._plan.setup.servers):
+            terminalreporter.write_line(line)
         terminalreporter.write_line(f"run folder: {folder.path}")
 
     def pytest_unconfigure(self) -> None:
         """Stop computing; what was not reported is not written."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
+        self._plan.close()
         if self._folder is not None:
             self._folder.close()
 

@@ -1,26 +1,28 @@
 """A run folder: manifest, results and summary, enough to explain every number in it.
 
 `results.jsonl` grows line by line while the run goes on; `summary.json` appears only when the run is
-complete, so a folder without one is a run that was broken off.
+complete, so a folder without one is a run that was broken off. Such a run can be resumed in its folder.
 """
 
 import json
 import os
 import platform
 import secrets
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, NoReturn, Self, TextIO
 
 from harness.errors import BadInput
-from harness.outcomes import PairResult
+from harness.outcomes import Outcome, PairResult
 from harness.readers.textfiles import Faults, parse_json, read_json, read_text, refuse
 from harness.report.summary import SCHEMA_VERSION, Score, summarize
+from harness.resuming import require_same
+from harness.runfiles import locked, point, replace, write_json
+from harness.words import Dialect
 
 MANIFEST = "manifest.json"
 RESULTS = "results.jsonl"
@@ -30,8 +32,14 @@ LATEST = "latest"
 _RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy")
 
 
+Key = tuple[Dialect, str, str]
+"""What tells a pair from the others of a run: dialect, predictor and the question's key."""
+
+
 class RunFolder:
-    """The folder of one run while it is being written.
+    """The folder of one run while it is being written, by one process at a time.
+
+    Every result is in the file as soon as it was added: a harness that is killed loses none.
 
     Args:
         parent: where run folders are kept; created when missing.
@@ -44,38 +52,97 @@ class RunFolder:
 
     def __init__(self, parent: Path, manifest: Mapping[str, Any], metrics: Sequence[str]) -> None:
         self.started = datetime.now(UTC)
-        self.run_id = f"{self.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
-        self.path = parent / self.run_id
-        self._metrics = metrics
-        self._manifest = {"run_id": self.run_id, "started": self.started.isoformat(), **_here(), **manifest}
-        self._results: list[PairResult] = []
+        run_id = f"{self.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
         try:
-            self.path.mkdir(parents=True)
-            _write(self.path / MANIFEST, self._manifest)
-            self._lines: TextIO = (self.path / RESULTS).open("w", encoding="utf-8")
+            (parent / run_id).mkdir(parents=True)
         except OSError as error:
-            raise BadInput(
-                f"{parent}: the run cannot be written there ({error.strerror}); choose another with --out"
-            ) from error
+            _cannot_write(parent, error)
+        begun = {"run_id": run_id, "started": self.started.isoformat(), **_here(), **manifest}
+        self._open(parent / run_id, begun, metrics, ())
+
+    @classmethod
+    def resume(cls, folder: Path, manifest: Mapping[str, Any], metrics: Sequence[str]) -> Self:
+        """Go on with a run that was broken off, or whose engines broke.
+
+        What is in the folder is kept (`done`), but for harness errors, which are to be run again, and a last
+        line that was cut off.
+
+        Args:
+            folder: its run folder.
+            manifest: as for a new run; has to describe the same one.
+            metrics: as for a new run.
+
+        Raises:
+            BadInput: the folder is none, is of another run, is damaged, cannot be written, or is being
+                written by another process.
+        """
+        folder = folder.resolve()
+        there = _manifest(folder)
+        require_same(folder / MANIFEST, there, manifest)
+        self = cls.__new__(cls)
+        self.started = datetime.now(UTC)
+        resumed = [*there.get("resumed", ()), self.started.isoformat()]
+        begun = {
+            "run_id": folder.name,
+            "started": there.get("started"),
+            "resumed": resumed,
+            **_here(),
+            **manifest,
+        }
+        self._open(folder, begun, metrics, None)
+        return self
+
+    def _open(
+        self,
+        path: Path,
+        manifest: Mapping[str, Any],
+        metrics: Sequence[str],
+        results: Sequence[PairResult] | None,
+    ) -> None:
+        """Begin to write the folder; `results` None takes what is there, once nobody else writes it."""
+        self.run_id = path.name
+        self.path = path
+        self._manifest = manifest
+        self._metrics = metrics
+        try:
+            self._lock = locked(path)
+            try:
+                kept = _kept(path) if results is None else results
+                self._results = list(kept)
+                write_json(path / MANIFEST, manifest)
+                (path / SUMMARY).unlink(missing_ok=True)
+                replace(path / RESULTS, "".join(_line(result) for result in kept))
+                # By lines: what was added is kept even if this process is killed.
+                self._lines: TextIO = (path / RESULTS).open("a", buffering=1, encoding="utf-8")
+            except BaseException:
+                os.close(self._lock)
+                raise
+        except OSError as error:
+            _cannot_write(path, error)
+        self.done: Mapping[Key, PairResult] = {_key(result): result for result in self._results}
+        """The results that the folder had when it was opened, none of them a harness error."""
 
     @property
     def count(self) -> int:
-        """How many results were added."""
+        """How many results the folder has, those of `done` included."""
         return len(self._results)
 
     def add(self, result: PairResult) -> None:
         """Append one result to `results.jsonl`."""
         self._results.append(result)
-        self._lines.write(json.dumps(result.to_json(), ensure_ascii=False) + "\n")
+        self._lines.write(_line(result))
 
     def finish(self) -> list[Score]:
         """Close the folder: write `summary.json`, complete the manifest and point `latest` to it."""
         self.close()
-        scores = summarize(self._results, self._metrics)
+        # A resumed run has its results in another order, and is to have the same summary.
+        scores = summarize(sorted(self._results, key=_place), self._metrics)
         finished = datetime.now(UTC)
         took = (finished - self.started).total_seconds()
-        _write(self.path / MANIFEST, {**self._manifest, "finished": finished.isoformat(), "seconds": took})
-        _write(
+        write_json(
+            self.path / MANIFEST, {**self._manifest, "finished": finished.isoformat(), "seconds": took}
+        )
+        write_json(
             self.path / SUMMARY,
             {
                 "schema_version": SCHEMA_VERSION,
@@ -83,12 +150,24 @@ class RunFolder:
                 "scores": [score.to_json() for score in scores],
             },
         )
-        _point(self.path.parent / LATEST, self.run_id)
+        point(self.path.parent / LATEST, self.run_id)
         return scores
 
+    def abort(self, unfinished: Iterable[PairResult] = ()) -> None:
+        """Close the folder without a summary: it can be resumed.
+
+        Args:
+            unfinished: the harness errors of pairs that were not done.
+        """
+        for result in unfinished:
+            self.add(result)
+        self.close()
+
     def close(self) -> None:
-        """Flush what there is; the folder stays without a summary unless `finish` was called."""
-        self._lines.close()
+        """Close the files; the folder stays without a summary unless `finish` was called."""
+        if not self._lines.closed:
+            self._lines.close()
+            os.close(self._lock)
 
     def __enter__(self) -> Self:
         return self
@@ -114,11 +193,10 @@ def read_run(folder: Path) -> Run:
     Raises:
         BadInput: it is none, or of a run that was broken off, of another version, or damaged.
     """
-    if not (folder / MANIFEST).exists():
-        refuse(folder, f"has no {MANIFEST}", f"name a run folder: results/<run id> or results/{LATEST}")
+    manifest = _manifest(folder)
     if not (folder / SUMMARY).exists():
-        refuse(folder, f"has no {SUMMARY}: the run was broken off", "run it again")
-    manifest, summary = _object(folder / MANIFEST), _object(folder / SUMMARY)
+        refuse(folder, f"has no {SUMMARY}: the run was broken off", "repeat its command with --resume")
+    summary = _object(folder / SUMMARY)
     written = summary.get("schema_version")
     if written != SCHEMA_VERSION:
         fault = f"schema_version is {written}, and this version of bird-harness reads {SCHEMA_VERSION}"
@@ -140,10 +218,25 @@ def read_results(folder: Path) -> list[PairResult]:
         BadInput: the file is not there, or a line is no result or one that stood before.
     """
     file = read_text(folder / RESULTS)
-    faults = Faults(file.path, "line")
-    results: dict[tuple[str, str, str], PairResult] = {}
+    return _read(file.path, file.text)
+
+
+def _kept(folder: Path) -> list[PairResult]:
+    """What a run that is resumed need not do again."""
+    path = folder / RESULTS
+    whole, end, _ = path.read_bytes().rpartition(b"\n") if path.exists() else (b"", b"", b"")
+    try:
+        text = (whole + end).decode()
+    except UnicodeDecodeError:
+        refuse(path, "is not UTF-8", _AGAIN)
+    return [result for result in _read(path, text) if result.outcome is not Outcome.HARNESS_ERROR]
+
+
+def _read(path: Path, text: str) -> list[PairResult]:
+    faults = Faults(path, "line")
+    results: dict[Key, PairResult] = {}
     # Not splitlines(): JSON strings may hold the other characters that it takes for line ends.
-    for number, line in enumerate(file.text.split("\n"), start=1):
+    for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         try:
@@ -154,15 +247,38 @@ def read_results(folder: Path) -> list[PairResult]:
         if not is_complete:
             faults.add(number, "not a result of this version", _AGAIN)
             continue
-        key = (result.dialect, result.predictor, result.question)
-        if key in results:
+        if _key(result) in results:
             faults.add(f"{number} (question {result.question})", "a second result of a pair", _AGAIN)
-        results[key] = result
+        results[_key(result)] = result
     faults.stop()
     return list(results.values())
 
 
 _AGAIN = "the run folder was changed or cut off: run it again"
+
+
+def _key(result: PairResult) -> Key:
+    return result.dialect, result.predictor, result.question
+
+
+def _place(result: PairResult) -> tuple[int, str]:
+    return result.question_id, result.question
+
+
+def _line(result: PairResult) -> str:
+    return json.dumps(result.to_json(), ensure_ascii=False) + "\n"
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    if not (folder / MANIFEST).exists():
+        refuse(folder, f"has no {MANIFEST}", f"name a run folder: results/<run id> or results/{LATEST}")
+    return _object(folder / MANIFEST)
+
+
+def _cannot_write(folder: Path, error: OSError) -> NoReturn:
+    raise BadInput(
+        f"{folder}: the run cannot be written there ({error.strerror}); choose another with --out"
+    ) from error
 
 
 def _object(path: Path) -> dict[str, Any]:
@@ -179,21 +295,3 @@ def _here() -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "packages": {name: version(name) for name in _RECORDED_PACKAGES},
     }
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    """Write JSON so that a reader sees the old file or the new one, never a part."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
-    ) as file:
-        json.dump(content, file, indent=2, ensure_ascii=False)
-        file.write("\n")
-    os.chmod(file.name, 0o644)  # noqa: PTH101 - a temporary file is private, a result is not
-    os.replace(file.name, path)  # noqa: PTH105 - the name comes as a string
-
-
-def _point(link: Path, target: str) -> None:
-    if link.is_symlink() or not link.exists():
-        fresh = link.with_name(f".{link.name}.{target}")
-        fresh.symlink_to(target, target_is_directory=True)
-        fresh.replace(link)

@@ -64,7 +64,7 @@ class Suite:
     def __init__(self, variants: Variants, limits: Limits | None = None, *, room: int = _ROOM) -> None:
         self._variants = variants
         self._limits = limits or Limits()
-        self._engine: Engine = SQLiteEngine()
+        self._engine: Engine = SQLiteEngine(pooled=True)
         self._once = Once()
         self._lock = Lock()
         self._room = room

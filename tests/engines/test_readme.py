@@ -7,10 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.engines import on_server
 from harness.engines.server import Server
-from harness.engines.sqlite import SQLiteEngine
-from harness.evaluation import Evaluation
+from harness.judging.sheets import Setup
 from harness.predictions import read_predictions
 from harness.readers.question_sets import load_set
 from harness.report.console import print_tables
@@ -18,6 +16,7 @@ from harness.report.summary import summarize
 from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS
+from tests.evaluating import results
 
 pytestmark = pytest.mark.engine
 
@@ -26,14 +25,16 @@ README = Path(__file__).parents[2] / "README.md"
 
 def test_the_table_in_the_readme_is_real(mysql_server: Server, postgresql_server: Server) -> None:
     questions = load_set("sample")
-    engines = {Dialect.SQLITE: SQLiteEngine()} | {
-        server.dialect: on_server(server) for server in (mysql_server, postgresql_server)
+    servers = {
+        Dialect.SQLITE: (),
+        Dialect.MYSQL: (mysql_server,),
+        Dialect.POSTGRESQL: (postgresql_server,),
     }
     for server in (mysql_server, postgresql_server):
         load([questions.database(db_id) for db_id in questions.db_ids], server)
-    evaluation = Evaluation(questions, read_predictions([PREDICTIONS], questions), engines)
+    found = results(Setup(questions, servers), read_predictions([PREDICTIONS], questions))
     output = StringIO()
-    print_tables(summarize(evaluation.run(workers=2), ["ex"]), ["ex"], Console(file=output))
+    print_tables(summarize(found, ["ex"]), ["ex"], Console(file=output))
     shown = re.search(r"^```text\n(EX.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     assert shown
     lines = [line.rstrip() for line in output.getvalue().splitlines()]

@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         places = databases(Path(folder))
         try:
-            servers = find_servers(targets, required=True, say=print)
+            found = find_servers(targets, required=True, say=print)
+            servers = {dialect: several[0] for dialect, several in found.items()}
             for server in servers.values():
                 load(places, server)
         except HarnessError as error:

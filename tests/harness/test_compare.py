@@ -277,7 +277,7 @@ def on_file(name: str, **values: object) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda b: (b / SUMMARY).unlink(), ["b: has no summary.json", "broken off", "run it again"]),
+        (lambda b: (b / SUMMARY).unlink(), ["b: has no summary.json", "broken off", "--resume"]),
         (lambda b: (b / MANIFEST).unlink(), ["b: has no manifest.json", "name a run folder"]),
         (lambda b: (b / RESULTS).unlink(), ["b/results.jsonl: cannot be read", "check the path"]),
         (on_file(SUMMARY, schema_version=1), ["b/summary.json", "is 1", "reads 2", "run it again"]),

@@ -146,10 +146,11 @@ def test_an_engine_that_breaks_in_mid_run_exits_with_3(
     assert "Traceback" not in done.stdout
 
 
-def test_the_library_call_of_the_docstring_works(tmp_path: Path) -> None:
-    lines = (harness.__doc__ or "").split("As a library:")[1].splitlines()
-    code = "\n".join(line.removeprefix("    ") for line in lines)
+def test_the_library_calls_of_the_docstring_work(tmp_path: Path) -> None:
+    lines = (harness.__doc__ or "").split("As a library")[1].splitlines()
+    code = "\n".join(line.removeprefix("    ") for line in lines if line.startswith("    ") or not line)
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
+    assert "mismatch 0.0" in done.stdout
     assert "every-fifth-wrong sqlite 80.3" in done.stdout

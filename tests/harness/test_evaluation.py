@@ -12,14 +12,17 @@ from harness.benchmark import Column, DatabaseSchema, Question, QuestionSet
 from harness.engines.base import Engine, Row
 from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine, SQLiteSession
-from harness.evaluation import Evaluation
 from harness.execution import Limits
+from harness.judging.dispatch import Judging
+from harness.judging.sheets import Setup
 from harness.metrics import METRICS
 from harness.outcomes import ErrorClass, Outcome, PairResult
 from harness.predictions import PredictionFile
 from harness.readers.prediction_files import Format
 from harness.variants import find_variants
-from harness.words import Dialect, Difficulty
+from harness.words import Dialect, Difficulty, Profile
+from tests.evaluating import results
+from tests.harness.in_process import threads
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 FOREVER = f"{ENDLESS} SELECT count(*) FROM n"
@@ -84,15 +87,16 @@ def scored(  # noqa: PLR0913
         )
         for predictor, sql in predictions.items()
     ]
-    evaluation = Evaluation(
+    setup = Setup(
         questions,
-        files,
-        {Dialect.SQLITE: engine or SQLiteEngine()},
-        limits=FAST,
-        metrics=metrics,
-        variants=None if variants is None else find_variants(variants, questions, None, print),
+        {Dialect.SQLITE: ()},
+        Profile.OFFICIAL,
+        FAST,
+        tuple(metrics),
+        None if variants is None else find_variants(variants, questions, None, print),
     )
-    return list(evaluation.run(workers=2))
+    engines = {Dialect.SQLITE: engine or SQLiteEngine()}
+    return results(setup, files, Judging(setup, threads(setup, engines), engines=engines))
 
 
 @pytest.mark.parametrize(
@@ -145,9 +149,9 @@ class CountingEngine(SQLiteEngine):
 def test_gold_and_equal_predictions_are_executed_once(databases: Path) -> None:
     engine = CountingEngine()
     answers = {f"p{number}": "SELECT name FROM animal" for number in range(20)} | {"other": "SELECT 1"}
-    results = scored(databases, answers, engine=engine)
-    assert [result.outcome for result in results] == [Outcome.MATCH] * 20 + [Outcome.MISMATCH]
-    assert engine.sessions == 3
+    found = scored(databases, answers, engine=engine)
+    assert [result.outcome for result in found] == [Outcome.MATCH] * 20 + [Outcome.MISMATCH]
+    assert engine.sessions == 2, "one of the predictions is gold's own text"
 
 
 def test_a_database_that_is_gone_is_a_harness_error_and_not_a_wrong_answer(tmp_path: Path) -> None:
@@ -217,8 +221,8 @@ def test_what_the_variants_said_is_kept(databases: Path, tmp_path: Path) -> None
         "by chance": "SELECT name FROM animal WHERE name <> 'cow'",
         "wrong": "SELECT 1",
     }
-    results = scored(databases, answers, metrics=["ts"], variants=str(tmp_path / "variants"))
-    assert [(r.scores["ts"], r.compared_variants, r.failed_variant) for r in results] == [
+    found = scored(databases, answers, metrics=["ts"], variants=str(tmp_path / "variants"))
+    assert [(r.scores["ts"], r.compared_variants, r.failed_variant) for r in found] == [
         (1.0, 2, None),
         (0.0, 2, "other"),
         (0.0, None, None),
@@ -278,14 +282,14 @@ def test_matches_are_timed_once_and_after_everything_else(databases: Path) -> No
     engine = WatchfulEngine()
     right, wrong = "SELECT name FROM animal WHERE 1", "SELECT 1"
     answers = {"a": right, "b": right, "c": wrong}
-    results = scored(databases, answers, engine=engine, metrics=["ex", "r_ves", "r_ves_stable"])
-    assert [set(result.timings) for result in results] == [{"official", "stable"}] * 2 + [set()]
-    assert results[0].timings == results[1].timings
-    assert results[2].scores == {"ex": 0.0, "r_ves": 0.0, "r_ves_stable": 0.0}
+    found = scored(databases, answers, engine=engine, metrics=["ex", "r_ves", "r_ves_stable"])
+    assert [set(result.timings) for result in found] == [{"official", "stable"}] * 2 + [set()]
+    assert found[0].timings == found[1].timings
+    assert found[2].scores == {"ex": 0.0, "r_ves": 0.0, "r_ves_stable": 0.0}
     texts = [sql for sql, _ in engine.texts]
     assert texts.count(wrong) == 1
     assert texts.index(wrong) < 3, "everything is executed before anything is timed"
-    stable, official = results[0].timings["stable"], results[0].timings["official"]
+    stable, official = found[0].timings["stable"], found[0].timings["official"]
     assert official.executions == 200
     assert len(texts) == 3 + official.executions + stable.executions
     assert {sessions for _, sessions in engine.texts[3:]} <= {1, 2}, "the pair's own, and no other"

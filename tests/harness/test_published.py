@@ -7,18 +7,16 @@ from pathlib import Path
 import pytest
 
 from harness.benchmark import QuestionSet
-from harness.engines import on_server
-from harness.engines.base import Engine
 from harness.engines.server import Server
-from harness.engines.sqlite import SQLiteEngine
-from harness.evaluation import Evaluation
 from harness.execution import Limits
+from harness.judging.sheets import Setup
 from harness.outcomes import Outcome
 from harness.predictions import PredictionFile, read_predictions
 from harness.readers.prediction_files import Format
 from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from loaders.load import load
+from tests.evaluating import results
 
 pytestmark = pytest.mark.bird
 
@@ -43,19 +41,13 @@ def test_scores_on_sqlite_are_the_official_scripts_for_every_question(
     )["files"]
     files = read_predictions([bird_home / "predictions"], mini_dev, dialects=[Dialect.SQLITE])
     assert {file.path.name for file in files} == set(expected)
-    evaluation = Evaluation(
-        mini_dev,
-        files,
-        {Dialect.SQLITE: SQLiteEngine()},
-        limits=Limits(seconds=2 * OFFICIAL_LIMIT_OF_THE_EXPECTED),
-        metrics=("ex", "soft_f1"),
-    )
+    limits = Limits(seconds=2 * OFFICIAL_LIMIT_OF_THE_EXPECTED)
+    found = results(Setup(mini_dev, {Dialect.SQLITE: ()}, limits=limits), files)
     names = {file.predictor: file.path.name for file in files}
-    results = list(evaluation.run(workers=2))
-    assert len(results) == 13 * 500
+    assert len(found) == 13 * 500
     for metric in ("ex", "soft_f1"):
         official = [(file.path.name, score) for file in files for score in expected[file.path.name][metric]]
-        ours = [(names[result.predictor], round(result.scores[metric], DIGITS)) for result in results]
+        ours = [(names[result.predictor], round(result.scores[metric], DIGITS)) for result in found]
         different = [
             (metric, position % 500, mine, theirs)
             for position, (mine, theirs) in enumerate(zip(ours, official, strict=True))
@@ -75,19 +67,20 @@ def gold_as_prediction(questions: QuestionSet, dialect: Dialect) -> PredictionFi
     )
 
 
-def failures_of_gold(questions: QuestionSet, dialect: Dialect, engine: Engine) -> dict[str, Outcome]:
+def failures_of_gold(
+    questions: QuestionSet, dialect: Dialect, servers: tuple[Server, ...]
+) -> dict[str, Outcome]:
     """What gold comes to where it does not match itself."""
-    evaluation = Evaluation(questions, [gold_as_prediction(questions, dialect)], {dialect: engine})
-    results = list(evaluation.run(workers=2))
-    assert len(results) == len(questions.questions)
-    unmatched = [result for result in results if result.outcome is not Outcome.MATCH]
+    found = results(Setup(questions, {dialect: servers}), [gold_as_prediction(questions, dialect)])
+    assert len(found) == len(questions.questions)
+    unmatched = [result for result in found if result.outcome is not Outcome.MATCH]
     assert all(result.error for result in unmatched), "an exception comes with its text"
     return {result.question: result.outcome for result in unmatched}
 
 
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_gold_matches_itself_on_sqlite(bird_home: Path, name: str) -> None:
-    assert failures_of_gold(load_set(name, bird_home), Dialect.SQLITE, SQLiteEngine()) == {}
+    assert failures_of_gold(load_set(name, bird_home), Dialect.SQLITE, ()) == {}
 
 
 @pytest.mark.engine
@@ -97,6 +90,6 @@ def test_gold_matches_itself_on_a_server_or_fails_with_a_reason(
 ) -> None:
     questions = load_set(name, bird_home)
     load([questions.database(db_id) for db_id in questions.db_ids], server)
-    failures = failures_of_gold(questions, server.dialect, on_server(server))
+    failures = failures_of_gold(questions, server.dialect, (server,))
     assert set(failures.values()) <= {Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT}
     assert len(failures) <= 10, "nearly all published gold runs"

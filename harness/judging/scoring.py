@@ -1,24 +1,23 @@
 """What one prediction's SQL comes to beside its gold, whoever predicted it: outcome, scores, error class."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from harness import alternatives
-from harness.benchmark import QuestionSet
 from harness.diagnosis import Reading, diagnose
 from harness.diagnosis import read as read_for_diagnosis
-from harness.engines.base import Row
-from harness.execution import Ending, Execution, Limits
-from harness.golds import Gold, Golds
+from harness.execution import Ending, Execution
+from harness.judging.golds import Gold
+from harness.judging.sheets import Setup
 from harness.metrics import METRICS, Basis
 from harness.metrics.aligned import TooManyRows
 from harness.metrics.ex import ex
 from harness.metrics.spider import Schema, Structure, compare
 from harness.metrics.spider import read as read_for_spider
+from harness.metrics.strict import Answers
 from harness.once import Once
-from harness.outcomes import ErrorClass, Outcome
+from harness.outcomes import ErrorClass, Judgement, Outcome
 from harness.suite import Suite
-from harness.variants import Variants
 from harness.words import Dialect
 
 _FAILURES = {
@@ -27,65 +26,54 @@ _FAILURES = {
     Ending.TOO_LARGE: Outcome.PREDICTION_TOO_LARGE,
 }
 
-
-@dataclass(frozen=True)
-class Verdict:
-    """What a prediction's SQL came to; `seconds` is how long it ran."""
-
-    outcome: Outcome
-    scores: Mapping[str, float]
-    seconds: float
-    error: str | None = None
-    code: str | None = None
-    error_class: ErrorClass | None = None
-    compared_variants: int | None = None
-    failed_variant: str | None = None
+Find = Callable[[], Answers]
 
 
 class Scoring:
     """Scores executions of predictions by the metrics that were asked for; thread-safe.
 
     Args:
-        questions: the question set.
-        golds: its references.
-        metrics: names from `harness.metrics.METRICS`.
-        limits: what one SQL text may use.
-        variants: the databases' variants, for test-suite accuracy.
+        setup: what is the same for every pair.
     """
 
-    def __init__(
-        self,
-        questions: QuestionSet,
-        golds: Golds,
-        metrics: Sequence[str],
-        limits: Limits,
-        variants: Variants | None,
-    ) -> None:
-        self._questions = questions
-        self._golds = golds
-        self._metrics = [METRICS[name] for name in metrics]
-        self._limits = limits
-        self._suite = None if variants is None else Suite(variants, limits)
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._questions = setup.questions
+        self._metrics = [METRICS[name] for name in setup.metrics]
+        self._limits = setup.limits
+        self._suite = None if setup.variants is None else Suite(setup.variants, setup.limits)
         self._reads_structure = any(metric.basis is Basis.STRUCTURE for metric in self._metrics)
         self._readings = Once()
         self._queries = Once()
         self._schemas = Once()
 
-    def zero(self, dialect: Dialect) -> dict[str, float]:
-        """The scores of a pair that nothing can be said for."""
-        return {
-            metric.name: 0.0
-            for metric in self._metrics
-            if metric.has_score and (dialect is Dialect.SQLITE or not metric.is_of_sqlite)
-        }
+    def judgement(self, gold: Gold, sql: str, run: Callable[[], Execution], find: Find) -> Judgement:
+        """What a prediction comes to.
 
-    def verdict(self, gold: Gold, sql: str, execution: Execution) -> Verdict:
-        """What a prediction comes to whose gold returned rows.
+        Args:
+            gold: the reference.
+            sql: the prediction.
+            run: executes the prediction; is called only if gold returned rows.
+            find: finds the other answers that gold allows; is called only where they matter.
 
         Raises:
             EngineLost: the engine is to blame.
         """
-        zero = self.zero(gold.dialect)
+        structure = self._structure(gold, sql)
+        if gold.failure is not None:
+            judgement = Judgement(
+                gold.failure,
+                self._setup.zero(gold.dialect),
+                error=gold.execution.error,
+                code=gold.execution.code,
+                gold_seconds=gold.execution.seconds,
+            )
+        else:
+            judgement = self._answered(gold, sql, run(), find)
+        scores = self._with_structure(judgement.scores, structure)
+        return replace(judgement, scores=scores, structure=structure)
+
+    def _answered(self, gold: Gold, sql: str, execution: Execution, find: Find) -> Judgement:
         if execution.ending is not Ending.ROWS:
             outcome, error = _FAILURES[execution.ending], execution.error
         # The official limit is one for both together, although gold is executed only once here.
@@ -93,14 +81,21 @@ class Scoring:
             outcome = Outcome.PREDICTION_TIMEOUT
             error = f"with its gold it took longer than {self._limits.seconds:g} s"
         else:
-            return self._compared(gold, sql, execution)
-        error_class = self._diagnose(gold, sql, execution.code, error)
-        return Verdict(outcome, zero, execution.seconds, error, execution.code, error_class)
+            return self._compared(gold, sql, execution, find)
+        return Judgement(
+            outcome,
+            self._setup.zero(gold.dialect),
+            error,
+            execution.code,
+            execution.seconds,
+            gold.execution.seconds,
+            self._diagnose(gold, sql, execution.code, error),
+        )
 
-    def _compared(self, gold: Gold, sql: str, execution: Execution) -> Verdict:
+    def _compared(self, gold: Gold, sql: str, execution: Execution, find: Find) -> Judgement:
         predicted, expected = execution.rows, gold.execution.rows
         outcome = Outcome.MATCH if ex(predicted, expected) == 1.0 else Outcome.MISMATCH
-        scores = self.zero(gold.dialect)
+        scores = self._setup.zero(gold.dialect)
         for metric in self._metrics:
             if metric.of_rows is not None:
                 try:
@@ -108,26 +103,24 @@ class Scoring:
                 except TooManyRows:
                     del scores[metric.name]
             elif metric.basis is Basis.ANSWERS:
-                scores[metric.name] = self._strict(gold, predicted)
+                scores[metric.name] = alternatives.score(predicted, expected, find)
         error_class, compared, failed = None, None, None
         if outcome is Outcome.MISMATCH:
             error_class = self._diagnose(gold, sql, None, None)
         elif self._suite is not None and gold.dialect is Dialect.SQLITE:
             tested = self._suite.score(gold.question, sql)
             scores["ts"], compared, failed = tested.score, tested.compared, tested.failed_variant
-        return Verdict(
+        return Judgement(
             outcome,
             scores,
-            execution.seconds,
+            prediction_seconds=execution.seconds,
+            gold_seconds=gold.execution.seconds,
             error_class=error_class,
             compared_variants=compared,
             failed_variant=failed,
         )
 
-    def _strict(self, gold: Gold, predicted: Sequence[Row]) -> float:
-        return alternatives.score(predicted, gold.execution.rows, lambda: self._golds.answers(gold))
-
-    def structure(self, gold: Gold, sql: str) -> Structure | None:
+    def _structure(self, gold: Gold, sql: str) -> Structure | None:
         """What Spider's measures find.
 
         None where they were not asked for, the dialect is not SQLite's, or gold cannot be read.
@@ -139,7 +132,9 @@ class Scoring:
         query = self._queries(gold.question.key, lambda: read_for_spider(expected, schema))
         return None if query is None else compare(read_for_spider(sql, schema), query)
 
-    def with_structure(self, scores: Mapping[str, float], structure: Structure | None) -> Mapping[str, float]:
+    def _with_structure(
+        self, scores: Mapping[str, float], structure: Structure | None
+    ) -> Mapping[str, float]:
         """Scores with that of Spider's Exact Matching; without any where gold cannot be read."""
         if "em" not in scores:
             return scores

@@ -1,0 +1,1 @@
+"""From SQL texts to judgements: what is known is looked up, the rest is put on sheets and judged."""

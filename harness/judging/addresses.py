@@ -1,0 +1,117 @@
+"""What an outcome depends on, as digests: the addresses under which executions and judgements are stored.
+
+Promise: two things have the same address only if nothing that can decide them differs: the code of this
+project, the packages that it uses, the engine with its settings, the contents of the databases, the limits
+and the texts.
+"""
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+
+from harness.benchmark import Question
+from harness.engines.base import Engine
+from harness.errors import BadInput
+from harness.judging.golds import Golds
+from harness.judging.sheets import Setup
+from harness.known.digests import digests
+from harness.known.volatility import is_volatile
+from harness.once import Once
+from harness.outcomes import GoldOrigin
+from harness.words import Dialect
+
+_PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
+_ROOMS = ("harness", "dialects", "loaders")
+
+
+@cache
+def code() -> str:
+    """Digest of this project's code and of the versions that it runs on."""
+    root = Path(__file__).parents[2]
+    digest = hashlib.sha256()
+    for path in sorted(path for room in _ROOMS for path in (root / room).rglob("*.*")):
+        if path.suffix in (".py", ".sql", ".json", ".toml") and path.is_file():
+            digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
+    versions = [platform.python_version(), *map(version, _PACKAGES)]
+    return f"{digest.hexdigest()} {' '.join(versions)}"
+
+
+class Addresses:
+    """The addresses of one run; thread-safe.
+
+    None is the address of what is decided by the clock or by chance, too, and of what happens in a database
+    whose file cannot be read.
+
+    Args:
+        setup: what is the same for every sheet of the run.
+        golds: its references.
+        engines: the engines that it uses.
+
+    Raises:
+        EngineLost: an engine does not tell its version and settings.
+    """
+
+    def __init__(self, setup: Setup, golds: Golds, engines: Mapping[Dialect, Engine]) -> None:
+        self._setup = setup
+        self._golds = golds
+        self._engines = {
+            dialect: [dialect, engine.version(), dict(sorted(engine.settings().items()))]
+            for dialect, engine in engines.items()
+        }
+        self._begun = Once()
+
+    def _places(self, dialect: Dialect, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
+        """Of executions and of judgements, what is the same for all texts on a database."""
+        return self._begun((dialect, db_id), lambda: self._begin(dialect, db_id))
+
+    def _begin(self, dialect: Dialect, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
+        setup = self._setup
+        # On a server a text can name the tables of the other databases, too.
+        within = [db_id] if dialect is Dialect.SQLITE else setup.questions.db_ids
+        try:
+            known = digests(setup.questions.database(each).sqlite_path for each in within)
+        except BadInput:
+            return None
+        files = [known[setup.questions.database(each).sqlite_path] for each in within]
+        limits = [setup.limits.seconds, setup.limits.rows, setup.limits.bytes]
+        place = [code(), self._engines[dialect], setup.profile, files, db_id, limits]
+        variants = None if setup.variants is None else setup.variants.fingerprint
+        scoring = [list(setup.metrics), variants, repr(setup.questions.schemas.get(db_id))]
+        return _begun("execution", place), _begun("judgement", [place, scoring])
+
+    def execution(self, question: Question, dialect: Dialect, sql: str) -> bytes | None:
+        """That of what came of a text."""
+        places = self._places(dialect, question.db_id)
+        return None if places is None or is_volatile(sql) else _address(places[0], sql)
+
+    def gold(self, question: Question, dialect: Dialect) -> bytes | None:
+        """That of what came of gold: of the same text as a prediction's, unless it is translated."""
+        written = self._golds.written(question, dialect)
+        if self._golds.origin(question, dialect) is not GoldOrigin.TRANSLATED:
+            return self.execution(question, dialect, written)
+        places = self._places(dialect, question.db_id)
+        return None if places is None or is_volatile(written) else _address(places[0], "translated", written)
+
+    def judgement(self, question: Question, dialect: Dialect, sql: str) -> bytes | None:
+        """That of what a prediction comes to."""
+        places = self._places(dialect, question.db_id)
+        written = self._golds.written(question, dialect)
+        if places is None or is_volatile(sql) or is_volatile(written):
+            return None
+        return _address(places[1], self._golds.origin(question, dialect), written, sql)
+
+
+def _begun(kind: str, facts: object) -> "hashlib._Hash":
+    return hashlib.sha256(json.dumps([kind, facts], default=str).encode())
+
+
+def _address(begun: "hashlib._Hash", *texts: str) -> bytes:
+    digest = begun.copy()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.digest()

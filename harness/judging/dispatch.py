@@ -1,0 +1,212 @@
+"""From SQL texts to judgements: what is known is looked up, the rest is put on sheets and judged by workers.
+
+Promises: a text is executed once for all that ask for it, in this run and, with a store, in later ones; an
+engine that fails again and again is left alone, and what was asked of it is a harness error.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass
+from threading import Lock
+
+from harness.benchmark import Question
+from harness.engines.base import Engine
+from harness.judging.addresses import Addresses
+from harness.judging.golds import Golds
+from harness.judging.sheets import Judged, Setup, Sheet, Workers, explain
+from harness.known.recall import Recall
+from harness.known.store import Kind, Store
+from harness.outcomes import Judgement, Outcome
+from harness.words import Dialect
+
+MOST_FAILURES = 3
+"""So many sheets in a row that a server could not be used for, and it is left alone."""
+
+_WORK = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
+_LOOKED_AT = 20_000
+"""Characters of a text that are looked at for what it may cost."""
+
+_NOT_KEPT = frozenset({Outcome.HARNESS_ERROR, Outcome.GOLD_TIMEOUT})
+"""Outcomes that another run may not have: nobody's SQL is to blame for them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """An SQL text as an answer to a question on an engine."""
+
+    question: Question
+    dialect: Dialect
+    sql: str
+
+    @property
+    def key(self) -> tuple[Dialect, str, str]:
+        """What makes two of them the same."""
+        return self.dialect, self.question.key, self.sql
+
+
+class Judging:
+    """Judges texts; thread-safe.
+
+    Args:
+        setup: what is the same for all.
+        start: gives the workers; they end with it.
+        store: what is known from earlier runs; None to judge everything anew.
+        engines: other engines than those of the setup, to be asked what they are.
+
+    Raises:
+        EngineLost: an engine does not answer.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        start: Callable[[], Workers],
+        *,
+        store: Store | None = None,
+        engines: Mapping[Dialect, Engine] | None = None,
+    ) -> None:
+        self._setup = setup
+        self.engines = engines or {dialect: setup.engine(dialect) for dialect in setup.servers}
+        self.golds = Golds(setup.questions, tuple(setup.servers), setup.limits)
+        self._addresses = Addresses(setup, self.golds, self.engines)
+        self._recall = Recall(store)
+        self._lock = Lock()
+        self._workers = start()
+        self._running: dict[tuple[Dialect, str, str], Future[Judgement]] = {}
+        self._sheets: dict[Future[Judged], Sheet] = {}
+        self._failures: Counter[Dialect] = Counter()
+        self.failed: dict[Dialect, str] = {}
+        """Engines that were left alone, and why."""
+
+    def begin(self, asked: Sequence[Asked]) -> list[Future[Judgement]]:
+        """Have texts judged; one future each, which never raises for what an engine or a statement does."""
+        futures: list[Future[Judgement]] = []
+        new: dict[Asked, Future[Judgement]] = {}
+        with self._lock:
+            for each in asked:
+                future = self._running.get(each.key)
+                if future is None:
+                    future = self._running[each.key] = new[each] = Future()
+                futures.append(future)
+        self._look_up(new)
+        for texts in _heaviest_first(list(_by_question(new).values())):
+            self._submit(texts[0].question, texts[0].dialect, [each.sql for each in texts])
+        return futures
+
+    def _look_up(self, new: dict[Asked, Future[Judgement]]) -> None:
+        """Answer what is known, and take it out of `new`."""
+        addresses = {each: self._addresses.judgement(each.question, each.dialect, each.sql) for each in new}
+        known = self._recall.get(address for address in addresses.values() if address is not None)
+        for each, address in addresses.items():
+            if address is not None and address in known:
+                del new[each]
+                self._answer(each.key, Judgement.from_json(json.loads(known[address])))
+
+    def _submit(self, question: Question, dialect: Dialect, texts: Sequence[str]) -> None:
+        addresses = {text: self._addresses.execution(question, dialect, text) for text in texts}
+        gold = self._addresses.gold(question, dialect)
+        wanted = [address for address in (gold, *addresses.values()) if address is not None]
+        known = self._recall.get(wanted)
+        sheet = Sheet(
+            dialect,
+            question.key,
+            tuple(texts),
+            {text: known[address] for text, address in addresses.items() if address in known},
+            known.get(gold) if gold is not None else None,
+        )
+        with self._lock:
+            future = self._workers.submit(sheet)
+            self._sheets[future] = sheet
+        future.add_done_callback(lambda future: self._finish(question, sheet, future))
+
+    def _finish(self, question: Question, sheet: Sheet, future: Future[Judged]) -> None:
+        with self._lock:
+            self._sheets.pop(future, None)
+        try:
+            judged = future.result()
+        except CancelledError:
+            why = self.failed.get(sheet.dialect, "the run was stopped")
+            judged = self._broken(sheet, f"it was not run: {why}")
+        except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
+            judged = self._broken(sheet, explain(error))
+        self._count(sheet.dialect, judged)
+        self._remember(question, sheet, judged)
+        for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
+            self._answer((sheet.dialect, sheet.question, text), judgement)
+
+    def _broken(self, sheet: Sheet, why: str) -> Judged:
+        judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(sheet.dialect), error=why)
+        return Judged((judgement,) * len(sheet.texts), {}, None)
+
+    def _count(self, dialect: Dialect, judged: Judged) -> None:
+        """Leave a server alone that could not be used for several sheets in a row."""
+        errors = [each.error for each in judged.judgements if each.outcome is Outcome.HARNESS_ERROR]
+        with self._lock:
+            # Of SQLite's files each is an engine of its own.
+            if len(errors) < len(judged.judgements) or not self._setup.servers[dialect]:
+                self._failures[dialect] = 0
+                return
+            self._failures[dialect] += 1
+            if self._failures[dialect] < MOST_FAILURES or dialect in self.failed:
+                return
+            self.failed[dialect] = errors[0] or ""
+            waiting = [future for future, sheet in self._sheets.items() if sheet.dialect is dialect]
+        for future in waiting:
+            future.cancel()
+
+    def _remember(self, question: Question, sheet: Sheet, judged: Judged) -> None:
+        dialect = sheet.dialect
+        executions = {
+            self._addresses.execution(question, dialect, text): encoded
+            for text, encoded in judged.executed.items()
+        }
+        if judged.gold is not None:
+            executions[self._addresses.gold(question, dialect)] = judged.gold
+        judgements = {
+            self._addresses.judgement(question, dialect, text): _as_bytes(judgement)
+            for text, judgement in zip(sheet.texts, judged.judgements, strict=True)
+            if judgement.outcome not in _NOT_KEPT
+        }
+        for kind, values in ((Kind.EXECUTION, executions), (Kind.JUDGEMENT, judgements)):
+            self._recall.put({each: value for each, value in values.items() if each is not None}, kind)
+
+    def _answer(self, key: tuple[Dialect, str, str], judgement: Judgement) -> None:
+        with self._lock:
+            future = self._running.pop(key)
+        future.set_result(judgement)
+
+    def close(self) -> None:
+        """Stop at once."""
+        self._workers.close()
+        self._recall.close()
+
+
+def _as_bytes(judgement: Judgement) -> bytes:
+    return json.dumps(judgement.to_json(), separators=(",", ":")).encode()
+
+
+def _by_question(asked: Iterable[Asked]) -> dict[tuple[Dialect, str], list[Asked]]:
+    sheets: dict[tuple[Dialect, str], list[Asked]] = {}
+    for each in asked:
+        sheets.setdefault((each.dialect, each.question.key), []).append(each)
+    return sheets
+
+
+def _heaviest_first(sheets: list[list[Asked]]) -> list[list[Asked]]:
+    """The tenth of the sheets that is likeliest to run long, and then the others in their order.
+
+    A statement that runs into the time limit holds its worker up for as long, and the whole run if it comes
+    last. What runs long joins a lot or has subqueries in subqueries.
+    """
+    heaviest = sorted(
+        range(len(sheets)),
+        key=lambda place: max(len(_WORK.findall(each.sql[:_LOOKED_AT])) for each in sheets[place]),
+        reverse=True,
+    )[: len(sheets) // 10]
+    first = set(heaviest)
+    return [sheets[place] for place in heaviest] + [
+        sheet for place, sheet in enumerate(sheets) if place not in first
+    ]

@@ -1,0 +1,109 @@
+"""The reference of every question on every engine: its text, its rows, or the outcome that its failure is."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from dialects.overrides import Override, overrides
+from harness.benchmark import Question, QuestionSet
+from harness.execution import Ending, Execution, Limits
+from harness.once import Once
+from harness.outcomes import GoldOrigin, Outcome
+from harness.words import Dialect
+from loaders.schema import Schema
+
+Run = Callable[[str], Execution]
+"""Runs a text on the question's database."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The reference of one question on one engine.
+
+    `sql` is None where there is no text for the dialect; `failure` is the outcome of every prediction for the
+    question where gold did not return rows in time.
+    """
+
+    question: Question
+    dialect: Dialect
+    sql: str | None
+    execution: Execution
+    failure: Outcome | None = None
+
+
+class NoGold(Exception):
+    """A question has no gold in a dialect: SQLite's cannot be translated."""
+
+
+class Golds:
+    """The references of a question set; thread-safe.
+
+    Args:
+        questions: the question set.
+        dialects: the dialects of the engines.
+        limits: what one SQL text may use.
+    """
+
+    def __init__(self, questions: QuestionSet, dialects: Collection[Dialect], limits: Limits) -> None:
+        self._questions = questions
+        self._limits = limits
+        self._overrides: dict[Dialect, Mapping[str, Override]] = {
+            dialect: overrides(questions.name, dialect)
+            for dialect in dialects
+            if dialect is not Dialect.SQLITE
+        }
+        self._schemas = Once()
+
+    def origin(self, question: Question, dialect: Dialect) -> GoldOrigin:
+        """Where the text of a gold comes from."""
+        if dialect in question.gold:
+            return GoldOrigin.DATASET
+        override = self._overrides[dialect].get(question.key)
+        usable = override is not None and override.replaces(question.gold[Dialect.SQLITE])
+        return GoldOrigin.OVERRIDE if usable else GoldOrigin.TRANSLATED
+
+    def written(self, question: Question, dialect: Dialect) -> str:
+        """The text that decides what gold is: its own, or SQLite's where that is translated."""
+        origin = self.origin(question, dialect)
+        if origin is GoldOrigin.OVERRIDE:
+            return self._overrides[dialect][question.key].sql
+        return question.gold[dialect if origin is GoldOrigin.DATASET else Dialect.SQLITE]
+
+    def text(self, question: Question, dialect: Dialect) -> str:
+        """The SQL of a gold.
+
+        Raises:
+            NoGold: there is none for the dialect.
+        """
+        written = self.written(question, dialect)
+        if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
+            return written
+        # Slow to import, and most sets publish their golds.
+        from dialects.translate import Untranslatable, translate  # noqa: PLC0415
+
+        try:
+            return translate(written, self._schema(question.db_id), dialect).sql
+        except Untranslatable as error:
+            raise NoGold(str(error)) from error
+
+    def of(self, question: Question, dialect: Dialect, run: Run) -> Gold:
+        """The gold of a question, executed by `run`.
+
+        Raises:
+            EngineLost: `run` raised it.
+        """
+        try:
+            sql = self.text(question, dialect)
+        except NoGold as error:
+            failed = Execution(Ending.ERROR, error=str(error))
+            return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
+        execution = run(sql)
+        if execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds:
+            return Gold(question, dialect, sql, execution)
+        timed_out = execution.ending in (Ending.ROWS, Ending.TIMEOUT)
+        failure = Outcome.GOLD_TIMEOUT if timed_out else Outcome.GOLD_ERROR
+        return Gold(question, dialect, sql, execution, failure)
+
+    def _schema(self, db_id: str) -> Schema:
+        from loaders.census import census  # noqa: PLC0415 - as in `text`
+
+        return self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))

@@ -1,0 +1,104 @@
+"""The unit of work: all that is asked about one question on one engine, and what came of it.
+
+A sheet has everything that the process that judges it needs beside the `Setup` of the run, and its result
+everything that is to be kept. So it makes no difference where sheets are judged: in which process, on which
+machine, and in which order.
+"""
+
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from harness.benchmark import QuestionSet
+from harness.engines import on_server
+from harness.engines.base import Engine, EngineLost
+from harness.engines.server import Server
+from harness.engines.sqlite import SQLiteEngine
+from harness.execution import Limits
+from harness.metrics import DEFAULT_METRICS, METRICS
+from harness.outcomes import Judgement
+from harness.variants import Variants
+from harness.words import Dialect, Profile
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is the same for every sheet of a run; can be pickled.
+
+    `servers` has, for each dialect, the servers that hold the same databases; none for SQLite, whose dialect
+    is there with an empty tuple.
+    """
+
+    questions: QuestionSet
+    servers: Mapping[Dialect, tuple[Server, ...]]
+    profile: Profile = Profile.OFFICIAL
+    limits: Limits = field(default_factory=Limits)
+    metrics: tuple[str, ...] = DEFAULT_METRICS
+    variants: Variants | None = None
+
+    def engine(self, dialect: Dialect) -> Engine:
+        """The engine of a dialect: its first server, or SQLite as it is timed."""
+        servers = self.servers[dialect]
+        return on_server(servers[0]) if servers else SQLiteEngine()
+
+    def engines(self, place: int) -> dict[Dialect, Engine]:
+        """The engines that the worker at `place` uses."""
+        return {
+            dialect: on_server(servers[place % len(servers)]) if servers else SQLiteEngine(pooled=True)
+            for dialect, servers in self.servers.items()
+        }
+
+    def zero(self, dialect: Dialect) -> dict[str, float]:
+        """The scores of a pair that nothing can be said for."""
+        asked = [METRICS[name] for name in self.metrics]
+        return {
+            metric.name: 0.0
+            for metric in asked
+            if metric.has_score and (dialect is Dialect.SQLITE or not metric.is_of_sqlite)
+        }
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One question on one engine, with the distinct SQL texts that were predicted for it.
+
+    `question` is its key. `known` has executions that need not be repeated, by SQL text, and `gold` that of
+    gold; encoded (`harness.known.codec`).
+    """
+
+    dialect: Dialect
+    question: str
+    texts: tuple[str, ...]
+    known: Mapping[str, bytes] = field(default_factory=dict)
+    gold: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What came of a sheet.
+
+    `judgements` has one entry per text of the sheet. `executed` and `gold` have the executions that were done
+    for it, encoded; without those whose rows take too much room to be kept.
+    """
+
+    judgements: tuple[Judgement, ...]
+    executed: Mapping[str, bytes]
+    gold: bytes | None
+
+
+class Workers(Protocol):
+    """Judge sheets, several at a time; callable from any thread."""
+
+    def submit(self, sheet: Sheet) -> "Future[Judged]":
+        """Take a sheet; the future never raises for what an engine or a statement does."""
+        ...
+
+    def close(self) -> None:
+        """Stop at once; what has not been judged is cancelled."""
+        ...
+
+
+def explain(error: BaseException) -> str:
+    """What a harness error says."""
+    return str(error) if isinstance(error, EngineLost) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,53 @@
+"""How the files of a run folder are written: whole or not at all, and by one process at a time."""
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.readers.textfiles import refuse
+
+
+def locked(folder: Path) -> int:
+    """A descriptor that keeps other processes from writing the same folder, until it is closed.
+
+    Raises:
+        BadInput: another process writes it.
+        OSError: there is no such folder.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        refuse(folder, "another process is writing it", "wait until it has ended, or stop it")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON document, as `replace` does."""
+    replace(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old one or the new one, never a part."""
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(text)
+    os.chmod(file.name, 0o644)  # noqa: PTH101 - a temporary file is private, a result is not
+    os.replace(file.name, path)  # noqa: PTH105 - the name comes as a string
+
+
+def point(link: Path, target: str) -> None:
+    """Make `link` a symbolic link to `target` beside it, unless something else has its name."""
+    if link.is_symlink() or not link.exists():
+        fresh = link.with_name(f".{link.name}.{target}")
+        fresh.symlink_to(target, target_is_directory=True)
+        fresh.replace(link)

@@ -1,0 +1,322 @@
+"""Servers, workers and the harness itself end in mid-run: no outcome is wrong, and what was done is kept."""
+
+import json
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pymysql
+import pytest
+
+from harness.engines import on_server
+from harness.engines.namespace import Database
+from harness.engines.sentinel import posted
+from harness.engines.server import Origin
+from harness.errors import EngineUnavailable
+from harness.execution import Ending, Limits
+from harness.outcomes import Outcome
+from harness.recovery import EngineFull, execute_patiently
+from harness.runs import LATEST, RESULTS, SUMMARY, read_results
+from harness.words import Dialect
+from loaders.load import load
+from loaders.sample import PREDICTIONS
+from tests.engines.victims import Victim, children, victim
+from tests.reasons import Reason, skip
+
+pytestmark = pytest.mark.engine
+
+QUESTIONS = 18
+SHORT, LONG = 0.3, 4
+AT_LONG = 9
+"""The question whose prediction takes long: whatever is done to a run is done while that one runs."""
+ENOUGH = 4
+"""How many results a run has to have by then."""
+PATIENT_SECONDS = 120
+
+SLEEP = {Dialect.MYSQL: "SELECT SLEEP({})", Dialect.POSTGRESQL: "SELECT pg_sleep({})"}
+RUNNING = {
+    Dialect.MYSQL: "SELECT info FROM information_schema.processlist"
+    " WHERE user = 'bird_reader' AND info IS NOT NULL",
+    Dialect.POSTGRESQL: "SELECT query FROM pg_stat_activity"
+    " WHERE usename = 'bird_reader' AND state = 'active'",
+}
+
+
+@pytest.fixture(params=[Dialect.MYSQL, Dialect.POSTGRESQL], scope="module")
+def prey(request: pytest.FixtureRequest) -> Iterator[Victim]:
+    """A server of each kind in turn, to be killed; it runs again at the end of every test."""
+    reason = Reason.NO_MYSQL if request.param is Dialect.MYSQL else Reason.NO_POSTGRESQL
+    with ExitStack() as stack:
+        try:
+            found = stack.enter_context(victim(request.param))
+        except EngineUnavailable as error:
+            skip(reason, str(error))
+        yield found
+
+
+SORTED_ON_DISK = {
+    Dialect.MYSQL: "SELECT LENGTH(x) FROM (SELECT REPEAT(SHA2(CONCAT(table_name, column_name), 256), 200)"
+    " AS x FROM information_schema.columns) AS t ORDER BY x LIMIT 5",
+    Dialect.POSTGRESQL: "SELECT COUNT(*) FROM (SELECT REPEAT(MD5(g::text), 30) AS x"
+    " FROM generate_series(1, 100000) AS g ORDER BY 1 OFFSET 1) AS t",
+}
+
+
+FEW = {
+    Dialect.MYSQL: ["SET GLOBAL max_connections = 1"],
+    Dialect.POSTGRESQL: [
+        "ALTER ROLE bird_reader CONNECTION LIMIT 0",
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'bird_reader'",
+    ],
+}
+"""No connection for predictions: on MySQL none beside the one that an administrator holds."""
+MANY = {
+    Dialect.MYSQL: "SET GLOBAL max_connections = 200",
+    Dialect.POSTGRESQL: "ALTER ROLE bird_reader CONNECTION LIMIT -1",
+}
+
+
+@pytest.fixture
+def native_prey(prey: Victim) -> Iterator[Victim]:
+    """`prey`, or a native server of the same kind."""
+    if prey.server.origin is Origin.NATIVE:
+        yield prey
+    else:
+        with victim(prey.server.dialect, is_native=True) as found:
+            yield found
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a run: its exit code, what it printed, its folder."""
+
+    code: int
+    said: str
+    folder: Path
+
+    @property
+    def summary(self) -> Any:
+        return json.loads((self.folder / SUMMARY).read_text(encoding="utf-8"))["scores"]
+
+    @property
+    def outcomes(self) -> Mapping[str, Any]:
+        """By question, all that does not depend on time."""
+        return {
+            each.question: (each.outcome, each.scores, each.code, each.error_class)
+            for each in read_results(self.folder)
+        }
+
+
+class Run:
+    """`bird-harness eval` on the sample's first questions, in its own process."""
+
+    def __init__(self, prey: Victim, out: Path, *options: str) -> None:
+        self._prey = prey
+        self._out = out
+        out.mkdir(exist_ok=True)
+        arguments = [
+            "eval", f"--predictions={_predictions(prey.server.dialect, out)}", f"--limit={QUESTIONS}",
+            f"--dialect={prey.server.dialect}", "--workers=2", "--no-cache", f"--out={out}", *options,
+        ]  # fmt: skip
+        self._said = out / "said.txt"
+        with self._said.open("w") as said:
+            self.process = prey.harness(*arguments, cwd=out, said=said)
+
+    @property
+    def folder(self) -> Path | None:
+        folders = {path.parent.resolve() for path in self._out.glob(f"*/{RESULTS}")}
+        return next(iter(folders), None)
+
+    def reach_its_middle(self) -> None:
+        """Wait until the run has results, and the server runs the long prediction."""
+        long = SLEEP[self._prey.server.dialect].format(LONG)
+        for _ in _patiently():
+            assert self.process.poll() is None, self._said.read_text()
+            done = self.folder and (self.folder / RESULTS).read_bytes().count(b"\n")
+            if (done or 0) >= ENOUGH and long in self._prey.ask(RUNNING[self._prey.server.dialect]):
+                return
+
+    def done(self) -> Done:
+        code = self.process.wait(PATIENT_SECONDS)
+        assert self.folder is not None, self._said.read_text()
+        return Done(code, self._said.read_text(), self.folder)
+
+
+def _predictions(dialect: Dialect, folder: Path) -> Path:
+    """The sample's own predictions, and every third one sleeps."""
+    name = f"predict_sample_careless_{dialect}.json"
+    answers = json.loads((PREDICTIONS / name).read_text(encoding="utf-8"))
+    for place, (key, answer) in enumerate(answers.items()):
+        seconds = LONG if place == AT_LONG else SHORT
+        if place % 3 == 0:
+            answers[key] = SLEEP[dialect].format(seconds) + "".join(answer.partition("\t")[1:])
+    path = folder / name
+    path.write_text(json.dumps(answers), encoding="utf-8")
+    return path
+
+
+def _patiently() -> Iterator[None]:
+    deadline = time.monotonic() + PATIENT_SECONDS
+    while time.monotonic() < deadline:
+        yield
+        time.sleep(0.05)
+    pytest.fail("it did not come to that in time")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(prey: Victim, tmp_path_factory: pytest.TempPathFactory) -> Done:
+    done = Run(prey, tmp_path_factory.mktemp("undisturbed") / "results").done()
+    assert done.code == 0, done.said
+    outcomes = {outcome for outcome, *_ in done.outcomes.values()}
+    assert {Outcome.MATCH, Outcome.MISMATCH, Outcome.PREDICTION_ERROR} <= outcomes
+    return done
+
+
+def resumed(prey: Victim, folder: Path, *options: str) -> Done:
+    return Run(prey, folder.parent, f"--resume={folder}", *options).done()
+
+
+def test_a_complete_run_that_is_resumed_runs_nothing_and_prints_its_table(
+    prey: Victim, undisturbed: Done
+) -> None:
+    summary, before = undisturbed.summary, (undisturbed.folder / RESULTS).read_bytes()
+    done = resumed(prey, undisturbed.folder)
+    assert done.code == 0, done.said
+    assert "EX (%)" in done.said
+    assert (done.folder / RESULTS).read_bytes() == before
+    assert done.summary == summary
+
+
+@pytest.mark.parametrize("end", [Victim.kill, Victim.stop])
+def test_a_server_that_ends_and_is_started_again_in_mid_run_changes_no_outcome(
+    prey: Victim, undisturbed: Done, tmp_path: Path, end: Callable[[Victim], None]
+) -> None:
+    run = Run(prey, tmp_path)
+    run.reach_its_middle()
+    end(prey)
+    prey.start()
+    done = run.done()
+    assert done.code == 0, done.said
+    assert done.outcomes == undisturbed.outcomes
+    assert done.summary == undisturbed.summary
+
+
+def test_a_server_without_connections_for_a_while_changes_no_outcome(
+    prey: Victim, undisturbed: Done, tmp_path: Path
+) -> None:
+    run = Run(prey, tmp_path)
+    run.reach_its_middle()
+    with posted(prey.server):
+        for sql in FEW[prey.server.dialect]:
+            prey.ask(sql)
+        try:
+            time.sleep(2)
+        finally:
+            # The harness asks for the last connection, too.
+            for _ in _patiently():
+                with suppress(psycopg.Error, pymysql.Error):
+                    prey.ask(MANY[prey.server.dialect])
+                    break
+    done = run.done()
+    assert done.code == 0, done.said
+    assert done.outcomes == undisturbed.outcomes
+    assert done.summary == undisturbed.summary
+
+
+def test_a_server_that_stays_away_ends_the_run_with_its_last_words_and_the_rest_is_resumed(
+    prey: Victim, undisturbed: Done, tmp_path: Path
+) -> None:
+    run = Run(prey, tmp_path)
+    run.reach_its_middle()
+    prey.kill()
+    try:
+        done = run.done()
+    finally:
+        prey.start()
+    assert done.code == 3, done.said
+    lost = {key for key, (outcome, *_) in done.outcomes.items() if outcome is Outcome.HARNESS_ERROR}
+    kept = {key: facts for key, facts in done.outcomes.items() if key not in lost}
+    assert lost
+    assert len(kept) >= ENOUGH
+    assert kept == {key: undisturbed.outcomes[key] for key in kept}
+    _, _, words = done.said.partition("failed again and again")
+    assert [line for line in words.splitlines() if line.startswith("  ")], "the last lines of its log"
+    assert prey.server.password not in done.said
+
+    done = resumed(prey, done.folder)
+    assert done.code == 0, done.said
+    assert done.outcomes == undisturbed.outcomes
+    assert done.summary == undisturbed.summary
+
+
+def test_a_worker_that_is_killed_in_mid_run_changes_no_outcome(
+    prey: Victim, undisturbed: Done, tmp_path: Path
+) -> None:
+    run = Run(prey, tmp_path)
+    run.reach_its_middle()
+    workers = children(run.process.pid)
+    assert len(workers) == 2
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+    done = run.done()
+    assert done.code == 0, done.said
+    assert done.outcomes == undisturbed.outcomes
+    assert done.summary == undisturbed.summary
+
+
+@pytest.mark.parametrize(
+    ("sign", "code", "driver"),
+    [(signal.SIGINT, 130, "pytest"), (signal.SIGINT, 130, "direct"), (signal.SIGKILL, -9, "direct")],
+)
+def test_a_harness_that_ends_in_mid_run_leaves_nothing_running_and_is_resumed(  # noqa: PLR0913, PLR0917
+    prey: Victim, undisturbed: Done, tmp_path: Path, sign: signal.Signals, code: int, driver: str
+) -> None:
+    run = Run(prey, tmp_path, f"--driver={driver}")
+    run.reach_its_middle()
+    workers = children(run.process.pid)
+    run.process.send_signal(sign)
+    done = run.done()
+    assert done.code == code, done.said
+    for _ in _patiently():
+        if not any(Path(f"/proc/{worker}").exists() for worker in workers):
+            break
+    long = SLEEP[prey.server.dialect].format(LONG)
+    assert long not in prey.ask(RUNNING[prey.server.dialect])
+    assert not (done.folder / SUMMARY).exists()
+    assert not (tmp_path / LATEST).exists()
+    kept = {key: facts for key, facts in done.outcomes.items() if facts[0] is not Outcome.HARNESS_ERROR}
+    assert ENOUGH <= len(kept) < QUESTIONS
+    assert kept == {key: undisturbed.outcomes[key] for key in kept}
+
+    done = resumed(prey, done.folder, f"--driver={driver}")
+    assert done.code == 0, done.said
+    assert done.outcomes == undisturbed.outcomes
+    assert done.summary == undisturbed.summary
+
+
+def test_a_disk_without_room_is_no_texts_fault(native_prey: Victim, tmp_path: Path) -> None:
+    path = tmp_path / "zoo.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE animal (legs INTEGER)")
+        connection.execute("INSERT INTO animal VALUES (4)")
+    connection.close()
+    database = Database("bird_fault_tests", "zoo", path)
+    load([database], native_prey.server)
+    run = partial(execute_patiently, on_server(native_prey.server), database, limits=Limits())
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(native_prey.full_disk())
+        except PermissionError as error:
+            skip(Reason.NO_MOUNT, str(error))
+        with pytest.raises(EngineFull):
+            run(SORTED_ON_DISK[native_prey.server.dialect])
+        assert run("SELECT legs FROM animal").rows == ((4,),), "what needs no room goes on"
+    assert run(SORTED_ON_DISK[native_prey.server.dialect]).ending is Ending.ROWS

@@ -1,0 +1,57 @@
+"""The same figures, to the last digit, however a run is done: with how many workers, with what is known."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.engines.server import Server
+from harness.judging.dispatch import Judging
+from harness.judging.sheets import Setup
+from harness.judging.workers import LocalWorkers
+from harness.known.store import Store
+from harness.metrics import METRICS, Basis
+from harness.outcomes import Outcome
+from harness.predictions import read_predictions
+from harness.readers.question_sets import load_set
+from harness.report.summary import summarize
+from harness.words import Dialect
+from loaders.load import load
+from loaders.sample import PREDICTIONS
+from tests.evaluating import results
+
+pytestmark = pytest.mark.engine
+
+UNTIMED = tuple(
+    name
+    for name, metric in METRICS.items()
+    if metric.of_timing is None and metric.basis is not Basis.VARIANTS
+)
+
+
+def test_workers_and_store_change_no_figure(
+    mysql_server: Server, postgresql_server: Server, tmp_path: Path
+) -> None:
+    questions = load_set("sample")
+    for server in (mysql_server, postgresql_server):
+        load([questions.database(db_id) for db_id in questions.db_ids], server)
+    servers = {
+        Dialect.SQLITE: (),
+        Dialect.MYSQL: (mysql_server,),
+        Dialect.POSTGRESQL: (postgresql_server,),
+    }
+    setup = Setup(questions, servers, metrics=UNTIMED)
+    files = read_predictions([PREDICTIONS], questions)
+
+    def summary(workers: int, path: Path | None) -> str:
+        store = None if path is None else Store(path, say=pytest.fail)
+        judging = Judging(setup, lambda: LocalWorkers(setup, workers), store=store)
+        found = results(setup, files, judging)
+        assert Outcome.HARNESS_ERROR not in {result.outcome for result in found}
+        return json.dumps([score.to_json() for score in summarize(found, UNTIMED)], indent=2)
+
+    store = tmp_path / "store.sqlite"
+    alone = summary(1, None)
+    assert summary(3, None) == alone
+    assert summary(2, store) == alone, "nothing is known yet"
+    assert summary(1, store) == alone, "nearly everything is known"

@@ -1,0 +1,207 @@
+"""Servers that a test may kill, stop and start again, with the command line that finds them."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from harness.engines.sentinel import _connect as administrating
+from harness.engines.server import Origin, Server
+from harness.errors import EngineUnavailable
+from harness.provision import compose, containers, envfile, native
+from harness.provision.docker_command import require_compose
+from harness.provision.native import process, state
+from harness.words import Dialect
+
+_COMPOSE_VARIABLES = (
+    "MYSQL_ROOT_PASSWORD",
+    "POSTGRES_PASSWORD",
+    "COMPOSE_PROJECT_NAME",
+    "MYSQL_PORT",
+    "POSTGRES_PORT",
+)
+
+_MAIN = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from harness.cli import main; main()"
+)
+"""bird-harness as from a terminal: tests may run where Ctrl-C is ignored, which children inherit."""
+
+
+@dataclass(frozen=True)
+class Victim:
+    """A server of one test's own, native or in a container; `folder` is its home or has its `.env`."""
+
+    server: Server
+    folder: Path
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What makes `bird-harness` find this server and no other."""
+        ours = {
+            name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))
+        }
+        kept = {name: os.environ[name] for name in ("BIRD_CACHE",) if name in os.environ}
+        ours |= kept | {"BIRD_PROVISION": self.server.origin, "BIRD_STATE": str(self.folder)}
+        if self.server.origin is Origin.COMPOSE:
+            ours |= envfile.read(self._env)
+        return ours
+
+    @property
+    def _env(self) -> Path:
+        return self.folder / ".env"
+
+    def kill(self) -> None:
+        """End it with SIGKILL, all of its processes."""
+        if self.server.origin is Origin.COMPOSE:
+            compose._compose(self._env, "kill", "--signal=KILL", self.server.dialect)
+            return
+        known = state.read(self.folder / self.server.dialect / "server.json")
+        assert known is not None
+        for pid in (known.pid, *children(known.pid)):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        while process.identity(known.pid) == known.identity:
+            time.sleep(0.01)
+
+    def stop(self) -> None:
+        """End it in good order."""
+        if self.server.origin is Origin.COMPOSE:
+            compose._compose(self._env, "stop", self.server.dialect)
+        else:
+            native.stop(self.server.dialect, home=self.folder / self.server.dialect)
+
+    def start(self) -> None:
+        """Start it again, with the same data at the same address."""
+        again = (
+            compose.up([self.server.dialect], env=self._env)[0]
+            if self.server.origin is Origin.COMPOSE
+            else native.start(self.server.dialect, home=self.folder / self.server.dialect)
+        )
+        assert again == self.server
+
+    @contextmanager
+    def full_disk(self) -> Iterator[None]:
+        """For the time of the context, a native server has 4 MB of room for its temporary files.
+
+        Raises:
+            PermissionError: this account may not mount file systems.
+        """
+        data = self.folder / self.server.dialect / "data"
+        owner = data.stat()
+        place = {
+            Dialect.MYSQL: data.with_name("tmp"),
+            Dialect.POSTGRESQL: data / "base/pgsql_tmp",
+        }[self.server.dialect]
+        if not place.exists():
+            place.mkdir()
+            os.chown(place, owner.st_uid, owner.st_gid)
+        options = f"size=4m,mode=0700,uid={owner.st_uid},gid={owner.st_gid}"
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "none", place],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if mounted.returncode != 0:
+            raise PermissionError(mounted.stderr)
+        try:
+            yield
+        finally:
+            subprocess.run(["umount", place], check=True)
+
+    def ask(self, sql: str) -> list[Any]:
+        """The first column of what an administrator's own connection answers."""
+        connection = administrating(self.server)
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(sql)
+                return [row[0] for row in cursor.fetchall()] if cursor.description else []
+        finally:
+            connection.close()
+
+    def harness(self, *arguments: str, cwd: Path, said: IO[str]) -> "subprocess.Popen[bytes]":
+        """Start `bird-harness` with this server; what it prints goes to the file `said`."""
+        return subprocess.Popen(
+            [sys.executable, "-c", _MAIN, *arguments],
+            cwd=cwd,
+            env=dict(self.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def children(parent: int) -> list[int]:
+    """The processes that `parent` has started and that still run."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[1]) == parent:
+                found.append(int(stat.parent.name))
+    return found
+
+
+@contextmanager
+def victim(dialect: Dialect, *, is_native: bool = False) -> Iterator[Victim]:
+    """A server that is removed with the context: a container where one can be had, else a native process.
+
+    Args:
+        dialect: MySQL or PostgreSQL.
+        is_native: whether it has to be a native process.
+
+    Raises:
+        EngineUnavailable: there is neither.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="bird-harness-"))
+    folder.chmod(0o755)  # the account that root starts the server as has to enter it
+    try:
+        if not is_native and _has_containers(dialect):
+            yield from _in_container(dialect, folder)
+        else:
+            yield from _native(dialect, folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+def _has_containers(dialect: Dialect) -> bool:
+    forced = os.environ.get("BIRD_PROVISION")
+    if forced == Origin.NATIVE:
+        return False
+    try:
+        require_compose()
+        containers.require_image(dialect)
+    except EngineUnavailable:
+        if forced in (Origin.COMPOSE, Origin.TESTCONTAINERS):
+            raise
+        return False
+    return True
+
+
+def _in_container(dialect: Dialect, folder: Path) -> Iterator[Victim]:
+    variable = compose.image_variable(dialect)
+    image = envfile.read(envfile.default_path())[variable]
+    kept = {name: os.environ.pop(name) for name in _COMPOSE_VARIABLES if name in os.environ}
+    env = folder / ".env"
+    envfile.write(env, variable, image)
+    try:
+        [server] = compose.up([dialect], env=env)
+        yield Victim(server, folder)
+    finally:
+        compose.down(volumes=True, env=env)
+        os.environ.update(kept)
+
+
+def _native(dialect: Dialect, folder: Path) -> Iterator[Victim]:
+    try:
+        yield Victim(native.start(dialect, home=folder / dialect), folder)
+    finally:
+        native.destroy(dialect, home=folder / dialect)

@@ -1,0 +1,28 @@
+"""Workers without processes, for tests that count or break what an engine does."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from harness.engines.base import Engine
+from harness.judging.judge import Judge
+from harness.judging.sheets import Judged, Setup, Sheet, Workers
+from harness.words import Dialect
+
+
+class ThreadWorkers:
+    """One thread of this process, with engines of the test's own."""
+
+    def __init__(self, setup: Setup, engines: Mapping[Dialect, Engine]) -> None:
+        self._judge = Judge(setup, engines)
+        self._pool = ThreadPoolExecutor(1)
+
+    def submit(self, sheet: Sheet) -> Future[Judged]:
+        return self._pool.submit(self._judge.judge, sheet)
+
+    def close(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+
+def threads(setup: Setup, engines: Mapping[Dialect, Engine]) -> Callable[[], Workers]:
+    """For `Judging`: starts them."""
+    return lambda: ThreadWorkers(setup, engines)

@@ -1,0 +1,166 @@
+"""What is asked twice is executed once: at the same time, later, and in another run."""
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+
+import pytest
+
+from harness.benchmark import Question
+from harness.engines.sqlite import SQLiteEngine
+from harness.judging.dispatch import Asked, Judging
+from harness.judging.judge import Judge
+from harness.judging.sheets import Judged, Setup, Sheet
+from harness.known.codec import decode
+from harness.known.store import Kind, Store
+from harness.outcomes import Judgement, Outcome
+from harness.readers.question_sets import load_set
+from harness.words import Dialect
+
+
+class NotingWorkers:
+    """Judges in this thread, when it is let to, and keeps the sheets."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._judge = Judge(setup, {Dialect.SQLITE: SQLiteEngine()})
+        self._waiting: list[tuple[Sheet, Future[Judged]]] = []
+        self.sheets: list[Sheet] = []
+        self.holds = False
+
+    def submit(self, sheet: Sheet) -> Future[Judged]:
+        self.sheets.append(sheet)
+        future: Future[Judged] = Future()
+        self._waiting.append((sheet, future))
+        if not self.holds:
+            self.release()
+        return future
+
+    def release(self) -> None:
+        for sheet, future in self._waiting:
+            future.set_result(self._judge.judge(sheet))
+        self._waiting.clear()
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def setup() -> Setup:
+    return Setup(load_set("sample"), {Dialect.SQLITE: ()})
+
+
+Open = Callable[[], tuple[Judging, NotingWorkers]]
+
+
+@pytest.fixture
+def opened(setup: Setup, tmp_path: Path) -> Open:
+    def opened(store: Path = tmp_path / "store.sqlite") -> tuple[Judging, NotingWorkers]:
+        workers = NotingWorkers(setup)
+        return Judging(setup, lambda: workers, store=Store(store, say=pytest.fail)), workers
+
+    return opened
+
+
+def question(setup: Setup, place: int = 0) -> Question:
+    return setup.questions.questions[place]
+
+
+def ask(judging: Judging, *asked: tuple[Question, str]) -> list[Judgement]:
+    futures = judging.begin([Asked(each, Dialect.SQLITE, sql) for each, sql in asked])
+    return [future.result(60) for future in futures]
+
+
+def test_equal_texts_of_one_call_are_one_and_a_question_is_one_sheet(setup: Setup, opened: Open) -> None:
+    judging, workers = opened()
+    first, second = question(setup), question(setup, 1)
+    ask(judging, (first, "SELECT 1"), (second, "SELECT 1"), (first, "SELECT 1"), (first, "SELECT 2"))
+    assert [(sheet.question, sheet.texts) for sheet in workers.sheets] == [
+        (first.key, ("SELECT 1", "SELECT 2")),
+        (second.key, ("SELECT 1",)),
+    ]
+
+
+def test_a_text_that_is_being_judged_is_not_judged_again(setup: Setup, opened: Open) -> None:
+    judging, workers = opened()
+    workers.holds = True
+    asked = Asked(question(setup), Dialect.SQLITE, "SELECT 1")
+    [early] = judging.begin([asked])
+    [late] = judging.begin([Asked(question(setup), Dialect.SQLITE, "SELECT 1")])
+    assert not early.done()
+    workers.release()
+    assert early.result(60) == late.result(60)
+    assert len(workers.sheets) == 1
+
+
+def test_what_is_known_is_not_put_on_a_sheet_in_this_run_or_in_the_next(setup: Setup, opened: Open) -> None:
+    judging, workers = opened()
+    [before] = ask(judging, (question(setup), "SELECT 1"))
+    assert ask(judging, (question(setup), "SELECT 1")) == [before]
+    judging.close()
+    later, others = opened()
+    assert ask(later, (question(setup), "SELECT 1")) == [before]
+    assert (len(workers.sheets), others.sheets) == (1, [])
+
+
+def test_gold_is_known_to_the_next_sheet_of_a_question(setup: Setup, opened: Open) -> None:
+    judging, workers = opened()
+    ask(judging, (question(setup), "SELECT 1"))
+    ask(judging, (question(setup), "SELECT 2"))
+    first, second = workers.sheets
+    assert first.gold is None
+    assert second.gold is not None
+    assert decode(second.gold).rows
+
+
+def test_other_metrics_are_computed_from_executions_that_are_known(setup: Setup, tmp_path: Path) -> None:
+    asked = (question(setup), "SELECT 1")
+    sheets = []
+    for metrics in (("ex",), ("ex", "soft_f1_aligned")):
+        other = Setup(setup.questions, setup.servers, metrics=metrics)
+        workers = NotingWorkers(other)
+        store = Store(tmp_path / "store.sqlite", say=pytest.fail)
+        judging = Judging(other, lambda workers=workers: workers, store=store)  # type: ignore[misc]
+        [judgement] = ask(judging, asked)
+        assert set(judgement.scores) == set(metrics)
+        judging.close()
+        sheets += workers.sheets
+    assert set(sheets[1].known) == {"SELECT 1"}
+    assert sheets[1].gold is not None
+
+
+@pytest.mark.parametrize("sql", ["SELECT random()", "SELECT datetime('now')"])
+def test_what_chance_or_the_clock_decides_is_never_known(setup: Setup, opened: Open, sql: str) -> None:
+    judging, workers = opened()
+    for _ in range(2):
+        ask(judging, (question(setup), sql))
+    assert [sheet.known for sheet in workers.sheets] == [{}, {}]
+    judging.close()
+    judging, workers = opened()
+    ask(judging, (question(setup), sql))
+    assert len(workers.sheets) == 1
+
+
+def test_harness_errors_are_not_kept(setup: Setup, tmp_path: Path) -> None:
+    class Broken(NotingWorkers):
+        def submit(self, sheet: Sheet) -> Future[Judged]:
+            self.sheets.append(sheet)
+            future: Future[Judged] = Future()
+            future.set_exception(RuntimeError("no worker"))
+            return future
+
+    path = tmp_path / "store.sqlite"
+    broken = Broken(setup)
+    judging = Judging(setup, lambda: broken, store=Store(path, say=pytest.fail))
+    [judgement] = ask(judging, (question(setup), "SELECT 1"))
+    assert (judgement.outcome, judgement.error) == (Outcome.HARNESS_ERROR, "RuntimeError: no worker")
+    judging.close()
+    with Store(path, say=pytest.fail) as store:
+        assert Kind.JUDGEMENT not in store.figures().kinds
+
+
+def test_what_joins_most_goes_first(setup: Setup, opened: Open) -> None:
+    judging, workers = opened()
+    heavy = "SELECT 1 FROM (SELECT 1) JOIN (SELECT 1) JOIN (SELECT 1)"
+    ask(judging, *((question(setup, place), "SELECT 1") for place in range(19)), (question(setup, 19), heavy))
+    assert [sheet.question for sheet in workers.sheets[:1]] == [question(setup, 19).key]
+    assert len(workers.sheets) == 20

@@ -1,0 +1,242 @@
+"""A Ray cluster of several nodes, as processes on this machine, judges as this machine alone does."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.execution import Limits
+from harness.judging import ray_cluster
+from harness.judging.ray_cluster import LOCAL, Facts
+from harness.judging.ray_workers import RayWorkers
+from harness.judging.sheets import Setup, Sheet, Workers
+from harness.judging.workers import LocalWorkers
+from harness.outcomes import Judgement, Outcome
+from harness.predictions import read_predictions
+from harness.readers.question_sets import load_set
+from harness.words import Dialect, Profile
+from loaders import load as loading
+from loaders.sample import PREDICTIONS
+
+QUESTIONS = load_set("sample")
+
+
+def _setup(dialect: Dialect, *servers: Server) -> Setup:
+    return Setup(QUESTIONS, {dialect: servers}, Profile.OFFICIAL, Limits(), ("ex", "soft_f1"))
+
+
+def _sheets(dialect: Dialect) -> list[Sheet]:
+    files = [file for file in read_predictions([PREDICTIONS], QUESTIONS) if file.dialect is dialect]
+    sheets = []
+    for question in QUESTIONS.questions:
+        texts = {file.predictions[question.key] for file in files}
+        sheets.append(Sheet(dialect, question.key, tuple(sorted(text for text in texts if text is not None))))
+    return sheets
+
+
+def _untimed(judgements: Sequence[Judgement]) -> list[Judgement]:
+    return [replace(each, prediction_seconds=None, gold_seconds=None) for each in judgements]
+
+
+def _judged(workers: Workers, sheets: Sequence[Sheet]) -> list[list[Judgement]]:
+    futures = [workers.submit(sheet) for sheet in sheets]
+    return [_untimed(future.result().judgements) for future in futures]
+
+
+def _locally(setup: Setup, sheets: Sequence[Sheet]) -> list[list[Judgement]]:
+    workers = LocalWorkers(setup, 2)
+    try:
+        return _judged(workers, sheets)
+    finally:
+        workers.close()
+
+
+SQLITE = _setup(Dialect.SQLITE)
+SHEETS = _sheets(Dialect.SQLITE)
+
+
+@pytest.fixture(scope="module")
+def local() -> list[list[Judgement]]:
+    return _locally(SQLITE, SHEETS)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two nodes with two processors each, as far as Ray knows, on the loopback address alone."""
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        for name, value in {**ray_cluster._ALONE, "RAY_USAGE_STATS_ENABLED": "0"}.items():
+            patch.setenv(name, value)
+        patch.setenv("RAY_TMPDIR", folder)
+        from ray.cluster_utils import Cluster  # noqa: PLC0415 - reads the environment
+
+        node = {"num_cpus": 2, "node_ip_address": "127.0.0.1", "include_dashboard": False}
+        started: Any = Cluster(initialize_head=True, head_node_args=node)
+        started.node = node
+        try:
+            started.add_node(**node)
+            yield started
+        finally:
+            started.shutdown()
+
+
+@pytest.fixture(scope="module")
+def workers(cluster: Any) -> Iterator[RayWorkers]:
+    started = RayWorkers(SQLITE, cluster.address, 2)
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+def test_a_cluster_judges_as_one_machine_does(workers: RayWorkers, local: list[list[Judgement]]) -> None:
+    assert _judged(workers, SHEETS) == local
+    assert {each.outcome for sheet in local for each in sheet} >= {Outcome.MATCH, Outcome.MISMATCH}
+
+
+def test_a_killed_worker_changes_nothing(workers: RayWorkers, local: list[list[Judgement]]) -> None:
+    futures = [workers.submit(sheet) for sheet in SHEETS]
+    futures[0].result()
+    workers._ray.kill(workers._actors[0], no_restart=False)
+    assert [_untimed(future.result().judgements) for future in futures] == local
+
+
+def test_a_lost_node_changes_nothing(cluster: Any, workers: RayWorkers, local: list[list[Judgement]]) -> None:
+    lost = cluster.add_node(**{**cluster.node, "num_cpus": 1})
+    others, workers = workers, RayWorkers(SQLITE, cluster.address, 3)
+    try:
+        free = others._ray.available_resources().get("CPU", 0)
+        assert not free, "so one of the workers is on the node"
+        futures = [workers.submit(sheet) for sheet in SHEETS]
+        futures[0].result()
+        cluster.remove_node(lost, allow_graceful=False)
+        assert [_untimed(future.result().judgements) for future in futures] == local
+    finally:
+        workers.close()
+
+
+def test_closing_cancels_what_is_not_judged(cluster: Any) -> None:
+    workers = RayWorkers(SQLITE, cluster.address, 1)
+    futures = [workers.submit(sheet) for sheet in SHEETS * 20]
+    futures[0].result()
+    workers.close()
+    assert all(future.done() for future in futures)
+    assert futures[-1].cancelled()
+    assert workers.submit(SHEETS[0]).cancelled()
+
+
+@pytest.mark.engine
+def test_a_cluster_judges_servers_alike(cluster: Any, server: Server) -> None:
+    databases = [QUESTIONS.database(db_id, Profile.OFFICIAL) for db_id in QUESTIONS.db_ids]
+    loading.load(databases, server)
+    sheets = _sheets(server.dialect)
+    setup = _setup(server.dialect, server, replace(server, host="localhost"))
+    workers = RayWorkers(setup, cluster.address, 2)
+    try:
+        assert _judged(workers, sheets) == _locally(setup, sheets)
+    finally:
+        workers.close()
+
+
+@pytest.mark.engine
+def test_a_worker_uses_the_server_of_its_number(cluster: Any, postgresql_server: Server) -> None:
+    databases = [QUESTIONS.database(db_id, Profile.OFFICIAL) for db_id in QUESTIONS.db_ids]
+    loading.load(databases, postgresql_server)
+    servers = (replace(postgresql_server, port=9), postgresql_server)
+    workers = RayWorkers(_setup(Dialect.POSTGRESQL, *servers), cluster.address, 2)
+    try:
+        sheets = _judged(workers, _sheets(Dialect.POSTGRESQL)[:6])
+    finally:
+        workers.close()
+    broken = [{each.outcome for each in sheet} == {Outcome.HARNESS_ERROR} for sheet in sheets]
+    assert set(broken) == {True, False}
+
+
+def test_more_workers_than_processors_are_refused(cluster: Any) -> None:
+    with pytest.raises(BadInput, match="has 4 processors, so it cannot have 5 workers"):
+        RayWorkers(SQLITE, cluster.address, 5)
+
+
+def test_a_node_that_differs_is_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = ray_cluster._versions()
+    monkeypatch.setattr(ray_cluster, "_versions", lambda: {**versions, "sqlglot": "1.2.3"})
+    with pytest.raises(BadInput) as caught:
+        RayWorkers(SQLITE, cluster.address, 1)
+    assert str(caught.value) == (
+        f"--ray {cluster.address}: node 127.0.0.1: sqlglot is {versions['sqlglot']} there and 1.2.3 here; "
+        "install the same on every node"
+    )
+
+
+FILE = QUESTIONS.database(QUESTIONS.db_ids[0]).sqlite_path
+NOWHERE = Path("/nowhere/school.sqlite")
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({}, None),
+        ({"versions": {"Python": "3.0.0"}}, "Python is .* there and 3.0.0 here; install the same on every"),
+        ({"files": {FILE: "0" * 64}}, f"{FILE} has other contents there; give every node the same files"),
+        ({"files": {NOWHERE: "0" * 64}}, f"{NOWHERE}: cannot be read .*, the same on every node"),
+    ],
+)
+def test_what_is_different_on_a_node_is_named(change: dict[str, Any], expected: str | None) -> None:
+    fault = replace(Facts.here(SQLITE), **change).fault()
+    assert fault is None if expected is None else fault and re.match(expected, fault)
+
+
+def _eval(*options: str) -> "subprocess.CompletedProcess[str]":
+    command = [
+        str(Path(sys.executable).with_name("bird-harness")),
+        "eval",
+        "--dialect",
+        "sqlite",
+        "--no-cache",
+    ]
+    return subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=300)
+
+
+def _scores(out: Path) -> Any:
+    """What is in `summary.json`, apart from the run's own name."""
+    summary = json.loads((out / "latest" / "summary.json").read_text(encoding="utf-8"))
+    del summary["run_id"]
+    return summary
+
+
+@pytest.mark.parametrize(
+    ("address", "flaw"),
+    [
+        ("127.0.0.1:9", "nothing answers there (Connection refused)"),
+        ("127.0.0.1:99999", "nothing answers there ("),
+        ("127.0.0.1", "is not HOST:PORT, auto or local"),
+        ("ray://127.0.0.1:10001", "is not HOST:PORT, auto or local"),
+        ("", "is not HOST:PORT, auto or local"),
+    ],
+)
+def test_no_cluster_is_one_clear_error(address: str, flaw: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        ray_cluster.require_answer(address)
+    assert str(caught.value).startswith(f"--ray {address}: {flaw}")
+    assert str(caught.value).endswith("; give the address that `ray start --head` prints")
+
+
+def test_a_cluster_of_this_machine_gives_the_summary_of_a_local_run(tmp_path: Path) -> None:
+    spread = _eval("--ray", LOCAL, "--workers", "2", "--out", str(tmp_path / "ray"))
+    alone = _eval("--workers", "1", "--out", str(tmp_path / "local"))
+    assert (spread.returncode, spread.stderr) == (alone.returncode, alone.stderr)
+    assert _scores(tmp_path / "ray") == _scores(tmp_path / "local")
+
+
+def test_without_ray_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(BadInput, match=r"^--ray needs Ray: pip install 'bird-harness\[ray\]'$"):
+        RayWorkers(SQLITE, LOCAL)

@@ -1,0 +1,197 @@
+"""Worker processes: what a text does to one is that text's outcome, and nobody else's."""
+
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from pathlib import Path
+
+import pytest
+
+from harness.benchmark import Question, QuestionSet
+from harness.engines.base import EngineLost
+from harness.execution import Ending, Execution, Limits
+from harness.judging.sheets import Setup, Sheet
+from harness.judging.workers import LocalWorkers
+from harness.known.codec import decode, encode
+from harness.outcomes import Outcome
+from harness.words import Dialect, Difficulty
+
+GOLD = "SELECT name FROM animal"
+LIMITS = Limits(seconds=1.0)
+# One comparison after the other of 3 MB, for hours, and it looks at nothing meanwhile.
+UNSTOPPABLE = "SELECT instr(zeroblob(6000000), CAST(zeroblob(3000000) || x'01' AS BLOB))"
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+@pytest.fixture
+def setup(tmp_path: Path) -> Setup:
+    path = tmp_path / "databases" / "zoo" / "zoo.sqlite"
+    path.parent.mkdir(parents=True)
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE animal (name TEXT)")
+    connection.execute("INSERT INTO animal VALUES ('cat'), ('hen')")
+    connection.commit()
+    connection.close()
+    golds = {"1": GOLD, "unstoppable": UNSTOPPABLE}
+    questions = tuple(
+        Question(key, place, "zoo", "", "", Difficulty.SIMPLE, {Dialect.SQLITE: gold})
+        for place, (key, gold) in enumerate(golds.items())
+    )
+    questions_set = QuestionSet(
+        name="zoo",
+        title="zoo",
+        collection="zoo",
+        questions=questions,
+        order={Dialect.SQLITE: tuple(golds)},
+        databases=tmp_path / "databases",
+        schemas={},
+        files={},
+    )
+    return Setup(questions_set, {Dialect.SQLITE: ()}, limits=LIMITS, metrics=("ex",))
+
+
+@pytest.fixture
+def workers(setup: Setup) -> Iterator[LocalWorkers]:
+    started = LocalWorkers(setup, 1)
+    yield started
+    started.close()
+
+
+def outcomes(workers: LocalWorkers, *texts: str, question: str = "1") -> list[Outcome]:
+    judged = workers.submit(Sheet(Dialect.SQLITE, question, texts)).result(120)
+    return [judgement.outcome for judgement in judged.judgements]
+
+
+def test_a_sheet_comes_back_with_a_judgement_for_each_text_and_what_was_executed(
+    workers: LocalWorkers,
+) -> None:
+    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT name FROM animal WHERE 1", "SELECT 1", "SELECT nme", GOLD))
+    judged = workers.submit(sheet).result(120)
+    assert [each.outcome for each in judged.judgements] == [
+        Outcome.MATCH, Outcome.MISMATCH, Outcome.PREDICTION_ERROR, Outcome.MATCH,
+    ]  # fmt: skip
+    assert set(judged.executed) == set(sheet.texts) - {GOLD}
+    assert decode(judged.executed["SELECT 1"]).rows == ((1,),)
+    assert judged.gold is not None
+    assert decode(judged.gold).rows == (("cat",), ("hen",))
+
+
+def test_what_is_known_is_not_executed_again(workers: LocalWorkers) -> None:
+    known = encode(Execution(Ending.ROWS, (("dog",),), seconds=0.125))
+    assert known is not None
+    judged = workers.submit(Sheet(Dialect.SQLITE, "1", ("SELECT 1",), {"SELECT 1": known}, known)).result(120)
+    [judgement] = judged.judgements
+    assert (judgement.outcome, judgement.prediction_seconds, judgement.gold_seconds) == (
+        Outcome.MATCH, 0.125, 0.125,
+    )  # fmt: skip
+    assert (judged.executed, judged.gold) == ({}, None)
+
+
+def test_a_statement_that_nothing_stops_ends_its_worker_and_is_a_timeout(workers: LocalWorkers) -> None:
+    before = outcomes(workers, GOLD), workers.processes
+    assert outcomes(workers, "SELECT 1", UNSTOPPABLE, "SELECT name FROM animal WHERE 1") == [
+        Outcome.MISMATCH, Outcome.PREDICTION_TIMEOUT, Outcome.MATCH,
+    ]  # fmt: skip
+    assert workers.processes != before[1]
+
+
+def test_gold_that_nothing_stops_is_a_gold_timeout(workers: LocalWorkers) -> None:
+    assert outcomes(workers, "SELECT 1", "SELECT 2", question="unstoppable") == [Outcome.GOLD_TIMEOUT] * 2
+
+
+def killed_again_and_again(workers: LocalWorkers, number: signal.Signals, times: int) -> None:
+    """Kill so many workers, one after the other, while each is at work."""
+    for _ in range(times):
+        until = time.monotonic() + 60
+        while not workers.processes and time.monotonic() < until:
+            time.sleep(0.01)
+        [process] = workers.processes
+        # At work: it has used some processor time for the endless statement.
+        while workers.processes == [process] and _ticks(process) < 150 and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(process, number)
+        while workers.processes == [process] and time.monotonic() < until:
+            time.sleep(0.01)
+
+
+def _ticks(process: int) -> int:
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return int(fields[11])
+
+
+def test_a_worker_that_is_killed_is_replaced_and_no_outcome_is_lost(workers: LocalWorkers) -> None:
+    assert outcomes(workers, GOLD) == [Outcome.MATCH]
+    [process] = workers.processes
+    os.kill(process, signal.SIGKILL)
+    assert outcomes(workers, "SELECT 1", "SELECT name FROM animal WHERE 1") == [
+        Outcome.MISMATCH, Outcome.MATCH,
+    ]  # fmt: skip
+
+
+def test_killed_workers_are_not_held_against_a_text(setup: Setup) -> None:
+    slow = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
+    try:
+        future = slow.submit(Sheet(Dialect.SQLITE, "1", (ENDLESS,)))
+        killed_again_and_again(slow, signal.SIGKILL, 3)
+        with pytest.raises(EngineLost, match="SIGKILL"):
+            future.result(120)
+    finally:
+        slow.close()
+
+
+def test_a_text_at_which_workers_crash_is_to_blame(setup: Setup) -> None:
+    slow = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
+    try:
+        future = slow.submit(Sheet(Dialect.SQLITE, "1", (GOLD, ENDLESS)))
+        killed_again_and_again(slow, signal.SIGSEGV, 2)
+        first, second = future.result(120).judgements
+        assert first.outcome is Outcome.MATCH
+        assert second.outcome is Outcome.PREDICTION_ERROR
+        assert "SIGSEGV" in (second.error or "")
+    finally:
+        slow.close()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        # A few values of 60 MB each, and many rows: more than a worker may have.
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT zeroblob(60000000), i FROM n",
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+        "SELECT zeroblob(4294967296)",
+    ],
+)
+def test_a_result_that_is_too_large_takes_no_more_than_a_workers_share_of_memory(
+    setup: Setup, sql: str
+) -> None:
+    patient = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(60), metrics=("ex",)), 1)
+    try:
+        assert outcomes(patient, GOLD) == [Outcome.MATCH]
+        [process] = patient.processes
+        assert outcomes(patient, sql) == [Outcome.PREDICTION_TOO_LARGE]
+        assert patient.processes == [process], "the worker has survived"
+        peak = Path(f"/proc/{process}/status").read_text(encoding="utf-8").partition("VmHWM:")[2].split()[0]
+        assert int(peak) * 1024 < 760 * 2**20
+    finally:
+        patient.close()
+
+
+def test_closing_stops_what_runs_and_cancels_what_waits(setup: Setup) -> None:
+    busy = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
+    futures = [busy.submit(Sheet(Dialect.SQLITE, "1", (ENDLESS,))) for _ in range(3)]
+    while not busy.processes:
+        time.sleep(0.01)
+    [process] = busy.processes
+    busy.close()
+    with pytest.raises(EngineLost, match="stopped"):
+        futures[0].result(0)
+    for future in futures[1:]:
+        with pytest.raises(CancelledError):
+            future.result(0)
+    assert not Path(f"/proc/{process}").exists()
