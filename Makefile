@@ -10,7 +10,7 @@ SET ?=#         sample (default), mini_dev, mini_dev_2025 or dev, the last three
 METRICS ?=#     names separated by commas (default: ex,soft_f1); docs/metrics.md lists them
 VARIANTS ?=#    for METRICS=ts: a folder of variants of the databases, or how many to generate
 PROFILE ?=#     official (default of eval) or faithful
-WORKERS ?=#     threads; default: one a core
+WORKERS ?=#     processes that judge; default: one a core
 LIMIT ?=#       only the first LIMIT questions
 OUT ?=#         where run folders go; default: results
 A ?=#           what `compare` compares: a run folder, or FOLDER:PREDICTOR, FOLDER:DIALECT, FOLDER:DIALECT/PREDICTOR

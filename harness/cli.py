@@ -120,7 +120,9 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         typer.Option(help="For ts: a folder of variants of the databases, or how many to generate."),
     ] = None,
     profile: ProfileName = Profile.OFFICIAL,
-    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes that judge. Default: one a core, on Ray all of the cluster.")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
     timeout: Annotated[
         float, typer.Option(help="Seconds for a prediction and its gold together.")
@@ -141,7 +143,6 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     ] = Driver.PYTEST,
 ) -> None:
     """Score prediction files and print the table."""
-    optional: dict[str, Any] = {} if workers is None else {"workers": workers}
     request = Request(
         set_name=set_name,
         predictions=predictions or (),
@@ -158,7 +159,7 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         resume=resume,
         cache=cache,
         ray=ray,
-        **optional,
+        workers=workers,
     )
     with loading_bar(_messages) as progress:
         plan = prepare(request, say=_say, progress=progress)

@@ -27,11 +27,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--bird-variants", default=None, metavar="FOLDER|N", help="variants of the databases")
     group.addoption("--bird-profile", default="official", choices=["official", "faithful"])
     group.addoption(
-        "--bird-workers", type=int, default=None, metavar="N", help="threads (default: one a core)"
+        "--bird-workers", type=int, default=None, metavar="N", help="processes (default: one a core)"
     )
     group.addoption("--bird-limit", type=int, default=None, metavar="N", help="first N questions only")
     group.addoption("--bird-extract", default="none", choices=["none", "fences"])
     group.addoption("--bird-allow-missing", action="store_true", help="score what is there")
+    group.addoption(
+        "--bird-no-cache", action="store_true", help="neither use nor keep what earlier runs have found"
+    )
     group.addoption("--bird-out", default="results", metavar="DIR", help="parent of run folders")
 
 
@@ -59,7 +62,6 @@ def _request(config: pytest.Config) -> "Request":
     from harness.predictions import Extract  # noqa: PLC0415
     from harness.words import Profile  # noqa: PLC0415
 
-    workers = config.getoption("--bird-workers")
     metrics = config.getoption("--bird-metrics")
     return Request(
         set_name=config.getoption("--bird-set"),
@@ -72,5 +74,6 @@ def _request(config: pytest.Config) -> "Request":
         profile=Profile(config.getoption("--bird-profile")),
         limit=config.getoption("--bird-limit"),
         out=Path(config.getoption("--bird-out")),
-        **({"workers": workers} if workers is not None else {}),
+        workers=config.getoption("--bird-workers"),
+        cache=not config.getoption("--bird-no-cache"),
     )
