@@ -213,9 +213,9 @@ def _is_refusal(lost: EngineLost) -> bool:
 def _code(lost: EngineLost) -> str | None:
     """The server's own code for what the driver raised."""
     cause = lost.__cause__
-    # Of psycopg's errors, and of PyMySQL's; neither driver is imported here for it.
-    if isinstance(state := getattr(cause, "sqlstate", None), str):
-        return state
+    # PyMySQL's errors have a number and an SQLSTATE, psycopg's that alone; neither driver is imported for it.
     if cause is not None and not isinstance(cause, OSError) and cause.args and isinstance(cause.args[0], int):
         return str(cause.args[0])
+    if isinstance(state := getattr(cause, "sqlstate", None), str):
+        return state
     return None

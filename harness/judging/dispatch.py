@@ -133,9 +133,14 @@ class Judging:
         except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
             judged = self._broken(sheet, explain(error))
         self._count(sheet.dialect, judged)
-        self._remember(question, sheet, judged)
+        kinds = self._worth_keeping(question, sheet, judged)
+        for values in kinds.values():
+            self._recall.note(values)
         for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
             self._answer((sheet.dialect, sheet.question, text), judgement)
+        # Nobody has to wait for the disk.
+        for kind, values in kinds.items():
+            self._recall.store(values, kind)
 
     def _broken(self, sheet: Sheet, why: str) -> Judged:
         judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(sheet.dialect), error=why)
@@ -157,7 +162,10 @@ class Judging:
         for future in waiting:
             future.cancel()
 
-    def _remember(self, question: Question, sheet: Sheet, judged: Judged) -> None:
+    def _worth_keeping(
+        self, question: Question, sheet: Sheet, judged: Judged
+    ) -> dict[Kind, dict[bytes, bytes]]:
+        """What another run may use of what came of a sheet, by its addresses."""
         dialect = sheet.dialect
         executions = {
             self._addresses.execution(question, dialect, text): encoded
@@ -170,8 +178,10 @@ class Judging:
             for text, judgement in zip(sheet.texts, judged.judgements, strict=True)
             if judgement.outcome not in _NOT_KEPT
         }
-        for kind, values in ((Kind.EXECUTION, executions), (Kind.JUDGEMENT, judgements)):
-            self._recall.put({each: value for each, value in values.items() if each is not None}, kind)
+        return {
+            kind: {address: value for address, value in values.items() if address is not None}
+            for kind, values in ((Kind.EXECUTION, executions), (Kind.JUDGEMENT, judgements))
+        }
 
     def _answer(self, key: tuple[Dialect, str, str], judgement: Judgement) -> None:
         with self._lock:

@@ -41,9 +41,12 @@ class Recall:
             found |= stored
         return found
 
-    def put(self, values: Mapping[bytes, bytes], kind: Kind) -> None:
-        """Remember values of a kind."""
+    def note(self, values: Mapping[bytes, bytes]) -> None:
+        """Remember values for this run; quick."""
         self._keep(values)
+
+    def store(self, values: Mapping[bytes, bytes], kind: Kind) -> None:
+        """Keep values of a kind, which have been noted, for later runs."""
         if self._store is not None and values:
             self._store.put(values, kind)
 

@@ -63,8 +63,9 @@ def prey(request: pytest.FixtureRequest) -> Iterator[Victim]:
 
 
 SORTED_ON_DISK = {
-    Dialect.MYSQL: "SELECT LENGTH(x) FROM (SELECT REPEAT(SHA2(CONCAT(table_name, column_name), 256), 200)"
-    " AS x FROM information_schema.columns) AS t ORDER BY x LIMIT 5",
+    Dialect.MYSQL: "WITH RECURSIVE d(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM d WHERE n < 999)"
+    " SELECT LENGTH(x) FROM (SELECT REPEAT(SHA2(CONCAT(a.n, '-', b.n), 256), 200) AS x"
+    " FROM d AS a, d AS b WHERE b.n < 4) AS t ORDER BY x LIMIT 5 OFFSET 3900",
     Dialect.POSTGRESQL: "SELECT COUNT(*) FROM (SELECT REPEAT(MD5(g::text), 30) AS x"
     " FROM generate_series(1, 100000) AS g ORDER BY 1 OFFSET 1) AS t",
 }
