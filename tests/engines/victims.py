@@ -188,10 +188,11 @@ def _has_containers(dialect: Dialect) -> bool:
 
 def _in_container(dialect: Dialect, folder: Path) -> Iterator[Victim]:
     variable = compose.image_variable(dialect)
-    image = envfile.read(envfile.default_path())[variable]
+    image = os.environ.get(variable) or envfile.read(envfile.default_path()).get(variable)
     kept = {name: os.environ.pop(name) for name in _COMPOSE_VARIABLES if name in os.environ}
     env = folder / ".env"
-    envfile.write(env, variable, image)
+    if image is not None:
+        envfile.write(env, variable, image)
     try:
         [server] = compose.up([dialect], env=env)
         yield Victim(server, folder)
