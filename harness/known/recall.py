@@ -8,6 +8,9 @@ from harness.known.store import Kind, Store
 
 _ROOM = 64 * 2**20
 
+_WRITTEN_AT_ONCE = 200
+"""A transaction takes as long as a short query, so values share one. A kill loses them."""
+
 
 class Recall:
     """Values by their addresses; thread-safe.
@@ -22,6 +25,7 @@ class Recall:
         self._room = room
         self._lock = Lock()
         self._memory: OrderedDict[bytes, bytes] = OrderedDict()
+        self._unwritten: dict[Kind, dict[bytes, bytes]] = {}
 
     def get(self, addresses: Iterable[bytes]) -> dict[bytes, bytes]:
         """Those that are known."""
@@ -46,9 +50,20 @@ class Recall:
         self._keep(values)
 
     def store(self, values: Mapping[bytes, bytes], kind: Kind) -> None:
-        """Keep values of a kind, which have been noted, for later runs."""
-        if self._store is not None and values:
-            self._store.put(values, kind)
+        """Keep values of a kind, which have been noted, for later runs; now or with others that come."""
+        if self._store is None:
+            return
+        with self._lock:
+            self._unwritten.setdefault(kind, {}).update(values)
+            if sum(map(len, self._unwritten.values())) < _WRITTEN_AT_ONCE:
+                return
+            unwritten, self._unwritten = self._unwritten, {}
+        self._write(unwritten)
+
+    def _write(self, unwritten: Mapping[Kind, Mapping[bytes, bytes]]) -> None:
+        for kind, values in unwritten.items():
+            if self._store is not None and values:
+                self._store.put(values, kind)
 
     def _keep(self, values: Mapping[bytes, bytes]) -> None:
         with self._lock:
@@ -61,6 +76,9 @@ class Recall:
                 self._room += len(forgotten)
 
     def close(self) -> None:
-        """Close the store."""
+        """Write what is not written, and close the store."""
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, {}
+        self._write(unwritten)
         if self._store is not None:
             self._store.close()
