@@ -94,13 +94,7 @@ class Judgement:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """Back from `to_json`'s values."""
-        error_class, structure = record["error_class"], record["structure"]
-        typed: dict[str, Any] = {
-            "outcome": Outcome(record["outcome"]),
-            "error_class": None if error_class is None else ErrorClass(error_class),
-            "structure": None if structure is None else Structure.from_json(structure),
-        }
-        return cls(**{**record, **typed})
+        return cls(**{**record, **_typed(record)})
 
 
 @dataclass(frozen=True)
@@ -143,17 +137,23 @@ class PairResult:
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """Back from `to_json`'s values, checked against the vocabularies."""
-        error_class, structure = record.get("error_class"), record.get("structure")
         typed: dict[str, Any] = {
             "dialect": Dialect(record["dialect"]),
             "difficulty": Difficulty(record["difficulty"]),
-            "outcome": Outcome(record["outcome"]),
             "gold_origin": GoldOrigin(record["gold_origin"]),
-            "error_class": None if error_class is None else ErrorClass(error_class),
             "timings": {method: Timing(**timing) for method, timing in record.get("timings", {}).items()},
-            "structure": None if structure is None else Structure.from_json(structure),
         }
-        return cls(**{**record, **typed})
+        return cls(**{**record, **_typed(record), **typed})
+
+
+def _typed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What judgements and results have both and JSON has no type for."""
+    error_class, structure = record.get("error_class"), record.get("structure")
+    return {
+        "outcome": Outcome(record["outcome"]),
+        "error_class": None if error_class is None else ErrorClass(error_class),
+        "structure": None if structure is None else Structure.from_json(structure),
+    }
 
 
 _PLAIN = frozenset((str, float, int, bool, type(None)))

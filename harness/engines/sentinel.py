@@ -39,7 +39,7 @@ def posted(server: Server) -> Iterator[Sentinel]:
         EngineLost: the server does not answer, or has no connection left.
     """
     try:
-        connection = _connect(server)
+        connection = administrating(server)
     except _FAILURES as error:
         words = " ".join(str(error.args[-1] if error.args else error).split())
         raise EngineLost(f"{server.dialect} at {server.address}: {words}") from error
@@ -50,7 +50,8 @@ def posted(server: Server) -> Iterator[Sentinel]:
             connection.close()
 
 
-def _connect(server: Server) -> Any:
+def administrating(server: Server) -> Any:
+    """A new connection of the administrating account. Raises what its driver does."""
     if server.dialect is Dialect.MYSQL:
         return pymysql.connect(
             host=server.host,

@@ -41,13 +41,9 @@ class Recall:
                     found[address] = value
         if self._store is not None and missing:
             stored = self._store.get(missing)
-            self._keep(stored)
+            self.note(stored)
             found |= stored
         return found
-
-    def note(self, values: Mapping[bytes, bytes]) -> None:
-        """Remember values for this run; quick."""
-        self._keep(values)
 
     def store(self, values: Mapping[bytes, bytes], kind: Kind) -> None:
         """Keep values of a kind, which have been noted, for later runs; now or with others that come."""
@@ -65,7 +61,8 @@ class Recall:
             if self._store is not None and values:
                 self._store.put(values, kind)
 
-    def _keep(self, values: Mapping[bytes, bytes]) -> None:
+    def note(self, values: Mapping[bytes, bytes]) -> None:
+        """Remember values for this run; quick."""
         with self._lock:
             for address, value in values.items():
                 if address not in self._memory:

@@ -196,6 +196,12 @@ def test_a_complete_run_that_is_resumed_runs_nothing_and_prints_its_table(
     assert done.summary == summary
 
 
+def require_same(done: Done, undisturbed: Done) -> None:
+    assert done.code == 0, done.said
+    assert done.outcomes == undisturbed.outcomes
+    assert done.summary == undisturbed.summary
+
+
 @pytest.mark.parametrize("end", [Victim.kill, Victim.stop])
 def test_a_server_that_ends_and_is_started_again_in_mid_run_changes_no_outcome(
     prey: Victim, undisturbed: Done, tmp_path: Path, end: Callable[[Victim], None]
@@ -205,9 +211,7 @@ def test_a_server_that_ends_and_is_started_again_in_mid_run_changes_no_outcome(
     end(prey)
     prey.start()
     done = run.done()
-    assert done.code == 0, done.said
-    assert done.outcomes == undisturbed.outcomes
-    assert done.summary == undisturbed.summary
+    require_same(done, undisturbed)
 
 
 def test_a_server_without_connections_for_a_while_changes_no_outcome(
@@ -227,9 +231,7 @@ def test_a_server_without_connections_for_a_while_changes_no_outcome(
                     prey.ask(MANY[prey.server.dialect])
                     break
     done = run.done()
-    assert done.code == 0, done.said
-    assert done.outcomes == undisturbed.outcomes
-    assert done.summary == undisturbed.summary
+    require_same(done, undisturbed)
 
 
 def test_a_server_that_stays_away_ends_the_run_with_its_last_words_and_the_rest_is_resumed(
@@ -253,9 +255,7 @@ def test_a_server_that_stays_away_ends_the_run_with_its_last_words_and_the_rest_
     assert prey.server.password not in done.said
 
     done = resumed(prey, done.folder)
-    assert done.code == 0, done.said
-    assert done.outcomes == undisturbed.outcomes
-    assert done.summary == undisturbed.summary
+    require_same(done, undisturbed)
 
 
 def test_a_worker_that_is_killed_in_mid_run_changes_no_outcome(
@@ -268,9 +268,7 @@ def test_a_worker_that_is_killed_in_mid_run_changes_no_outcome(
     for worker in workers:
         os.kill(worker, signal.SIGKILL)
     done = run.done()
-    assert done.code == 0, done.said
-    assert done.outcomes == undisturbed.outcomes
-    assert done.summary == undisturbed.summary
+    require_same(done, undisturbed)
 
 
 @pytest.mark.parametrize(
@@ -298,9 +296,7 @@ def test_a_harness_that_ends_in_mid_run_leaves_nothing_running_and_is_resumed(  
     assert kept == {key: undisturbed.outcomes[key] for key in kept}
 
     done = resumed(prey, done.folder, f"--driver={driver}")
-    assert done.code == 0, done.said
-    assert done.outcomes == undisturbed.outcomes
-    assert done.summary == undisturbed.summary
+    require_same(done, undisturbed)
 
 
 def test_a_disk_without_room_is_no_texts_fault(native_prey: Victim, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from harness.engines.sentinel import _connect as administrating
+from harness.engines.sentinel import administrating
 from harness.engines.server import Origin, Server
 from harness.errors import EngineUnavailable
 from harness.provision import compose, containers, envfile, native

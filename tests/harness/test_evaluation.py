@@ -22,7 +22,7 @@ from harness.readers.prediction_files import Format
 from harness.variants import find_variants
 from harness.words import Dialect, Difficulty, Profile
 from tests.evaluating import results
-from tests.harness.in_process import threads
+from tests.harness.judging.in_process import threads
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 FOREVER = f"{ENDLESS} SELECT count(*) FROM n"

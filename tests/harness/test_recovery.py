@@ -16,7 +16,7 @@ import pytest
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, Session
 from harness.engines.namespace import Database
-from harness.engines.sentinel import _connect as administrating
+from harness.engines.sentinel import administrating
 from harness.engines.server import Server
 from harness.execution import Ending, Limits
 from harness.patience import Patience

@@ -1,9 +1,7 @@
 """Servers that share the work have to be equal; shown on a real server that is known by two addresses."""
 
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
@@ -12,24 +10,12 @@ import pytest
 from harness import provision
 from harness.engines.server import Server
 from harness.errors import BadInput, EngineUnavailable
-from harness.provision import envfile, native
+from harness.provision import native
 from harness.words import Dialect
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("fresh_machine")]
 
 POSTGRESQL = Dialect.POSTGRESQL
-
-
-@pytest.fixture(autouse=True)
-def _fresh_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No server of the developer's is seen, and none is touched."""
-    for name in ("BIRD_MYSQL_DSN", "BIRD_POSTGRESQL_DSN", "BIRD_PROVISION"):
-        monkeypatch.delenv(name, raising=False)
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)  # for the account that root starts servers as
-        monkeypatch.setenv("BIRD_STATE", folder)
-        monkeypatch.setattr(envfile, "default_path", lambda: Path(folder) / ".env")
-        yield
 
 
 @pytest.fixture(scope="module")

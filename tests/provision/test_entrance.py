@@ -1,8 +1,6 @@
 """Which server is found, and in which order, on real ones."""
 
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -10,22 +8,12 @@ import pytest
 from harness import provision
 from harness.engines.server import Origin, Server
 from harness.errors import BadInput, EngineUnavailable
-from harness.provision import dsn, envfile, native
+from harness.provision import dsn, native
 from harness.words import Dialect
 
+pytestmark = pytest.mark.usefixtures("fresh_machine")
+
 POSTGRESQL = Dialect.POSTGRESQL
-
-
-@pytest.fixture(autouse=True)
-def _fresh_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No server of the developer's is seen, and none is touched."""
-    for name in ("BIRD_MYSQL_DSN", "BIRD_POSTGRESQL_DSN", "BIRD_PROVISION"):
-        monkeypatch.delenv(name, raising=False)
-    with tempfile.TemporaryDirectory() as folder:
-        Path(folder).chmod(0o755)  # for the account that root starts servers as
-        monkeypatch.setenv("BIRD_STATE", folder)
-        monkeypatch.setattr(envfile, "default_path", lambda: Path(folder) / ".env")
-        yield
 
 
 @pytest.fixture(scope="module")
