@@ -93,10 +93,12 @@ class RayWorkers:
     def close(self) -> None:
         """See `Workers.close`. A cluster that was started here ends."""
         self._closed = True
+        # Before the actors end: what waits would otherwise be taken up, and fail instead of being cancelled.
+        self._threads.shutdown(wait=False, cancel_futures=True)
         try:
             for actor in self._actors:
                 self._ray.kill(actor)
-            self._threads.shutdown(cancel_futures=True)
+            self._threads.shutdown()
         finally:
             self._cluster.close()
 

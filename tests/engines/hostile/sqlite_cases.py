@@ -246,7 +246,7 @@ _ENDLESS_ONES = {
     "b.i > a.i) < 0",
     "cross join": f"{_THOUSAND} SELECT count(*) FROM " + ", ".join(f"n AS n{number}" for number in range(60)),
     "cross join of tables": "SELECT count(*) FROM " + ", ".join(f"animal AS a{n}" for n in range(60)),
-    "slow function": f"{_MILLION} SELECT sum(length(hex(zeroblob(1000000)))) FROM n",
+    "slow function": f"{_MILLION} SELECT sum(length(hex(zeroblob(1000000 + n.i)))) FROM n",
     "random": f"{_MILLION} SELECT sum(length(randomblob(1000000))) FROM n",
     "dates": f"{_MILLION} SELECT count(DISTINCT date('now', n.i || ' days')) FROM n, animal, animal "
     "AS b, n AS c",
