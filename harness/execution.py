@@ -12,6 +12,8 @@ from harness.engines.base import Engine, Row, Session, SqlError, SqlTimeout, Sql
 from harness.engines.namespace import Database
 from harness.watchdog import WATCHDOG
 
+_SIZED = (str, bytes)
+
 
 class Ending(StrEnum):
     """How the run of one SQL text can end."""
@@ -76,7 +78,7 @@ def _collect(session: Session, sql: str, limits: Limits) -> tuple[Ending, tuple[
     size = 0
     for batch in session.batches(sql):
         rows += batch
-        size += sum(map(_size, chain.from_iterable(batch)))
+        size += _size(batch)
         if len(rows) > limits.rows:
             return Ending.TOO_LARGE, (), f"more than {limits.rows:,} rows"
         if size > limits.bytes:
@@ -84,8 +86,12 @@ def _collect(session: Session, sql: str, limits: Limits) -> tuple[Ending, tuple[
     return Ending.ROWS, tuple(rows), None
 
 
-def _size(value: object) -> int:
-    """Bytes of a text or of bytes as Python keeps them; other values are small."""
-    if not isinstance(value, str | bytes):
-        return 0
-    return len(value) if isinstance(value, bytes) or value.isascii() else 4 * len(value)
+def _size(rows: list[Row]) -> int:
+    """Bytes of texts and of bytes as Python keeps them; other values are small."""
+    return sum(
+        [
+            len(value) if isinstance(value, bytes) or value.isascii() else 4 * len(value)
+            for value in chain.from_iterable(rows)
+            if isinstance(value, _SIZED)
+        ]
+    )

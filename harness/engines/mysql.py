@@ -44,6 +44,7 @@ class MySQLSession:
         self._server = server
         self._connections = connections
         self._seconds = seconds
+        self._database = database
         self._connection = connections.take(database, seconds)
         self._closing = contextlib.ExitStack()
         self._thread: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
@@ -133,7 +134,7 @@ class MySQLSession:
     ) -> None:
         self._closing.close()
         if not (self._runs or self._stopped or self._broken):
-            self._connections.give(self._connection)
+            self._connections.give(self._connection, self._database)
             return
         close_at_once(self._connection)
         if self._runs or self._stopped:

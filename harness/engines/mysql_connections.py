@@ -6,7 +6,6 @@ TLS is left out where nobody can listen: it would take fifty times as long.
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
 import contextlib
-import select
 from threading import Lock
 from typing import Any
 
@@ -29,14 +28,16 @@ class MySQLConnections:
     """Makes connections, and keeps those that can serve another session.
 
     A kept one is reset by the server: that undoes settings and user variables, drops temporary tables and
-    prepared statements and frees locks. It costs a third of a new connection.
+    prepared statements and frees locks, and leaves the database, which no query can change. It costs a third
+    of a new connection, most of it while the last result is being scored: the answer is read when the
+    connection is used again.
     https://dev.mysql.com/doc/c-api/9.7/en/mysql-reset-connection.html
     """
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self._lock = Lock()
-        self._waiting: list[Connection[Any]] = []
+        self._waiting: list[tuple[Connection[Any], Database]] = []
 
     def take(self, database: Database, seconds: float) -> Connection[Any]:
         """A connection to `database`, read-only and with `seconds` as the limit of each statement.
@@ -51,11 +52,14 @@ class MySQLConnections:
             f"SET NAMES utf8mb4{collation}, SESSION transaction_read_only = 1, "
             f"SESSION max_execution_time = {max(1, round(seconds * 1000))}"
         )
-        while kept := self._kept():
+        while waiting := self._pop():
+            kept, of = waiting
             try:
                 kept._read_timeout = seconds + GRACE_SECONDS  # type: ignore[attr-defined]  # noqa: SLF001
+                kept._read_ok_packet()  # type: ignore[attr-defined]  # noqa: SLF001 - see `give`
                 kept.query(settings)
-                kept.select_db(database.mysql_database)
+                if of.mysql_database != database.mysql_database:
+                    kept.select_db(database.mysql_database)
             except (pymysql.Error, OSError):
                 close_at_once(kept)
             else:
@@ -71,28 +75,20 @@ class MySQLConnections:
             init_command=settings,
         )
 
-    def _kept(self) -> Connection[Any] | None:
-        """One that waits and that the server has not closed meanwhile."""
-        while True:
-            with self._lock:
-                if not self._waiting:
-                    return None
-                connection = self._waiting.pop()
-            if not _has_something_to_read(connection):
-                return connection
-            close_at_once(connection)
+    def _pop(self) -> tuple[Connection[Any], Database] | None:
+        with self._lock:
+            return self._waiting.pop() if self._waiting else None
 
-    def give(self, connection: Connection[Any]) -> None:
-        """Keep a connection whose last statement has ended, or close it if it cannot be made as new."""
+    def give(self, connection: Connection[Any], database: Database) -> None:
+        """Have a connection whose last statement has ended made as new, and keep it."""
         try:
             # PyMySQL has no public call for it, and an outdated name for the number.
             connection._execute_command(COMMAND.COM_END, b"")  # type: ignore[attr-defined]  # noqa: SLF001
-            connection._read_ok_packet()  # type: ignore[attr-defined]  # noqa: SLF001
         except (pymysql.Error, OSError):
             close_at_once(connection)
             return
         with self._lock:
-            self._waiting.append(connection)
+            self._waiting.append((connection, database))
 
     def kill(self, thread: int, what: str) -> None:
         """Have the server end a QUERY or a CONNECTION of the reading role; nothing if it has ended."""
@@ -107,7 +103,7 @@ class MySQLConnections:
         """Close those that wait."""
         with self._lock:
             while self._waiting:
-                close_at_once(self._waiting.pop())
+                close_at_once(self._waiting.pop()[0])
 
 
 def connect(server: Server, user: str, password: str, **options: Any) -> Connection[Any]:
@@ -136,10 +132,3 @@ def connect(server: Server, user: str, password: str, **options: Any) -> Connect
 def close_at_once(connection: Connection[Any]) -> None:
     """Close a connection; an orderly close would first read every row that the server still wants to send."""
     connection._force_close()  # type: ignore[attr-defined]  # noqa: SLF001 - no public one
-
-
-def _has_something_to_read(connection: Connection[Any]) -> bool:
-    """Whether a connection that waits is none any more: then its end, or a farewell, is there to be read."""
-    poll = select.poll()
-    poll.register(connection._sock, select.POLLIN)  # type: ignore[attr-defined]  # noqa: SLF001
-    return bool(poll.poll(0))

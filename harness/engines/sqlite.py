@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.namespace import Database
-from harness.engines.sqlite_file import connect
+from harness.engines.sqlite_file import MAPPED_BYTES, connect
 from harness.words import Dialect
 
 _FETCHED_ROWS = 8
@@ -33,8 +33,11 @@ _TOO_LARGE = frozenset({"SQLITE_TOOBIG", "SQLITE_NOMEM", "SQLITE_IOERR_NOMEM"})
 _LOST = ("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_NOTADB")
 """Result codes of a file or disk that is broken: temporary data is in memory, so no statement gets them."""
 
-_KEPT_STATEMENTS = 128
-"""What a connection that is not used again keeps prepared; Python's default."""
+_USED_ONCE = {"kept_statements": 128}
+"""As Python opens a file, and the official script with it."""
+
+_USED_AGAIN = {"kept_statements": 0, "mapped_bytes": MAPPED_BYTES}
+"""Without prepared statements: they would fill the memory of those to come."""
 
 _EXACT_SECONDS = 1e-6
 _THREAD_TIME_IS_EXACT = time.get_clock_info("thread_time").resolution <= _EXACT_SECONDS
@@ -107,8 +110,7 @@ class SQLiteSession:
         self._idle = idle
         self._file = None if idle is None else _File.at(self._path)
         waiting = idle.take(self._file) if idle and self._file else None
-        # A connection that is used again keeps no statement: they would fill the memory of those to come.
-        self._connection = waiting or connect(self._path, kept_statements=0 if idle else _KEPT_STATEMENTS)
+        self._connection = waiting or connect(self._path, **(_USED_AGAIN if idle else _USED_ONCE))
         self._ran_to_its_end = True
 
     def batches(self, sql: str) -> Iterator[list[Row]]:

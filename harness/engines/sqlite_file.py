@@ -14,6 +14,12 @@ HEAP_BYTES = 256 * 2**20
 VALUE_BYTES = 16 * 2**20
 """The largest text, blob or row; `SQLITE_TOOBIG` beyond it."""
 
+MAPPED_BYTES = 64 * 2**20
+"""How much of a file a connection that is used again reads where the system has it, instead of copying it.
+
+https://www.sqlite.org/mmap.html
+"""
+
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: VALUE_BYTES,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 2**20,
@@ -74,7 +80,7 @@ def _bound_memory() -> None:
     connection.close()
 
 
-def connect(path: Path, kept_statements: int) -> sqlite3.Connection:
+def connect(path: Path, kept_statements: int, mapped_bytes: int = 0) -> sqlite3.Connection:
     """Open a database file for reading, with all the limits.
 
     Temporary tables and sorters stay in memory, under the heap limit: so no statement can fill a disk, and
@@ -91,6 +97,8 @@ def connect(path: Path, kept_statements: int) -> sqlite3.Connection:
     except sqlite3.Error as error:
         raise EngineLost(f"SQLite cannot open {path}: {error}") from error
     connection.execute("PRAGMA temp_store=MEMORY")
+    if mapped_bytes:
+        connection.execute(f"PRAGMA mmap_size={mapped_bytes}")
     connection.execute("PRAGMA trusted_schema=OFF")
     if sys.version_info >= (3, 12):
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
