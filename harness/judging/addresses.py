@@ -8,7 +8,8 @@ and the texts.
 import hashlib
 import json
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +20,7 @@ from harness.errors import BadInput
 from harness.judging.golds import Golds
 from harness.judging.sheets import Setup
 from harness.known.digests import digests
-from harness.known.volatility import is_volatile
+from harness.known.lasting import Lasting, lasting
 from harness.once import Once
 from harness.outcomes import GoldOrigin
 from harness.words import Dialect
@@ -44,7 +45,8 @@ class Addresses:
     """The addresses of one run; thread-safe.
 
     None is the address of what is decided by the clock or by chance, too, and of what happens in a database
-    whose file cannot be read.
+    whose file cannot be read. What is the same all day has the day in its address, where the engine's days
+    are those of UTC.
 
     Args:
         setup: what is the same for every sheet of the run.
@@ -58,10 +60,11 @@ class Addresses:
     def __init__(self, setup: Setup, golds: Golds, engines: Mapping[Dialect, Engine]) -> None:
         self._setup = setup
         self._golds = golds
+        settings = {dialect: dict(sorted(engine.settings().items())) for dialect, engine in engines.items()}
         self._engines = {
-            dialect: [dialect, engine.version(), dict(sorted(engine.settings().items()))]
-            for dialect, engine in engines.items()
+            dialect: [dialect, engine.version(), settings[dialect]] for dialect, engine in engines.items()
         }
+        self._in_utc = {dialect for dialect, found in settings.items() if _in_utc(found)}
         self._begun = Once()
 
     def _places(self, dialect: Dialect, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
@@ -83,26 +86,47 @@ class Addresses:
         scoring = [list(setup.metrics), variants, repr(setup.questions.schemas.get(db_id))]
         return _begun("execution", place), _begun("judgement", [place, scoring])
 
-    def execution(self, question: Question, dialect: Dialect, sql: str) -> bytes | None:
-        """That of what came of a text."""
-        places = self._places(dialect, question.db_id)
-        return None if places is None or is_volatile(sql) else _address(places[0], sql)
+    def execution(self, question: Question, dialect: Dialect, sql: str, day: str) -> bytes | None:
+        """That of what came of a text, begun on a `day` in UTC."""
+        return self._address(0, question, dialect, day, [sql], sql)
 
-    def gold(self, question: Question, dialect: Dialect) -> bytes | None:
+    def gold(self, question: Question, dialect: Dialect, day: str) -> bytes | None:
         """That of what came of gold: of the same text as a prediction's, unless it is translated."""
         written = self._golds.written(question, dialect)
         if self._golds.origin(question, dialect) is not GoldOrigin.TRANSLATED:
-            return self.execution(question, dialect, written)
-        places = self._places(dialect, question.db_id)
-        return None if places is None or is_volatile(written) else _address(places[0], "translated", written)
+            return self.execution(question, dialect, written, day)
+        return self._address(0, question, dialect, day, ["translated", written], written)
 
-    def judgement(self, question: Question, dialect: Dialect, sql: str) -> bytes | None:
+    def judgement(self, question: Question, dialect: Dialect, sql: str, day: str) -> bytes | None:
         """That of what a prediction comes to."""
-        places = self._places(dialect, question.db_id)
         written = self._golds.written(question, dialect)
-        if places is None or is_volatile(sql) or is_volatile(written):
+        texts = [self._golds.origin(question, dialect), written, sql]
+        return self._address(1, question, dialect, day, texts, sql, written)
+
+    def _address(
+        self, kind: int, question: Question, dialect: Dialect, day: str, texts: Sequence[str], *run: str
+    ) -> bytes | None:
+        """The address of `texts`, which come to what the texts that are `run` do."""
+        places = self._places(dialect, question.db_id)
+        if places is None:
             return None
-        return _address(places[1], self._golds.origin(question, dialect), written, sql)
+        lasts = {lasting(sql) for sql in run}
+        if lasts == {Lasting.ALWAYS}:
+            return _address(places[kind], *texts)
+        if Lasting.NEVER in lasts or dialect not in self._in_utc:
+            return None
+        return _address(places[kind], day, *texts)
+
+
+def today() -> str:
+    """The day in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def _in_utc(settings: Mapping[str, str]) -> bool:
+    """Whether a day of an engine's begins and ends as it does in UTC; SQLite has no other days."""
+    zone = settings.get("time_zone") or settings.get("TimeZone") or "UTC"
+    return zone in {"+00:00", "UTC", "Etc/UTC"}
 
 
 def _begun(kind: str, facts: object) -> "hashlib._Hash":

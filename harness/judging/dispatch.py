@@ -14,7 +14,7 @@ from threading import Lock
 
 from harness.benchmark import Question
 from harness.engines.base import Engine
-from harness.judging.addresses import Addresses
+from harness.judging.addresses import Addresses, today
 from harness.judging.golds import Golds
 from harness.judging.sheets import Judged, Setup, Sheet, Workers, explain
 from harness.known.recall import Recall
@@ -84,45 +84,69 @@ class Judging:
     def begin(self, asked: Sequence[Asked]) -> list[Future[Judgement]]:
         """Have texts judged; one future each, which never raises for what an engine or a statement does."""
         futures: list[Future[Judgement]] = []
-        new: dict[Asked, Future[Judgement]] = {}
+        new: list[Asked] = []
         with self._lock:
             for each in asked:
                 future = self._running.get(each.key)
                 if future is None:
-                    future = self._running[each.key] = new[each] = Future()
+                    future = self._running[each.key] = Future()
+                    new.append(each)
                 futures.append(future)
-        self._look_up(new)
-        for texts in _heaviest_first(list(_by_question(new).values())):
-            self._submit(texts[0].question, texts[0].dialect, [each.sql for each in texts])
+        # What ends after midnight is kept as this day's, which nobody asks for any more then.
+        day = today()
+        sheets = _by_question(new)
+        # Workers take a moment to start, in which the rest is looked up.
+        knowable = []
+        for texts in sheets:
+            if self._addresses.gold(texts[0].question, texts[0].dialect, day) is None:
+                self._submit(texts, day)
+            else:
+                knowable.append(texts)
+        for texts in _heaviest_first(self._unknown(knowable, day)):
+            self._submit(texts, day)
         return futures
 
-    def _look_up(self, new: dict[Asked, Future[Judgement]]) -> None:
-        """Answer what is known, and take it out of `new`."""
-        addresses = {each: self._addresses.judgement(each.question, each.dialect, each.sql) for each in new}
+    def _unknown(self, sheets: list[list[Asked]], day: str) -> list[list[Asked]]:
+        """Answer what is known; what remains."""
+        addresses = {
+            each: self._addresses.judgement(each.question, each.dialect, each.sql, day)
+            for texts in sheets
+            for each in texts
+        }
         known = self._recall.get(address for address in addresses.values() if address is not None)
-        for each, address in addresses.items():
-            if address is not None and address in known:
-                del new[each]
-                self._answer(each.key, Judgement.from_json(json.loads(known[address])))
+        remaining = []
+        for texts in sheets:
+            unknown = []
+            for each in texts:
+                address = addresses[each]
+                if address is not None and address in known:
+                    self._answer(each.key, Judgement.from_json(json.loads(known[address])))
+                else:
+                    unknown.append(each)
+            if unknown:
+                remaining.append(unknown)
+        return remaining
 
-    def _submit(self, question: Question, dialect: Dialect, texts: Sequence[str]) -> None:
-        addresses = {text: self._addresses.execution(question, dialect, text) for text in texts}
-        gold = self._addresses.gold(question, dialect)
+    def _submit(self, asked: Sequence[Asked], day: str) -> None:
+        question, dialect = asked[0].question, asked[0].dialect
+        texts = tuple(each.sql for each in asked)
+        addresses = {text: self._addresses.execution(question, dialect, text, day) for text in texts}
+        gold = self._addresses.gold(question, dialect, day)
         wanted = [address for address in (gold, *addresses.values()) if address is not None]
         known = self._recall.get(wanted)
         sheet = Sheet(
             dialect,
             question.key,
-            tuple(texts),
+            texts,
             {text: known[address] for text, address in addresses.items() if address in known},
             known.get(gold) if gold is not None else None,
         )
         with self._lock:
             future = self._workers.submit(sheet)
             self._sheets[future] = sheet
-        future.add_done_callback(lambda future: self._finish(question, sheet, future))
+        future.add_done_callback(lambda future: self._finish(question, sheet, day, future))
 
-    def _finish(self, question: Question, sheet: Sheet, future: Future[Judged]) -> None:
+    def _finish(self, question: Question, sheet: Sheet, day: str, future: Future[Judged]) -> None:
         with self._lock:
             self._sheets.pop(future, None)
         try:
@@ -133,7 +157,7 @@ class Judging:
         except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
             judged = self._broken(sheet, explain(error))
         self._count(sheet.dialect, judged)
-        kinds = self._worth_keeping(question, sheet, judged)
+        kinds = self._worth_keeping(question, sheet, day, judged)
         for values in kinds.values():
             self._recall.note(values)
         for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
@@ -163,18 +187,18 @@ class Judging:
             future.cancel()
 
     def _worth_keeping(
-        self, question: Question, sheet: Sheet, judged: Judged
+        self, question: Question, sheet: Sheet, day: str, judged: Judged
     ) -> dict[Kind, dict[bytes, bytes]]:
         """What another run may use of what came of a sheet, by its addresses."""
         dialect = sheet.dialect
         executions = {
-            self._addresses.execution(question, dialect, text): encoded
+            self._addresses.execution(question, dialect, text, day): encoded
             for text, encoded in judged.executed.items()
         }
         if judged.gold is not None:
-            executions[self._addresses.gold(question, dialect)] = judged.gold
+            executions[self._addresses.gold(question, dialect, day)] = judged.gold
         judgements = {
-            self._addresses.judgement(question, dialect, text): _as_bytes(judgement)
+            self._addresses.judgement(question, dialect, text, day): _as_bytes(judgement)
             for text, judgement in zip(sheet.texts, judged.judgements, strict=True)
             if judgement.outcome not in _NOT_KEPT
         }
@@ -198,11 +222,11 @@ def _as_bytes(judgement: Judgement) -> bytes:
     return json.dumps(judgement.to_json(), separators=(",", ":")).encode()
 
 
-def _by_question(asked: Iterable[Asked]) -> dict[tuple[Dialect, str], list[Asked]]:
+def _by_question(asked: Iterable[Asked]) -> list[list[Asked]]:
     sheets: dict[tuple[Dialect, str], list[Asked]] = {}
     for each in asked:
         sheets.setdefault((each.dialect, each.question.key), []).append(each)
-    return sheets
+    return list(sheets.values())
 
 
 def _heaviest_first(sheets: list[list[Asked]]) -> list[list[Asked]]:

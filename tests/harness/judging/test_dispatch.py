@@ -8,7 +8,11 @@ import pytest
 
 from harness.benchmark import Question
 from harness.engines.sqlite import SQLiteEngine
+from harness.execution import Limits
+from harness.judging import dispatch
+from harness.judging.addresses import Addresses
 from harness.judging.dispatch import Asked, Judging
+from harness.judging.golds import Golds
 from harness.judging.judge import Judge
 from harness.judging.sheets import Judged, Setup, Sheet
 from harness.known.codec import decode
@@ -138,6 +142,29 @@ def test_what_chance_or_the_clock_decides_is_never_known(setup: Setup, opened: O
     judging, workers = opened()
     ask(judging, (question(setup), sql))
     assert len(workers.sheets) == 1
+
+
+def test_what_asks_for_the_date_is_known_for_the_day(
+    setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judging, workers = opened()
+    sql = "SELECT strftime('%Y', 'now')"
+    for day, sheets in (("2026-12-31", 1), ("2026-12-31", 1), ("2027-01-01", 2)):
+        monkeypatch.setattr(dispatch, "today", lambda day=day: day)
+        ask(judging, (question(setup), sql))
+        assert len(workers.sheets) == sheets
+
+
+@pytest.mark.parametrize(
+    ("zone", "is_kept"), [({"time_zone": "+00:00"}, True), ({"TimeZone": "UTC"}, True), ({}, True)]
+    + [({"time_zone": zone}, False) for zone in ("SYSTEM", "+02:00", "Europe/Berlin")],
+)  # fmt: skip
+def test_a_day_is_one_in_utc(setup: Setup, zone: dict[str, str], *, is_kept: bool) -> None:
+    engine = SQLiteEngine()
+    engine.settings = lambda: zone  # type: ignore[method-assign]
+    addresses = Addresses(setup, Golds(setup.questions, [Dialect.SQLITE], Limits()), {Dialect.SQLITE: engine})
+    address = addresses.execution(question(setup), Dialect.SQLITE, "SELECT CURRENT_DATE", "2026-12-31")
+    assert (address is not None) == is_kept
 
 
 def test_harness_errors_are_not_kept(setup: Setup, tmp_path: Path) -> None:
