@@ -34,6 +34,9 @@ NAIVE_METRICS = {"ex": "ex", "soft_f1": "soft_f1", "r_ves": "r_ves", "r_ves_stab
 """The pass of the naive evaluator that stands beside a metric of ours."""
 
 
+_LIMITED = (Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT, Outcome.PREDICTION_TOO_LARGE)
+
+
 class Contestant(StrEnum):
     """What can be measured."""
 
@@ -43,6 +46,8 @@ class Contestant(StrEnum):
     """Ours by pytest items, with the worker processes' share of the time, and with pytest's."""
     LIBRARY = "library"
     """Ours as a library: one pair after the other."""
+    BATCH = "batch"
+    """Ours as a library: all pairs in one call, without error classes, which naive does not give either."""
 
 
 @dataclass(frozen=True)
@@ -179,10 +184,9 @@ def _pytest(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
     return _measured(read_results(plan.request.out / LATEST), given, seconds, seconds)
 
 
-def _library(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
-    """Overhead: the time of a call less what the database took for what was executed in this call."""
+def _evaluator(contest: Contest, plan: Plan) -> Evaluator:
     plan.close()
-    evaluator = Evaluator(
+    return Evaluator(
         contest.set_name,
         dialects=plan.request.dialects or (),
         metrics=contest.metrics,
@@ -191,9 +195,29 @@ def _library(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
         seconds=contest.seconds,
         bird_home=plan.request.bird_home,
     )
+
+
+def _batch(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    with _evaluator(contest, plan) as evaluator:
+        started = time.perf_counter()
+        asked = [pair for pair in pairs if pair.sql is not None]
+        judgements = evaluator.score(
+            [Answer(pair.question.key, pair.sql or "", pair.dialect) for pair in asked]
+        )
+        seconds = time.perf_counter() - started
+    scores = {pair.name: dict(plan.setup.zero(pair.dialect)) for pair in pairs}
+    scores |= {pair.name: dict(judgement.scores) for pair, judgement in zip(asked, judgements, strict=True)}
+    limited = {
+        pair.name for pair, judgement in zip(asked, judgements, strict=True) if judgement.outcome in _LIMITED
+    }
+    return Measured(seconds, seconds, scores=scores, limited=sorted(limited))
+
+
+def _library(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    """Overhead: the time of a call less what the database took for what was executed in this call."""
     scores, overheads = {}, []
     seen: set[tuple[str, ...]] = set()
-    with evaluator:
+    with _evaluator(contest, plan) as evaluator:
         began = time.perf_counter()
         for pair in pairs:
             if pair.sql is None:
@@ -252,13 +276,12 @@ def _measured(
         for result in results
         for method, timing in result.timings.items()
     }
-    limited = (Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT, Outcome.PREDICTION_TOO_LARGE)
     return Measured(
         seconds,
         whole,
         executed + sum(timings.values()),
         scores={name: dict(result.scores) for name, result in found.items()},
-        limited=sorted(name for name, result in found.items() if result.outcome in limited),
+        limited=sorted(name for name, result in found.items() if result.outcome in _LIMITED),
     )
 
 
@@ -267,6 +290,7 @@ _RUN = {
     Contestant.OURS: _ours,
     Contestant.PYTEST: _pytest,
     Contestant.LIBRARY: _library,
+    Contestant.BATCH: _batch,
 }
 
 

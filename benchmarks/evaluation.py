@@ -1,10 +1,11 @@
 """Prediction files scored by a naive evaluator and by this harness, cold and warm, in the same run.
 
 The naive evaluator (`benchmarks.naive`) works as the official scripts do. *Cold* is the harness with an empty
-store, *warm* with the store that the cold run has left. All three take turns, each run in a process of its
-own that has read and loaded everything before it is timed, with the same engine, drivers, account, limit and
-number of workers. The ratios are those of the median times until the scores of all pairs are there. Every
-pair has to have the same EX and Soft-F1 on both sides, but for those that ran into a limit.
+store, *warm* with the store that the cold run has left, *batch* the harness as a library: all pairs in one
+call of `Evaluator.score`, with an empty store, without error classes. They take turns, each run in a process
+of its own that has read and loaded everything before it is timed, with the same engine, drivers, account,
+limit and number of workers. The ratios are those of the median times until the scores of all pairs are
+there. Every pair has to have the same EX and Soft-F1 on both sides, but for those that ran into a limit.
 
     python -m benchmarks.evaluation --set mini_dev --predictions FOLDER --dialect mysql --workers 2 --runs 3
 
@@ -23,8 +24,11 @@ from benchmarks.agreement import agreement
 from benchmarks.contestants import Contest, Contestant, Measured, run
 from harness.errors import HarnessError
 from harness.execution import Limits
+from harness.metrics import METRICS
 
-NAIVE, COLD, WARM = "naive", "cold", "warm"
+NAIVE, COLD, WARM, BATCH = "naive", "cold", "warm", "batch"
+
+_CONTESTANTS = {NAIVE: Contestant.NAIVE, BATCH: Contestant.BATCH}
 
 Found = Mapping[str, Sequence[Measured]]
 """The runs of each contestant."""
@@ -40,8 +44,9 @@ def rounds(contest: Contest, runs: int, contestants: Sequence[str] = (NAIVE, COL
     for number in range(runs):
         with tempfile.TemporaryDirectory() as store:
             for name in contestants:
-                contestant = Contestant.NAIVE if name == NAIVE else Contestant.OURS
-                found[name].append(run(contestant, contest, Path(store)))
+                contestant = _CONTESTANTS.get(name, Contestant.OURS)
+                folder = Path(store, BATCH) if name == BATCH else Path(store)
+                found[name].append(run(contestant, contest, folder))
                 print(f"run {number + 1}, {name}: {found[name][-1].seconds:.2f} s", flush=True)
         for name in contestants:
             if name != NAIVE:
@@ -98,7 +103,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     timeout: options.Timeout = Limits.seconds,
     bird_home: options.BirdHome = None,
 ) -> None:
-    """Print the medians of all three, their ratios, and a row for docs/performance.md."""
+    """Print the medians of all of them, their ratios, and a row for docs/performance.md."""
     contest = options.contest(
         set_name=set_name,
         predictions=predictions,
@@ -110,7 +115,8 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         timeout=timeout,
         bird_home=bird_home,
     )
-    found = rounds(contest, runs)
+    is_timed = any(METRICS[name].of_timing is not None for name in contest.metrics)
+    found = rounds(contest, runs, (NAIVE, COLD, WARM) if is_timed else (NAIVE, COLD, WARM, BATCH))
     describe(found)
     last = {name: measured[-1] for name, measured in found.items()}
     options.print_row(
@@ -120,7 +126,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
             "pairs": len(last[NAIVE].scores),
             "executions, naive / cold": f"{_count(last[NAIVE].executions)} / {_count(last[COLD].executions)}",
             **{f"{name}, s": _with_spread(measured) for name, measured in found.items()},
-            **{f"naive / {name}": f"{ratio(found, name):.1f}" for name in (COLD, WARM)},
+            **{f"naive / {name}": f"{ratio(found, name):.1f}" for name in found if name != NAIVE},
             "with run folder, s: cold / warm": f"{whole(found[COLD]):.2f} / {whole(found[WARM]):.2f}",
             "pairs/s, " + " / ".join(found): " / ".join(
                 f"{len(last[name].scores) / median(measured):.0f}" for name, measured in found.items()

@@ -11,7 +11,7 @@ It is the same core as that of `bird-harness eval`: the same outcomes and scores
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -61,6 +61,8 @@ class Evaluator:
         seconds: the limit for a prediction and its gold together.
         bird_home: where the published data are; default: as `bird-harness eval` finds them.
         cache: whether what is known from earlier runs is used and added to.
+        diagnose: whether it is found out what is wrong with an answer that does not match
+            (`Judgement.error_class`), which takes about a millisecond for each.
         say: takes one line at a time about what is being done.
 
     Raises:
@@ -79,6 +81,7 @@ class Evaluator:
         seconds: float = Limits.seconds,
         bird_home: Path | None = None,
         cache: bool = True,
+        diagnose: bool = False,
         say: Callable[[str], None] = _silent,
     ) -> None:
         timed = [name for name in metrics if name in METRICS and METRICS[name].of_timing is not None]
@@ -98,7 +101,7 @@ class Evaluator:
             workers=workers,
         )
         equipped = equip(request, questions, request.dialects or (), say=say)
-        self._request, self._setup = equipped.request, equipped.setup
+        self._request, self._setup = equipped.request, replace(equipped.setup, diagnoses=diagnose)
         self._questions = {item.key: item for item in questions.questions}
         self._begin()
 

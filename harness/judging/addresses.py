@@ -83,7 +83,8 @@ class Addresses:
         limits = [setup.limits.seconds, setup.limits.rows, setup.limits.bytes]
         place = [code(), self._engines[dialect], setup.profile, files, db_id, limits]
         variants = None if setup.variants is None else setup.variants.fingerprint
-        scoring = [list(setup.metrics), variants, repr(setup.questions.schemas.get(db_id))]
+        schema = repr(setup.questions.schemas.get(db_id))
+        scoring = [list(setup.metrics), variants, schema, setup.diagnoses]
         return _begun("execution", place), _begun("judgement", [place, scoring])
 
     def execution(self, question: Question, dialect: Dialect, sql: str, day: str) -> bytes | None:

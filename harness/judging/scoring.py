@@ -154,7 +154,9 @@ class Scoring:
         keys = [(f"{one.table}.{one.name}", f"{two.table}.{two.name}") for one, two in published.foreign_keys]
         return Schema(tables, keys)
 
-    def _diagnose(self, gold: Gold, sql: str, code: str | None, error: str | None) -> ErrorClass:
+    def _diagnose(self, gold: Gold, sql: str, code: str | None, error: str | None) -> ErrorClass | None:
+        if not self._setup.diagnoses:
+            return None
         question, dialect = gold.question, gold.dialect
         schema = self._questions.schemas.get(question.db_id)
         reading: Reading | None = self._readings(

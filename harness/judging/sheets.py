@@ -36,6 +36,8 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     metrics: tuple[str, ...] = DEFAULT_METRICS
     variants: Variants | None = None
+    diagnoses: bool = True
+    """Whether it is found out what is wrong with a prediction: `Judgement.error_class`."""
 
     def engine(self, dialect: Dialect) -> Engine:
         """The engine of a dialect: its first server, or SQLite as it is timed."""

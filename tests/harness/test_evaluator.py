@@ -12,7 +12,7 @@ import pytest
 from harness import Answer, Evaluator
 from harness.benchmark import QuestionSet
 from harness.errors import BadInput
-from harness.outcomes import Outcome
+from harness.outcomes import ErrorClass, Outcome
 from harness.readers.question_sets import load_set
 from harness.words import Dialect
 
@@ -43,6 +43,16 @@ def test_answers_are_scored_in_their_order(sample: QuestionSet) -> None:
         Outcome.MATCH, Outcome.MISMATCH, Outcome.MATCH, Outcome.PREDICTION_ERROR,
     ]  # fmt: skip
     assert [judgement.scores["ex"] for judgement in judgements] == [1.0, 0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize(("diagnose", "expected"), [(False, None), (True, ErrorClass.SYNTAX)])
+def test_what_is_wrong_is_found_out_if_it_is_asked_for(
+    sample: QuestionSet, expected: ErrorClass | None, *, diagnose: bool
+) -> None:
+    [first] = golds(sample, 1)
+    with Evaluator("sample", workers=1, diagnose=diagnose) as evaluator:
+        [judgement] = evaluator.score([Answer(first.question, "SELEC")])
+    assert (judgement.outcome, judgement.error_class) == (Outcome.PREDICTION_ERROR, expected)
 
 
 def test_threads_share_one_evaluator(sample: QuestionSet) -> None:
