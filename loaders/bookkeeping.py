@@ -11,7 +11,7 @@ from typing import Self
 from harness.engines.namespace import Database
 from harness.words import Profile
 
-LOADER_VERSION = 2
+LOADER_VERSION = 3
 """Raised by one whenever the same file would be loaded differently: what older loaders loaded is reloaded."""
 
 NAMESPACE = "bird_harness"
@@ -45,12 +45,16 @@ class Marker:
     """What could not be taken over as declared."""
     loaded_at: str | None
     """ISO 8601, UTC; None where the tables may not be whole."""
+    indexes: bool = True
+    """Whether they have all keys and indexes of the file, or primary keys alone."""
 
     @classmethod
-    def now(cls, sha256: str, tables: Mapping[str, int], notes: Sequence[str]) -> Self:
+    def now(
+        cls, sha256: str, tables: Mapping[str, int], notes: Sequence[str], *, indexes: bool = True
+    ) -> Self:
         """The marker of a load that has just been done."""
         moment = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls(sha256, LOADER_VERSION, tables, notes, moment)
+        return cls(sha256, LOADER_VERSION, tables, notes, moment, indexes)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -61,9 +65,10 @@ class Marker:
         """The marker as a JSON object."""
         return json.dumps(asdict(self))
 
-    def is_current(self, sha256: str) -> bool:
-        """Whether loading a file of that digest again would change nothing."""
-        return self.loaded_at is not None and (self.sha256, self.version) == (sha256, LOADER_VERSION)
+    def is_current(self, sha256: str, *, indexes: bool | None = None) -> bool:
+        """Whether loading a file of that digest again would change nothing; None is content with either."""
+        is_same = (self.sha256, self.version) == (sha256, LOADER_VERSION)
+        return self.loaded_at is not None and is_same and indexes in {None, self.indexes}
 
     def checked(self, present: AbstractSet[str]) -> Self:
         """The marker, no longer called whole if one of its tables is not among those present."""

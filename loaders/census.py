@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import BadInput
-from loaders.declarations import DeclaredTable, declarations
+from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
 from loaders.figures import figures
 from loaders.portable import Stored, Unrepresentable, portable_type
 from loaders.references import kept_references
+from loaders.refusals import refuse_utf16
 from loaders.schema import Column, PortableType, Schema, Table
 from loaders.source import opened, place, quoted
 
@@ -42,41 +43,58 @@ def _table(connection: sqlite3.Connection, path: Path, table: DeclaredTable, not
     """The table without its foreign keys, which need the other tables."""
     [rows] = connection.execute(f"SELECT count(*) FROM {quoted(table.name)}").fetchone()  # noqa: S608
     stored = figures(connection, table)
-    columns = []
-    for column in table.columns:
-        found = stored[column.name]
-        try:
-            chosen, holds = portable_type(column.declared, found)
-        except Unrepresentable as error:
-            where = place(connection, table.name, column.name, error.predicate)
-            raise BadInput(f"{path}: {where}: {error}; make the column's values alike") from error
-        if holds:
-            notes.append(
-                f"{table.name}.{column.name}, declared {column.declared}, is {chosen}: it holds {holds}"
-            )
-        if chosen is PortableType.DATE and found.slashes:
-            notes.append(f"{table.name}.{column.name} has days written with slashes: a date column has not")
-        columns.append(
-            Column(
-                name=column.name,
-                declared=column.declared,
-                type=chosen,
-                nullable=not column.not_null or found.values < rows,
-                nulls=found.values < rows,
-                longest=found.longest,
-                least=found.least,
-                greatest=found.greatest,
-                slashes=chosen is PortableType.DATE and found.slashes,
-                days=found.days and not found.slashes,
-                moments=found.moments and not found.slashes,
-                fractions=found.fractions,
-                mixed=len(found.classes) > 1,
-                collation=column.collation,
-            )
-        )
+    columns = [
+        _column(connection, path, table.name, column, stored[column.name], rows, notes)
+        for column in table.columns
+    ]
     primary_key, unique = _keys(table, stored, rows, notes)
-    return Table(
-        table.name, tuple(columns), rows, primary_key, unique, table.indexes, has_rowid=table.has_rowid
+    found = Table(
+        table.name,
+        tuple(columns),
+        rows,
+        primary_key,
+        unique,
+        table.indexes,
+        has_rowid=table.has_rowid,
+        has_key_index=table.has_key_index,
+    )
+    refuse_utf16(connection, path, found)
+    return found
+
+
+def _column(  # noqa: PLR0913, PLR0917 - what it is, what it holds, and where to say so
+    connection: sqlite3.Connection,
+    path: Path,
+    table: str,
+    column: DeclaredColumn,
+    found: Stored,
+    rows: int,
+    notes: list[str],
+) -> Column:
+    try:
+        chosen, holds = portable_type(column.declared, found)
+    except Unrepresentable as error:
+        where = place(connection, table, column.name, error.predicate)
+        raise BadInput(f"{path}: {where}: {error}; make the column's values alike") from error
+    if holds:
+        notes.append(f"{table}.{column.name}, declared {column.declared}, is {chosen}: it holds {holds}")
+    if chosen is PortableType.DATE and found.slashes:
+        notes.append(f"{table}.{column.name} has days written with slashes: a date column has not")
+    return Column(
+        name=column.name,
+        declared=column.declared,
+        type=chosen,
+        nullable=not column.not_null or found.values < rows,
+        nulls=found.values < rows,
+        longest=found.longest,
+        least=found.least,
+        greatest=found.greatest,
+        slashes=chosen is PortableType.DATE and found.slashes,
+        days=found.days and not found.slashes,
+        moments=found.moments and not found.slashes,
+        fractions=found.fractions,
+        mixed=len(found.classes) > 1,
+        collation=column.collation,
     )
 
 

@@ -31,10 +31,26 @@ FIGURES = (
     f"min(CASE WHEN {{0}} IS NULL THEN 1 WHEN length({{0}}) = 10 THEN {_PLAIN_DAY} ELSE {_MOMENT} END)",
     "max({0} LIKE '%/%')",
     "max(length({0}) > 19 AND trim(substr({0}, 21), '0') != '')",
+    "max(instr({0}, char(0)))",
 )
-"""Whether all are days; all are plain days or moments; one has a slash; one has a fraction of a second.
+"""Whether all are days; all are plain days or moments; one has a slash; one has a fraction of a second; one
+has a NUL character, behind which SQLite's functions do not look.
 
 CASE, because only a condition of it stops at what decides it.
+"""
+
+FORMS = (
+    ("YYYY-MM-DD", _PLAIN_DAY),
+    ("YYYY/MM/DD", f"({{0}} LIKE '____/__/__' AND {_SLASHED_DAY})"),
+    ("MM/DD/YYYY", f"({{0}} LIKE '__/__/____' AND {_SLASHED_DAY})"),
+    ("YYYY-MM-DD HH:MM:SS", f"(length({{0}}) = 19 AND {_MOMENT})"),
+    ("YYYY-MM-DD HH:MM:SS.f", _MOMENT),
+    ("0000-00-00", "{0} LIKE '0000-00-00%'"),
+    ("looks like a date", "{0} GLOB '[0-9]*[-/][0-9]*[-/][0-9]*'"),
+)
+"""The ways to write a date, each with what tells it from those behind it; the last two are no dates.
+
+Of texts without NUL characters.
 """
 
 DAYS_SINCE_2000 = f"CAST(julianday({DAY}) - 2451544.5 AS INTEGER)"

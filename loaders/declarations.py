@@ -13,13 +13,6 @@ from itertools import groupby
 from loaders.schema import ForeignKey
 from loaders.source import quoted
 
-_SHADOWS = (
-    "content", "segments", "segdir", "docsize", "stat", "data", "idx", "config", "node", "parent", "rowid",
-)  # fmt: skip
-"""Suffixes of the tables behind FTS and R*Tree tables. https://sqlite.org/fts3.html https://sqlite.org/fts5.html
-https://sqlite.org/rtree.html
-"""
-
 
 @dataclass(frozen=True)
 class DeclaredColumn:
@@ -43,6 +36,8 @@ class DeclaredTable:
     references: tuple[ForeignKey, ...]
     """As declared: `parent_columns` is empty where the parent's primary key is meant."""
     has_rowid: bool = True
+    has_key_index: bool = False
+    """See `loaders.schema.Table.has_key_index`."""
 
 
 @dataclass
@@ -56,23 +51,23 @@ class Declarations:
 def declarations(connection: sqlite3.Connection) -> Declarations:
     """Read every declaration of a file opened by `loaders.source.opened`."""
     found = Declarations()
+    # Kinds: https://sqlite.org/pragma.html#pragma_table_list. A shadow table is the inside of a virtual one.
     entries = connection.execute(
-        r"SELECT type, name, sql FROM sqlite_master WHERE type IN ('table', 'view')"
-        r" AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY rowid"
+        r"SELECT list.type, name, wr FROM sqlite_master AS entry JOIN pragma_table_list AS list USING (name)"
+        r" WHERE schema = 'main' AND entry.type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'"
+        r" ORDER BY entry.rowid"
     ).fetchall()
-    virtual = {name for kind, name, sql in entries if kind == "table" and sql.startswith("CREATE VIRTUAL")}
-    shadows = {f"{name}_{suffix}".lower() for name in virtual for suffix in _SHADOWS}
-    for kind, name, _ in entries:
+    for kind, name, without_rowid in entries:
         if kind == "view":
             found.notes.append(f"view {name} is not loaded: only tables are")
-        elif name in virtual:
+        elif kind == "virtual":
             found.notes.append(f"virtual table {name} is not loaded: only ordinary tables are")
-        elif name.lower() not in shadows:
-            found.tables.append(_table(connection, name, found.notes))
+        elif kind == "table":
+            found.tables.append(_table(connection, name, found.notes, has_rowid=not without_rowid))
     return found
 
 
-def _table(connection: sqlite3.Connection, name: str, notes: list[str]) -> DeclaredTable:
+def _table(connection: sqlite3.Connection, name: str, notes: list[str], *, has_rowid: bool) -> DeclaredTable:
     rows = connection.execute(
         'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?)', (name,)
     ).fetchall()
@@ -87,9 +82,11 @@ def _table(connection: sqlite3.Connection, name: str, notes: list[str]) -> Decla
         unique=_without_repeats(unique),
         indexes=_without_repeats(indexes),
         references=_references(connection, name, [row[0] for row in rows]),
-        has_rowid=not connection.execute(
-            "SELECT wr FROM pragma_table_list(?) WHERE schema = 'main'", (name,)
-        ).fetchone()[0],
+        has_rowid=has_rowid,
+        has_key_index=connection.execute(
+            "SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", (name,)
+        ).fetchone()
+        != (0,),
     )
 
 

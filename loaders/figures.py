@@ -11,9 +11,9 @@ from typing import Any
 
 from loaders.dates import FIGURES
 from loaders.declarations import DeclaredColumn, DeclaredTable
-from loaders.portable import INEXACT, Stored, declared_type
+from loaders.portable import AMBIGUOUS, INEXACT, Stored, declared_type
 from loaders.schema import PortableType
-from loaders.source import quoted
+from loaders.source import quoted, text_of
 
 _RESULTS_AT_A_TIME = 1_500
 """SQLite returns at most 2,000 values per row. https://sqlite.org/limits.html#max_column."""
@@ -42,8 +42,8 @@ def figures(connection: sqlite3.Connection, table: DeclaredTable) -> dict[str, S
 
     The connection is one of `loaders.source.opened`, for its `exact_text`.
     """
-    first = _ask(connection, table.name, {column.name: _EXTREMES for column in table.columns})
-    second = _ask(
+    first = ask(connection, table.name, {column.name: _EXTREMES for column in table.columns})
+    second = ask(
         connection,
         table.name,
         {
@@ -69,7 +69,9 @@ def _stored(
     if classes <= _NUMBER:
         return found
     length, *dates = second
-    days, moments, slashes, fractions = map(bool, dates or [0] * 4)
+    if not dates or dates[-1]:
+        return replace(found, longest=length)
+    days, moments, slashes, fractions, _ = map(bool, dates)
     return replace(found, longest=length, days=days, moments=moments, slashes=slashes, fractions=fractions)
 
 
@@ -96,8 +98,8 @@ def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Se
     longest, clash = 0, 0
     if classes & {"text"} and "blob" not in classes:
         longest, clash = connection.execute(
-            f"SELECT max(length(CAST(exact_text({name}) AS BLOB))), max(typeof({name}) = 'text' AND {name} IN"  # noqa: S608
-            f" (SELECT exact_text({name}) FROM {source} WHERE typeof({name}) != 'text')) FROM {source}"
+            f"SELECT max(length(CAST({text_of(name)} AS BLOB))), max({AMBIGUOUS.format(name, source)})"  # noqa: S608
+            f" FROM {source}"
         ).fetchone()
     inexact = connection.execute(
         f"SELECT EXISTS (SELECT 1 FROM {source} WHERE {INEXACT.format(name)})"  # noqa: S608
@@ -113,7 +115,7 @@ def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Se
     )
 
 
-def _ask(
+def ask(
     connection: sqlite3.Connection, table: str, wanted: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[Any, ...]]:
     """Evaluate aggregate expressions, `{0}` being the column, in as few passes as SQLite allows."""

@@ -1,29 +1,39 @@
 """Loading databases into a server: what has not changed is left alone, what has is replaced as a whole."""
 
+import math
+import os
+import secrets
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.engines.namespace import Database
 from harness.engines.server import Server
-from harness.errors import BadInput
 from harness.known.digests import digests
-from harness.words import Dialect, Profile
+from harness.words import Profile
 from loaders.bookkeeping import Key, Marker, key
-from loaders.census import census
 from loaders.owners import refuse_collisions, refuse_place
 from loaders.profiles import ServerTable, server_tables
-from loaders.refusals import refuse_numbers
 from loaders.schema import Schema
-from loaders.source import opened
-from loaders.target import Source, Target
+from loaders.target import STAGING, Filled, Source, Target
+from loaders.tasks import Fill, Link, Survey, Task, target
+from loaders.workers import Workers, workers
+
+_LEAST_BYTES = 16 * 2**20
+"""Of files: fewer are loaded in less time than processes take to start."""
+
+_MOST_JOBS = 8
+"""Without being asked for more: a process takes about 50 MB."""
 
 
 class Progress(Protocol):
-    """Told how far the load of a database is: at its start, after every batch of rows, at its end."""
+    """Told how far the load of a database is: at its start, after every batch of rows, at its end.
+
+    Several databases are loaded at once. It is called in the thread that called `load`.
+    """
 
     def __call__(self, database: Database, done: int, total: int, /) -> None:
         """`done` of the `total` rows of `database` have been sent."""
@@ -37,18 +47,28 @@ class Loaded:
     database: Database
     rows: int
     seconds: float
+    """Since the load began or, if that is later, since the database before it was in place.
+
+    So those of all databases add up to the time that was taken, though several are loaded at once.
+    """
     skipped: bool
     """Whether it was there already, loaded from the same file by the same loader."""
     notes: tuple[str, ...]
     """What could not be taken over as declared, one sentence each."""
 
 
-def load(
-    databases: Sequence[Database], server: Server, *, force: bool = False, progress: Progress | None = None
+def load(  # noqa: PLR0913 - what a load can be told
+    databases: Sequence[Database],
+    server: Server,
+    *,
+    force: bool = False,
+    indexes: bool | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> list[Loaded]:
     """Bring databases onto a server and let its reading role read them.
 
-    Each database is there as a whole or as it was before, whatever interrupts the load. Processes that load
+    Each database is there as a whole or as it was before, whatever interrupts the load. Callers that load
     into the same server take turns.
 
     Args:
@@ -56,6 +76,10 @@ def load(
         server: MySQL or PostgreSQL, with an account that may create databases and roles.
         force: load again what has not changed, too; whether a file has changed is then not guessed from its
             times.
+        indexes: whether there are to be the keys and indexes of the file, or primary keys alone; by default
+            a database that is there may have either, and one that is loaded gets all.
+        jobs: tables that are loaded at once, each by a process; 1 for none beside this one. By default as
+            many as there are cores, up to 8, and 1 where the files are small.
         progress: told about each database that is loaded.
 
     Returns:
@@ -66,27 +90,29 @@ def load(
             one that is not its own. Databases loaded before that stay loaded.
         EngineUnavailable: the server cannot be reached or broke.
     """
-    target = _target(server)
+    engine = target(server.dialect)
     for database in databases:
         refuse_place(database, server.dialect)
     found = digests(_paths(databases), trust=not force)
-    with target.exclusive(server):
-        target.admit_reader(server)
-        markers = target.markers(server, databases)
+    with engine.exclusive(server):
+        engine.tidy(server, databases)
+        engine.admit_reader(server)
+        markers = engine.markers(server, databases)
         done = {} if force else {
             database: _skipped(database, markers[key(database)])
             for database in databases
-            if _is_current(database, markers, found)
+            if _is_current(database, markers, found, indexes)
         }  # fmt: skip
-        stale = [database for database in databases if database not in done]
-        plans = _plans(stale, server.dialect, found, markers)
-        planned = {plan.database: [table.name for table in plan.tables] for plan in plans}
-        present = {database: target.present(server, database) for database in planned}
-        refuse_collisions(planned, markers, present, server.dialect)
-        if faithful := [database for database in databases if database.profile is Profile.FAITHFUL]:
-            target.install_functions(server, faithful)
-        for plan in plans:
-            done[plan.database] = _replaced(target, server, plan, progress)
+        stale = [database for database in dict.fromkeys(databases) if database not in done]
+        with workers(_jobs(jobs, _paths(stale))) as hands:
+            plans = _plans(stale, server, found, markers, hands, indexes=indexes is not False)
+            planned = {plan.database: [table.name for table in plan.source.tables] for plan in plans}
+            present = {database: engine.present(server, database) for database in planned}
+            refuse_collisions(planned, markers, present, server.dialect)
+            if faithful := [database for database in databases if database.profile is Profile.FAITHFUL]:
+                engine.install_functions(server, faithful)
+            with _prepared(engine, server, plans, hands):
+                done |= _replaced(engine, server, plans, hands, progress)
     return [done[database] for database in databases]
 
 
@@ -99,88 +125,147 @@ def loaded(databases: Sequence[Database], server: Server) -> dict[Database, Mark
         BadInput: a file cannot be read.
         EngineUnavailable: the server cannot be reached.
     """
-    markers = _target(server).markers(server, databases)
+    markers = target(server.dialect).markers(server, databases)
     found = digests(_paths(databases))
     return {
         database: markers[key(database)] for database in databases if _is_current(database, markers, found)
     }
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Plan:
-    """What is to be loaded."""
+    """What is to be loaded, and how far that is."""
 
     database: Database
-    sha256: str
-    schema: Schema
-    tables: tuple[ServerTable, ...]
+    source: Source
+    rows: int
+    indexes: bool
     old: tuple[str, ...]
     """The tables that an earlier load left."""
+    staging: str
+    sent: int = 0
+    filled: dict[str, Filled] = field(default_factory=dict)
+    """By the server's name of the table."""
+    is_done: bool = False
 
-
-def _target(server: Server) -> Target:
-    # Each brings its driver along, which is slow to import.
-    match server.dialect:
-        case Dialect.MYSQL:
-            from loaders import mysql  # noqa: PLC0415
-
-            return mysql
-        case Dialect.POSTGRESQL:
-            from loaders import postgresql  # noqa: PLC0415
-
-            return postgresql
-        case Dialect.SQLITE:
-            raise BadInput(f"nothing is loaded into {server.dialect}: it reads the files as they are")
+    def marker(self, notes: Sequence[str]) -> Marker:
+        """What is to be remembered of it; `notes` are those on foreign keys."""
+        filled = {table.name: self.filled[table.name] for table in self.source.tables}
+        counts = {name: one.rows for name, one in filled.items()}
+        refused = [note for one in filled.values() for note in one.notes]
+        every = (*self.source.notes, *refused, *notes)
+        return Marker.now(self.source.sha256, counts, every, indexes=self.indexes)
 
 
 def _paths(databases: Sequence[Database]) -> list[Path]:
     return list(dict.fromkeys(database.sqlite_path for database in databases))
 
 
-def _is_current(database: Database, markers: Mapping[Key, Marker], found: Mapping[Path, str]) -> bool:
+def _jobs(wanted: int | None, paths: Sequence[Path]) -> int:
+    if wanted is not None:
+        return wanted
+    is_small = sum(path.stat().st_size for path in paths) < _LEAST_BYTES
+    return 1 if is_small else min(os.cpu_count() or 1, _MOST_JOBS)
+
+
+def _is_current(
+    database: Database,
+    markers: Mapping[Key, Marker],
+    found: Mapping[Path, str],
+    indexes: bool | None = None,  # noqa: FBT001 - no flag: a wish
+) -> bool:
     marker = markers.get(key(database))
-    return marker is not None and marker.is_current(found[database.sqlite_path])
+    return marker is not None and marker.is_current(found[database.sqlite_path], indexes=indexes)
 
 
 def _skipped(database: Database, marker: Marker) -> Loaded:
     return Loaded(database, marker.rows, 0.0, skipped=True, notes=tuple(marker.notes))
 
 
-def _plans(
+def _plans(  # noqa: PLR0913 - what plans are made from
     databases: Sequence[Database],
-    dialect: Dialect,
+    server: Server,
     found: Mapping[Path, str],
     markers: Mapping[Key, Marker],
+    hands: Workers,
+    *,
+    indexes: bool,
 ) -> list[_Plan]:
     """Take the census of each file once, however many profiles it is loaded in."""
-    read = cache(census)
+    for path in _paths(databases):
+        hands.give(Survey(path), (path.stat().st_size, 0))
+    schemas: dict[Task[Any], Schema] = dict(hands.results(lambda _, __: None))
+    token = secrets.token_hex(4)
     plans = []
-    for database in dict.fromkeys(databases):
+    for number, database in enumerate(databases):
         path = database.sqlite_path
-        schema = read(path)
-        tables = server_tables(schema, dialect, database.profile, path)
+        schema = schemas[Survey(path)]
+        tables = server_tables(schema, server.dialect, database.profile, path)
+        source = Source(path, found[path], tables if indexes else _bare(tables), schema.notes)
         earlier = markers.get(key(database))
         old = tuple(earlier.tables) if earlier else ()
-        plans.append(_Plan(database, found[path], schema, tables, old))
+        plans.append(_Plan(database, source, schema.rows, indexes, old, f"{STAGING}_{token}_{number}"))
     return plans
 
 
-def _replaced(target: Target, server: Server, plan: _Plan, progress: Progress | None) -> Loaded:
-    started = time.monotonic()
-    database, path = plan.database, plan.database.sqlite_path
-    sent = 0
+def _bare(tables: Sequence[ServerTable]) -> tuple[ServerTable, ...]:
+    """The tables with their primary keys alone; their types are chosen by then."""
+    return tuple(
+        replace(table, source=replace(table.source, unique=(), indexes=(), foreign_keys=()))
+        for table in tables
+    )
 
-    def advance(rows: int) -> None:
-        nonlocal sent
-        sent += rows
-        if progress:
-            progress(database, sent, plan.schema.rows)
 
-    with opened(path) as connection:
-        for table in plan.schema.tables:
-            refuse_numbers(connection, path, table, server.dialect, database.profile)
-        advance(0)
-        source = Source(path, plan.sha256, connection, plan.tables, plan.schema.notes)
-        marker = target.replace(server, database, source, plan.old, advance)
-    seconds = time.monotonic() - started
-    return Loaded(database, marker.rows, seconds, skipped=False, notes=tuple(marker.notes))
+@contextmanager
+def _prepared(engine: Target, server: Server, plans: Sequence[_Plan], hands: Workers) -> Iterator[None]:
+    """Stagings for all plans, dropped at the end; what still fills one is ended before."""
+    try:
+        for plan in plans:
+            engine.prepare(server, plan.database, plan.staging)
+        yield
+    finally:
+        hands.end()
+        for plan in plans:
+            if not plan.is_done:
+                engine.discard(server, plan.database, plan.staging)
+
+
+def _replaced(
+    engine: Target, server: Server, plans: Sequence[_Plan], hands: Workers, progress: Progress | None
+) -> dict[Database, Loaded]:
+    """Large tables first, lest one keeps the others waiting, yet one database after the other."""
+    of, started = {plan.database: plan for plan in plans}, time.monotonic()
+    done: dict[Database, Loaded] = {}
+    for plan in plans:
+        fills = [
+            Fill(server, plan.database, plan.source, table, plan.staging) for table in plan.source.tables
+        ]
+        cells = [fill.table.source.rows * len(fill.table.columns) for fill in fills]
+        for fill, weight in zip(fills, cells, strict=True):
+            hands.give(fill, (sum(cells), weight))
+
+    def advance(task: Task[Any], rows: int) -> None:
+        if isinstance(task, Fill):
+            plan = of[task.database]
+            plan.sent += rows
+            if progress:
+                progress(plan.database, plan.sent, plan.rows)
+
+    for task, result in hands.results(advance):
+        if not isinstance(task, Fill | Link):
+            continue
+        plan = of[task.database]
+        if isinstance(task, Fill):
+            plan.filled[task.table.name] = result
+            if len(plan.filled) == len(plan.source.tables):
+                hands.give(Link(server, plan.database, plan.source, plan.staging), (math.inf, 0))
+            continue
+        marker = plan.marker(result)
+        engine.put_in_place(server, plan.database, plan.staging, plan.old, marker)
+        engine.discard(server, plan.database, plan.staging)
+        plan.is_done = True
+        started, seconds = time.monotonic(), time.monotonic() - started
+        done[plan.database] = Loaded(
+            plan.database, marker.rows, seconds, skipped=False, notes=tuple(marker.notes)
+        )
+    return done

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import Any
@@ -11,6 +12,7 @@ from pymysql.connections import Connection
 
 from harness.engines.server import Server
 from harness.errors import EngineUnavailable
+from loaders.source import quoted
 
 CONNECT_SECONDS = 10
 
@@ -66,6 +68,14 @@ def ask(connection: Connection[Any], statement: str, values: Sequence[object] | 
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
+
+
+def grant(connection: Connection[Any], server: Server, right: str, database: str) -> None:
+    """Let the reading role use `right` on everything in `database`."""
+    [[literal]] = ask(connection, "SELECT @@partial_revokes")
+    # In a grant, _ and % are wildcards, except under partial revokes.
+    pattern = quoted(database if literal else re.sub(r"([_%\\])", r"\\\1", database))
+    ask(connection, f"GRANT {right} ON {pattern}.* TO {connection.escape(server.reader_user)}@'%'")
 
 
 def is_broken(error: Exception) -> bool:

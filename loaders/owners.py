@@ -8,6 +8,7 @@ from harness.errors import BadInput
 from harness.words import Dialect
 from loaders import functions
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
+from loaders.target import STAGING
 
 _TAKEN = frozenset({
     "information_schema", "mysql", "performance_schema", "sys",
@@ -34,8 +35,9 @@ def refuse_place(database: Database, dialect: Dialect) -> None:
         BadInput: it is the server's or the harness's own, or its name is too long.
     """
     for name in namespace(database, dialect):
-        if name in _TAKEN or len(name.encode()) > _LONGEST_NAME:
-            trouble = "is taken" if name in _TAKEN else f"is longer than {_LONGEST_NAME} bytes"
+        is_taken = name in _TAKEN or name.startswith(STAGING)
+        if is_taken or len(name.encode()) > _LONGEST_NAME:
+            trouble = "is taken" if is_taken else f"is longer than {_LONGEST_NAME} bytes"
             raise BadInput(
                 f"{database.sqlite_path}: its place on {dialect} would be {name!r}, which {trouble};"
                 " choose another collection or rename the database"

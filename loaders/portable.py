@@ -14,11 +14,17 @@ _DATES = frozenset({PortableType.DATE, PortableType.DATETIME})
 INEXACT = f"typeof({{0}}) = 'integer' AND {{0}} NOT BETWEEN -{2**53} AND {2**53}"
 """SQL, `{0}` the column: an integer that a double may not hold exactly."""
 
+AMBIGUOUS = (
+    "typeof({0}) = 'text' AND CAST({0} AS BLOB) IN"
+    " (SELECT CAST(exact_text({0}) AS BLOB) FROM {1} WHERE typeof({0}) IN ('integer', 'real'))"
+)
+"""SQL, `{0}` the column, `{1}` its table: a text that a number of the column is written as, byte by byte."""
+
 
 class Unrepresentable(ValueError):
     """No portable type holds the stored values; the text says why.
 
-    `predicate` is SQL that finds the first of them, `{0}` being the column.
+    `predicate` is SQL that finds the first of them, `{0}` being the column and `{1}` its table.
     """
 
     def __init__(self, why: str, predicate: str) -> None:
@@ -113,7 +119,15 @@ def portable_type(declared: str, stored: Stored) -> tuple[PortableType, str | No
     else:
         [kind] = stored.classes
         chosen, holds = _PURE[kind]
-    return chosen, None if asked in {None, chosen} else holds
+    return chosen, None if chosen in _expected(declared, asked) else holds
+
+
+def _expected(declared: str, asked: PortableType | None) -> AbstractSet[PortableType]:
+    if asked is not None:
+        return {asked}
+    # ANY is the one type of STRICT tables that asks for nothing; NUMERIC and its like ask for numbers.
+    is_open = declared.strip().upper() in {"", "ANY"}
+    return frozenset(PortableType) if is_open else {PortableType.INTEGER, PortableType.REAL}
 
 
 _PURE = {
@@ -139,8 +153,5 @@ def _type_of_mixture(stored: Stored) -> tuple[PortableType, str]:
             raise Unrepresentable("an integer beyond 2^53 in a column that holds fractions, too", INEXACT)
         return PortableType.REAL, "fractions"
     if stored.ambiguous:
-        raise Unrepresentable(
-            "text that reads like a number which the column holds, too",
-            "typeof({0}) = 'text' AND {0} GLOB '*[0-9]*'",
-        )
+        raise Unrepresentable("text that reads like a number which the column holds, too", AMBIGUOUS)
     return PortableType.TEXT, "text and numbers"

@@ -1,38 +1,28 @@
-"""Loading into PostgreSQL: one transaction per database, rows by binary COPY.
+"""Loading into PostgreSQL: tables are filled in a schema of their own and put in place in one transaction.
 
 Other sessions see the old tables, marker and statistics until it commits, and the new ones afterwards.
 """
 
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
+from itertools import count
 from typing import Any
 
-import psycopg
 from psycopg import Connection
 
 from harness.engines.namespace import Database
 from harness.engines.server import Server
-from harness.errors import BadInput
+from harness.errors import BadInput, EngineUnavailable
 from harness.words import Dialect
-from loaders import dates, functions, postgresql_reader
+from loaders import functions, postgresql_reader
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
-from loaders.keys import add_foreign_keys, add_keys
-from loaders.postgresql_session import (
-    MAINTENANCE,
-    attempt,
-    connected,
-    is_broken,
-    one_line,
-    run,
-)
-from loaders.profiles import POSTGRESQL_COLLATION, ServerColumn, ServerTable
-from loaders.refusals import refuse_text
-from loaders.rows import batches, stored_value
+from loaders.postgresql_session import MAINTENANCE, connected, run
+from loaders.postgresql_tables import fill, link
+from loaders.profiles import POSTGRESQL_COLLATION
 from loaders.source import quoted
-from loaders.target import Source
+from loaders.target import STAGING
 
 _LOADS = f"{NAMESPACE}.loads"
 _FUNCTIONS = "bird-harness functions "
@@ -40,18 +30,22 @@ _LOCK = int.from_bytes(b"birdload")
 _WITH_PROVIDERS = 150_000
 """The first version whose clusters can sort by something other than the C library."""
 
-_ON_THE_WIRE = {
-    "bigint": "int8",
-    "real": "float4",
-    "double precision": "float8",
-    "text": "text",
-    "bytea": "bytea",
-    "date": "int4",
-    "timestamptz": "int8",
-}
-"""What a column type's binary format is, as the name of a type that psycopg writes from a plain value."""
+_LONGEST_NAME = 63
+"""Bytes. https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
 
-_COUNTED = {"date": dates.DAYS_SINCE_2000, "timestamptz": dates.MICROSECONDS_SINCE_2000}
+__all__ = [
+    "admit_reader",
+    "discard",
+    "exclusive",
+    "fill",
+    "install_functions",
+    "link",
+    "markers",
+    "prepare",
+    "present",
+    "put_in_place",
+    "tidy",
+]
 
 
 @contextmanager
@@ -118,93 +112,72 @@ def present(server: Server, database: Database) -> set[str]:
         return _tables(connection, database.postgresql_schema)
 
 
-def replace(
-    server: Server, database: Database, source: Source, old: Sequence[str], advance: Callable[[int], None]
-) -> Marker:
-    """See `Target.replace`."""
+def tidy(server: Server, databases: Sequence[Database]) -> None:
+    """See `Target.tidy`."""
+    for name in _existing(server, {database.postgresql_database for database in databases}):
+        with connected(server, name) as connection:
+            found = connection.execute(
+                "SELECT nspname FROM pg_namespace WHERE left(nspname, length(%(start)s)) = %(start)s",
+                {"start": STAGING},
+            )
+            for (staging,) in found.fetchall():
+                run(connection, f"DROP SCHEMA {quoted(staging)} CASCADE")
+
+
+def prepare(server: Server, database: Database, staging: str) -> None:
+    """See `Target.prepare`."""
     _create_database(server, database.postgresql_database)
-    schema = quoted(database.postgresql_schema)
-    notes = list(source.notes)
     with connected(server, database.postgresql_database) as connection:
         _check_order(connection, server, database)
+        run(connection, f"CREATE SCHEMA {quoted(staging)}")
+
+
+def put_in_place(
+    server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
+) -> None:
+    """See `Target.put_in_place`."""
+    schema = quoted(database.postgresql_schema)
+    with connected(server, database.postgresql_database) as connection:
         _create_namespaces(connection, server, schema)
         if old:
             run(connection, f"DROP TABLE IF EXISTS {', '.join(f'{schema}.{quoted(name)}' for name in old)}")
-        counts = {table.name: _fill(connection, schema, table, source, advance) for table in source.tables}
-        spelling, add = _Spelling(schema), partial(attempt, connection)
-        for table in source.tables:
-            notes += add_keys(table, spelling, add)
-        for table in source.tables:
-            notes += add_foreign_keys(table, source.tables, spelling, add)
-            run(connection, f"ANALYZE {spelling.table(table)}")
-            run(connection, f"GRANT SELECT ON {spelling.table(table)} TO {quoted(server.reader_user)}")
-        marker = Marker.now(source.sha256, counts, notes)
+        _rename_indexes(connection, staging, database.postgresql_schema)
+        for table in map(quoted, marker.tables):
+            run(connection, f"ALTER TABLE {quoted(staging)}.{table} SET SCHEMA {schema}")
+            run(connection, f"GRANT SELECT ON {schema}.{table} TO {quoted(server.reader_user)}")
         connection.execute(
             f"INSERT INTO {_LOADS} VALUES (%s, %s, %s, %s)"  # noqa: S608 - a constant
             " ON CONFLICT (collection, profile, db_id) DO UPDATE SET marker = excluded.marker",
             [*key(database), marker.to_json()],
         )
-    return marker
+        run(connection, f"DROP SCHEMA {quoted(staging)}")
 
 
-def _fill(
-    connection: Connection[Any],
-    schema: str,
-    table: ServerTable,
-    source: Source,
-    advance: Callable[[int], None],
-) -> int:
-    """Create one table with all its rows and return their number, as the server counts it."""
-    name = f"{schema}.{quoted(table.name)}"
-    columns = ", ".join(
-        f"{quoted(column.name)} {column.type}{'' if column.source.nullable else ' NOT NULL'}"
-        for column in table.columns
-    )
-    try:
-        run(connection, f"CREATE TABLE {name} ({columns})")
-        # FREEZE: nothing is left for a later vacuum to write, so that plans and timings stay the same.
-        with connection.cursor().copy(f"COPY {name} FROM STDIN (FORMAT binary, FREEZE)".encode()) as copy:
-            copy.set_types([_ON_THE_WIRE[column.type] for column in table.columns])
-            for batch in batches(
-                source.connection, table.source, [_value(column) for column in table.columns]
-            ):
-                for row in batch:
-                    copy.write_row(row)
-                advance(len(batch))
-    except (psycopg.Error, sqlite3.OperationalError) as error:
-        if is_broken(error):
-            raise
-        refuse_text(source.connection, source.path, table.source, Dialect.POSTGRESQL)
-        raise BadInput(f"{source.path}: table {table.source.name}: PostgreSQL: {one_line(error)}") from error
-    [count] = connection.execute(f"SELECT count(*) FROM {name}".encode()).fetchone() or (0,)  # noqa: S608 - quoted
-    if count != table.source.rows:
-        raise BadInput(
-            f"{source.path}: table {table.source.name}: {table.source.rows} rows, but {count} in PostgreSQL;"
-            " do not change the file while it is loaded"
-        )
-    return int(count)
+def discard(server: Server, database: Database, staging: str) -> None:
+    """See `Target.discard`."""
+    with suppress(EngineUnavailable), connected(server, database.postgresql_database) as connection:
+        run(connection, f"DROP SCHEMA IF EXISTS {quoted(staging)} CASCADE")
 
 
-def _value(column: ServerColumn) -> str:
-    """SQL for a column's value in its binary format."""
-    counted = _COUNTED.get(column.type)
-    return counted.format(quoted(column.source.name)) if counted else stored_value(column)
+def _rename_indexes(connection: Connection[Any], staging: str, schema: str) -> None:
+    """Give each staged index a name that nothing in `schema` has, as PostgreSQL does when it names one."""
+    there = connection.execute(
+        "SELECT relname, nspname, relkind FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid"
+        " WHERE nspname IN (%s, %s)",
+        [staging, schema],
+    ).fetchall()
+    taken = {name for name, _, _ in there}
+    fixed = {name for name, place, kind in there if (place, kind) != (staging, "i")}
+    for name in sorted(name for name, place, kind in there if (place, kind) == (staging, "i")):
+        if name in fixed:
+            spellings = (f"{_cut(name, len(str(number)))}{number}" for number in count(1))
+            free = next(spelling for spelling in spellings if spelling not in taken)
+            taken.add(free)
+            run(connection, f"ALTER INDEX {quoted(staging)}.{quoted(name)} RENAME TO {quoted(free)}")
 
 
-class _Spelling:
-    """See `loaders.keys.Spelling`."""
-
-    def __init__(self, schema: str) -> None:
-        self._schema = schema
-
-    def table(self, table: ServerTable) -> str:
-        return f"{self._schema}.{quoted(table.name)}"
-
-    def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:  # noqa: ARG002 - values are whole
-        return f"({', '.join(map(quoted, table.spelled(columns)))})"
-
-    def index(self, table: str, columns: str) -> str:
-        return f"CREATE INDEX ON {table} {columns}"
+def _cut(name: str, room: int) -> str:
+    return name.encode()[: _LONGEST_NAME - room].decode(errors="ignore")
 
 
 def _create_database(server: Server, name: str) -> None:

@@ -1,12 +1,13 @@
 """How tables, columns and portable types are spelled on each server engine and in each profile."""
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from harness.errors import BadInput
 from harness.words import Dialect, Profile
+from loaders import names
 from loaders.schema import Column, PortableType, Schema, Table
 
 _SAME = {PortableType.INTEGER: "bigint", PortableType.TEXT: "text"}
@@ -64,23 +65,20 @@ MYSQL_KEY_CHARACTERS = 768
 https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html
 """
 
+_MYSQL_CHARACTER_BYTES = 4
+_MYSQL_ROW_BYTES = 65_535
+"""Of all columns together, of texts and blobs only what points to them.
+
+https://dev.mysql.com/doc/refman/9.7/en/column-count-limit.html
+"""
+_MYSQL_COLUMN_BYTES = 16
+"""What any column takes apart from the characters of a varchar, at most."""
+
 _MYSQL_TEXT_BYTES = 65_535 // 2
 """What `text` holds; half, since a UTF-16 file's text can grow in UTF-8.
 
 https://dev.mysql.com/doc/refman/9.7/en/storage-requirements.html
 """
-
-_PLAIN_POSTGRESQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
-"""https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
-
-_LONGEST_NAMES: Mapping[Dialect, tuple[int, Callable[[str], int], str]] = {
-    Dialect.POSTGRESQL: (63, lambda name: len(name.encode()), "bytes"),
-    Dialect.MYSQL: (64, len, "characters"),
-}
-
-
-_LAST_OF_BMP = "\uffff"
-"""MySQL's names are utf8mb3. https://dev.mysql.com/doc/refman/9.7/en/identifiers.html."""
 
 
 @dataclass(frozen=True)
@@ -112,13 +110,8 @@ class ServerTable:
 
     def spelled(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The server's names of columns given by SQLite's."""
-        names = {column.source.name: column.name for column in self.columns}
-        return tuple(names[column] for column in columns)
-
-
-def postgresql_name(name: str) -> str:
-    """In lower case where that needs no quotes, reserved words included; else exactly as it is."""
-    return name.lower() if _PLAIN_POSTGRESQL_NAME.fullmatch(name) else name
+        spelling = {column.source.name: column.name for column in self.columns}
+        return tuple(spelling[column] for column in columns)
 
 
 def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path) -> tuple[ServerTable, ...]:
@@ -127,32 +120,28 @@ def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path
     Raises:
         BadInput: a name is too long for the engine, or two become one. `path` is for the message.
     """
-    _check_names([table.name for table in schema.tables], dialect, f"{path}: tables")
+    names.check_tables([table.name for table in schema.tables], dialect, f"{path}: tables")
     for table in schema.tables:
-        _check_names([column.name for column in table.columns], dialect, f"{path}: columns of {table.name}")
-    return tuple(
-        ServerTable(
-            table,
-            _table_name(table.name, dialect),
-            tuple(
-                ServerColumn(
-                    column, _column_name(column.name, dialect), _type(column, table, dialect, profile)
-                )
-                for column in table.columns
-            ),
-            PLACE if _needs_place(table, dialect, profile) else None,
+        columns = [column.name for column in table.columns]
+        names.check_columns(columns, dialect, f"{path}: columns of {table.name}")
+    return tuple(_server_table(table, dialect, profile) for table in schema.tables)
+
+
+def _server_table(table: Table, dialect: Dialect, profile: Profile) -> ServerTable:
+    types = TYPES[dialect][profile]
+    short = _short_keys(table, types) if dialect is Dialect.MYSQL else frozenset()
+    columns = [
+        ServerColumn(
+            column,
+            names.column_name(column.name, dialect),
+            _mysql_type(column, types[column.type], short)
+            if dialect is Dialect.MYSQL
+            else types[column.type],
         )
-        for table in schema.tables
-    )
-
-
-def _table_name(name: str, dialect: Dialect) -> str:
-    # As lower_case_table_names=1 stores it.
-    return postgresql_name(name) if dialect is Dialect.POSTGRESQL else name.lower()
-
-
-def _column_name(name: str, dialect: Dialect) -> str:
-    return postgresql_name(name) if dialect is Dialect.POSTGRESQL else name
+        for column in table.columns
+    ]
+    place = PLACE if _needs_place(table, dialect, profile) else None
+    return ServerTable(table, names.table_name(table.name, dialect), tuple(columns), place)
 
 
 def _needs_place(table: Table, dialect: Dialect, profile: Profile) -> bool:
@@ -161,33 +150,26 @@ def _needs_place(table: Table, dialect: Dialect, profile: Profile) -> bool:
     return wanted and table.has_rowid and table.rowid is None and not hidden
 
 
-def _check_names(names: Sequence[str], dialect: Dialect, where: str) -> None:
-    most, length, unit = _LONGEST_NAMES[dialect]
-    seen: dict[str, str] = {}
-    for name in names:
-        # MySQL tells neither tables nor columns apart by case; PostgreSQL folds no more than SQLite does.
-        spelled = _table_name(name, dialect)
-        if length(spelled) > most:
-            raise BadInput(f"{where}: {name!r} is longer than {dialect}'s {most} {unit}; rename it")
-        if dialect is Dialect.MYSQL and max(name, default="") > _LAST_OF_BMP:
-            raise BadInput(f"{where}: {name!r} has characters that {dialect} takes in values only; rename it")
-        if spelled in seen:
-            raise BadInput(f"{where}: {seen[spelled]!r} and {name!r} are one name on {dialect}; rename one")
-        seen[spelled] = name
+def _short_keys(table: Table, types: Mapping[PortableType, str]) -> AbstractSet[str]:
+    """The columns that MySQL gets as varchar: it indexes a text only by a prefix, and no key is of one.
+
+    Where a row has no room for all of them, those of plain indexes are the ones to go without.
+    """
+    keys = [table.primary_key, *table.unique, *(key.columns for key in table.foreign_keys), *table.indexes]
+    room = _MYSQL_ROW_BYTES - _MYSQL_COLUMN_BYTES * (len(table.columns) + 1)
+    short = set()
+    for name in dict.fromkeys(chain.from_iterable(keys)):
+        column = table.column(name)
+        if types[column.type] == "text" and column.longest <= MYSQL_KEY_CHARACTERS:
+            room -= _MYSQL_CHARACTER_BYTES * column.longest
+            if room >= 0:
+                short.add(name)
+    return short
 
 
-def _type(column: Column, table: Table, dialect: Dialect, profile: Profile) -> str:
-    name = TYPES[dialect][profile][column.type]
-    if dialect is not Dialect.MYSQL:
-        return name
+def _mysql_type(column: Column, name: str, short: AbstractSet[str]) -> str:
     if name == "datetime" and column.fractions:
         return "datetime(6)"
-    if name == "text" and column.longest <= MYSQL_KEY_CHARACTERS and _is_keyed(column.name, table):
-        # MySQL indexes a text only by a prefix, and no foreign key can refer to that.
+    if column.name in short:
         return f"varchar({max(column.longest, 1)})"
     return "longtext" if name == "text" and column.longest > _MYSQL_TEXT_BYTES else name
-
-
-def _is_keyed(column: str, table: Table) -> bool:
-    keys = [table.primary_key, *table.unique, *table.indexes, *(key.columns for key in table.foreign_keys)]
-    return any(column in key for key in keys)

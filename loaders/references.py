@@ -59,7 +59,11 @@ def _dangling(connection: sqlite3.Connection, table: str, reference: ForeignKey)
     own = [f"child.{quoted(name)}" for name in reference.columns]
     there = [f"parent.{quoted(name)}" for name in reference.parent_columns]
     whole = " AND ".join(f"{name} IS NOT NULL" for name in own)
-    match = " AND ".join(f"{theirs} = {ours}" for theirs, ours in zip(there, own, strict=True))
+    # What only NOCASE takes for equal is not equal on a server; by its own collation an index finds it.
+    match = " AND ".join(
+        f"{theirs} = {ours} AND {theirs} COLLATE BINARY = {ours}"
+        for theirs, ours in zip(there, own, strict=True)
+    )
     [count] = connection.execute(
         f"SELECT count(*) FROM {quoted(table)} AS child WHERE {whole} AND NOT EXISTS"  # noqa: S608 - quoted
         f" (SELECT 1 FROM {quoted(reference.parent)} AS parent WHERE {match})"

@@ -45,6 +45,19 @@ _NUMBERS = {
 }
 _TEXTS = {Dialect.MYSQL: (_NOT_TEXT,), Dialect.POSTGRESQL: (_NOT_TEXT, _NUL)}
 
+PLACES = tuple(_NUMBERS)
+"""Every server in every profile."""
+
+
+def refusals(type_: PortableType) -> dict[Refusal, list[tuple[Dialect, Profile]]]:
+    """What a column of that type is refused for, and where."""
+    found: dict[Refusal, list[tuple[Dialect, Profile]]] = {}
+    for (dialect, profile), of_numbers in _NUMBERS.items():
+        of_type = {PortableType.REAL: of_numbers, PortableType.TEXT: _TEXTS[dialect]}
+        for refusal in of_type.get(type_, ()):
+            found.setdefault(refusal, []).append((dialect, profile))
+    return found
+
 
 def refuse_numbers(
     connection: sqlite3.Connection, path: Path, table: Table, dialect: Dialect, profile: Profile
@@ -69,8 +82,21 @@ def refuse_text(connection: sqlite3.Connection, path: Path, table: Table, dialec
     Raises:
         BadInput: with the file, table, column and row of the first.
     """
-    texts = [column.name for column in table.columns if column.type is PortableType.TEXT]
-    _refuse(connection, path, table, texts, _TEXTS[dialect])
+    _refuse(connection, path, table, _texts(table), _TEXTS[dialect])
+
+
+def refuse_utf16(connection: sqlite3.Connection, path: Path, table: Table) -> None:
+    """Refuse text of a UTF-16 file that is no UTF-16: SQLite gives other characters for it and says nothing.
+
+    Raises:
+        BadInput: with the file, table, column and row of the first.
+    """
+    if connection.execute("PRAGMA encoding").fetchone() != ("UTF-8",):
+        _refuse(connection, path, table, _texts(table), [_NOT_TEXT])
+
+
+def _texts(table: Table) -> list[str]:
+    return [column.name for column in table.columns if column.type is PortableType.TEXT]
 
 
 def _refuse(

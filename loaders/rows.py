@@ -7,7 +7,7 @@ from typing import Any
 from loaders import dates
 from loaders.profiles import ServerColumn
 from loaders.schema import PortableType, Table
-from loaders.source import quoted
+from loaders.source import quoted, text_of
 
 _BATCH_ROWS = 1_000
 _BATCH_BYTES = 4_000_000
@@ -19,7 +19,7 @@ def stored_value(column: ServerColumn) -> str:
     """SQL for a column's value in the form that its type on the server reads as text."""
     name, source = quoted(column.source.name), column.source
     if source.mixed:
-        return f"exact_text({name})" if source.type is PortableType.TEXT else f"CAST({name} AS REAL)"
+        return text_of(name) if source.type is PortableType.TEXT else f"CAST({name} AS REAL)"
     if source.slashes and column.type == "date":
         return dates.DAY.format(name)
     return name

@@ -74,11 +74,13 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     has_rowid: bool = True
     """Whether it is an ordinary table, and none WITHOUT ROWID. https://sqlite.org/withoutrowid.html"""
+    has_key_index: bool = False
+    """Whether the primary key has an index of its own: INTEGER PRIMARY KEY DESC is not the rowid."""
 
     @property
     def rowid(self) -> str | None:
         """The INTEGER PRIMARY KEY, which is the rowid. https://sqlite.org/lang_createtable.html#rowid."""
-        if self.has_rowid and len(self.primary_key) == 1:
+        if self.has_rowid and not self.has_key_index and len(self.primary_key) == 1:
             [name] = self.primary_key
             return name if self.column(name).declared.upper() == "INTEGER" else None
         return None

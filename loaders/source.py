@@ -24,12 +24,20 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def text_of(name: str) -> str:
+    """SQL for a value as text, a number as its shortest one; `name` is the column, quoted.
+
+    A text goes by no function: one whose bytes are no characters comes as far as its reader, who can say so.
+    """
+    return f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN exact_text({name}) ELSE {name} END"
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a SQLite file read-only, with the functions `exact_text` and `is_text`.
 
-    `exact_text(x)` is a number's shortest text that reads back as the same number, and of a text itself;
-    `is_text(x)` says whether the blob `x` is text in the file's encoding.
+    `exact_text(x)` is a number's shortest text that reads back as the same number; `is_text(x)` says whether
+    the blob `x` is text in the file's encoding.
 
     Raises:
         BadInput: it is missing, not a SQLite database, damaged, or has an unfinished journal. Raised for
@@ -50,11 +58,18 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             connection.create_function("is_text", 1, partial(_is_text, encoding), deterministic=True)
             yield connection
     except sqlite3.Error as error:
-        raise BadInput(f"{path}: {error}; give the path of a complete SQLite file") from error
+        raise BadInput(f"{path}: {error}; {_advice(error)}") from error
 
 
-def _exact_text(value: object) -> str | None:
-    return None if value is None else str(value)
+def _advice(error: sqlite3.Error) -> str:
+    # The lowest byte is the error; the others say more about it. https://sqlite.org/rescode.html
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_ERROR:
+        return "SQLite alone can't read it: load a copy without what only its own application knows"
+    return "give the path of a complete SQLite file"
+
+
+def _exact_text(value: float) -> str:
+    return str(value)
 
 
 def _is_text(encoding: str, value: bytes) -> bool:
@@ -72,9 +87,9 @@ def place(connection: sqlite3.Connection, table: str, column: str, predicate: st
         connection: of `opened`.
         table: the table's name.
         column: the name of the column that the predicate is about.
-        predicate: SQL in which `{0}` is the column.
+        predicate: SQL in which `{0}` is the column and `{1}` the table.
     """
-    condition = predicate.format(quoted(column))
+    condition = predicate.format(quoted(column), quoted(table))
     if _first(connection, ["1"], table, condition) is None:
         return None
     columns = connection.execute(

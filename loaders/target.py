@@ -1,4 +1,8 @@
-"""The seam between loading and a server engine, for which `loaders.mysql` and `loaders.postgresql` stand."""
+"""The seam between loading and a server engine, for which `loaders.mysql` and `loaders.postgresql` stand.
+
+New tables are filled in a place of their own, the staging, and put in place all at once: whatever interrupts
+a load, the database is the old or the new one.
+"""
 
 import sqlite3
 from collections.abc import Callable, Sequence
@@ -9,26 +13,41 @@ from typing import Protocol
 
 from harness.engines.namespace import Database
 from harness.engines.server import Server
-from loaders.bookkeeping import Key, Marker
+from loaders.bookkeeping import NAMESPACE, Key, Marker
 from loaders.profiles import ServerTable
+
+STAGING = f"{NAMESPACE}_staging"
+"""How the name of every staging begins, and no other name."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """One SQLite file, ready to be loaded."""
+    """One SQLite file, and what is to be loaded of it."""
 
     path: Path
     sha256: str
-    connection: sqlite3.Connection
     tables: Sequence[ServerTable]
+    """All of them; their keys and indexes are those that are wanted."""
     notes: Sequence[str]
     """What the census could not take over as declared."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """One staged table with all its rows."""
+
+    rows: int
+    """As the server counts them."""
+    notes: tuple[str, ...]
+    """The keys and indexes that the server refused, one sentence each."""
 
 
 class Target(Protocol):
     """What a module for a server engine does. All of it under the server's administrating account.
 
-    Every function raises `EngineUnavailable` when the server cannot be reached or breaks.
+    `fill` and `link` run in processes of their own, many at once; everything else in the one that loads. Each
+    has its own connections. Every function raises `EngineUnavailable` when the server cannot be reached or
+    breaks.
     """
 
     def exclusive(self, server: Server) -> AbstractContextManager[None]:
@@ -36,6 +55,10 @@ class Target(Protocol):
 
         The server itself ends the exclusion when the process dies.
         """
+        ...
+
+    def tidy(self, server: Server, databases: Sequence[Database]) -> None:
+        """Drop every staging that a killed load left where `databases` stand or would stand."""
         ...
 
     def admit_reader(self, server: Server) -> None:
@@ -61,27 +84,59 @@ class Target(Protocol):
         """The tables that stand where those of `database` do or would."""
         ...
 
-    def replace(
+    def prepare(self, server: Server, database: Database, staging: str) -> None:
+        """Make an empty staging, which the reading role cannot use.
+
+        Args:
+            server: where.
+            database: what will be staged.
+            staging: its name, which no other load and no other database has.
+
+        Raises:
+            BadInput: the place of `database` is not fit for it.
+        """
+        ...
+
+    def fill(  # noqa: PLR0913, PLR0917 - what one table takes
         self,
         server: Server,
         database: Database,
         source: Source,
-        old: Sequence[str],
+        table: ServerTable,
+        staging: str,
+        connection: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Marker:
-        """Put the tables of `source` in place of the tables `old`, and remember it.
-
-        Until the end the old tables are there, from then on the new ones. The reading role can read those,
-        and nothing else.
+    ) -> Filled:
+        """Stage one table: its rows, then primary key, unique keys and indexes, then statistics.
 
         Args:
             server: where to.
-            database: whose tables they are.
-            source: the tables.
-            old: what an earlier load of `database` left.
+            database: whose table it is.
+            source: all its tables.
+            table: one of them.
+            staging: see `prepare`.
+            connection: to the file.
             advance: told how many more rows have been sent.
 
         Raises:
             BadInput: the server cannot hold what the file holds, or other rows arrived than were sent.
         """
+        ...
+
+    def link(self, server: Server, database: Database, source: Source, staging: str) -> list[str]:
+        """Add the foreign keys between the staged tables, and return a note on each that is left out."""
+        ...
+
+    def put_in_place(
+        self, server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
+    ) -> None:
+        """Put the staged tables in place of the tables `old`, and remember it as `marker`.
+
+        Until the end the old tables are there, from then on the new ones. The reading role can read those,
+        and nothing else.
+        """
+        ...
+
+    def discard(self, server: Server, database: Database, staging: str) -> None:
+        """Drop what is left of a staging, if anything is; a server that does not answer is passed over."""
         ...

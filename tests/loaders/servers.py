@@ -55,5 +55,10 @@ def drop(server: Server, collection: str) -> None:
     for (name,) in ask(server, None, "SHOW DATABASES"):
         if name == collection or name.startswith(f"{collection}__"):
             ask(server, None, f'DROP DATABASE "{name}"')
-    if ask(server, None, f"SHOW DATABASES LIKE '{NAMESPACE}'"):
+    if ask(
+        server,
+        None,
+        f"SELECT 1 FROM information_schema.tables WHERE table_schema = '{NAMESPACE}'"
+        " AND table_name = 'loads'",
+    ):
         ask(server, None, f"DELETE FROM {NAMESPACE}.loads WHERE collection = '{collection}'")

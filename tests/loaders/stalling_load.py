@@ -1,4 +1,4 @@
-"""A load that says when it has got somewhere and then waits to be killed: `python -m` with its arguments."""
+"""A load that says when it has got somewhere and then waits for so long: `python -m` with its arguments."""
 
 import sys
 import time
@@ -11,16 +11,20 @@ from loaders.load import load
 
 
 def main(arguments: list[str]) -> None:
-    dialect, host, port, user, password, collection, profile, path, rows = arguments
+    dialect, host, port, user, password, collection, profiles, path, rows, seconds, jobs = arguments
+    is_there = False
 
     def stall(_: Database, done: int, __: int) -> None:
-        if done >= int(rows):
+        nonlocal is_there
+        if done >= int(rows) and not is_there:
+            is_there = True
             sys.stdout.write("there\n")
             sys.stdout.flush()
-            time.sleep(600)
+            time.sleep(float(seconds))
 
     server = Server(Dialect(dialect), host, int(port), user, password, Origin.DSN)
-    load([Database(collection, "shop", Path(path), Profile(profile))], server, progress=stall)
+    databases = [Database(collection, "shop", Path(path), Profile(name)) for name in profiles.split(",")]
+    load(databases, server, jobs=int(jobs), progress=stall)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A marker says exactly what stands on the server."""
 
+import json
 from pathlib import Path
 
 from harness.engines.namespace import Database
@@ -19,6 +20,19 @@ def test_a_marker_is_current_for_one_file_and_one_loader() -> None:
     assert not marker.is_current("cd")
     assert not Marker("ab", LOADER_VERSION - 1, {"t": 1}, [], marker.loaded_at).is_current("ab")
     assert not Marker("ab", LOADER_VERSION, {"t": 1}, [], None).is_current("ab")
+
+
+def test_a_load_without_indexes_is_current_for_those_who_do_not_ask_for_them() -> None:
+    bare, full = (Marker.now("ab", {"t": 1}, [], indexes=indexes) for indexes in (False, True))
+    assert [bare.is_current("ab", indexes=wanted) for wanted in (None, False, True)] == [True, True, False]
+    assert [full.is_current("ab", indexes=wanted) for wanted in (None, False, True)] == [True, False, True]
+    assert Marker.from_json(bare.to_json()) == bare
+
+
+def test_a_marker_from_before_there_was_a_choice_has_indexes() -> None:
+    written = json.loads(Marker.now("ab", {"t": 1}, []).to_json())
+    del written["indexes"]
+    assert Marker.from_json(json.dumps(written)).is_current("ab", indexes=True)
 
 
 def test_a_database_that_lost_a_table_is_not_whole() -> None:

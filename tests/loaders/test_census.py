@@ -38,6 +38,10 @@ def column(make_file: MakeFile, declared: str, values: Sequence[object]) -> tupl
         ("DECIMAL(10,2)", [1, 2.5], PortableType.REAL, None),
         ("DECIMAL(10,2)", [1, 2], PortableType.INTEGER, None),
         ("NUMERIC", [None], PortableType.REAL, None),
+        ("NUMERIC", [1, "n/a"], PortableType.TEXT, "text and numbers"),
+        ("DECIMAL(10,2)", ["n/a"], PortableType.TEXT, "text"),
+        ("NUMERIC", [b"1"], PortableType.BLOB, "blobs"),
+        ("ANY", [1, "x"], PortableType.TEXT, None),
         ("TEXT", [1, 2.5, "x"], PortableType.TEXT, None),
         ("VARCHAR(3)", ["longer than three"], PortableType.TEXT, None),
         ("FLOATING POINT", [1], PortableType.INTEGER, None),
@@ -84,8 +88,10 @@ def test_type_follows_from_data_and_declaration(
         ("INTEGER", [1, 2, b"a"], 3, "a blob"),
         ("", [0.5, BIG, BIG + 1], 3, "an integer beyond 2\\^53"),
         ("NUMERIC", [0.5, -BIG - 1], 2, "an integer beyond 2\\^53"),
-        ("", [12, "x", "12"], 3, "reads like a number"),
+        ("", [12, "room 5", "12"], 3, "reads like a number"),
+        ("", [float("inf"), "Inf", "x", "inf"], 4, "reads like a number"),
         ("", [1.5, "1.5"], 2, "reads like a number"),
+        ("COLLATE NOCASE", [1e20, "1E+20", "1e+20"], 3, "reads like a number"),
     ],
 )
 def test_values_that_no_column_holds_together_stop_the_load(
@@ -168,6 +174,52 @@ def test_a_primary_key_with_null_is_a_unique_key(make_file: MakeFile) -> None:
     schema = census(make_file("CREATE TABLE t (a TEXT PRIMARY KEY)", t=[(None,), (None,), ("x",)]))
     assert (schema.tables[0].primary_key, schema.tables[0].unique) == ((), (("a",),))
     assert schema.notes == ("primary key of t is a unique key: it holds NULL",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "rowid"),
+    [
+        ("id INTEGER PRIMARY KEY", "id"),
+        ("id integer, PRIMARY KEY (id DESC)", "id"),
+        ("id INTEGER PRIMARY KEY DESC", None),
+        ("id INT PRIMARY KEY", None),
+        ("id INTEGER, b, PRIMARY KEY (id, b)", None),
+    ],
+)
+def test_the_rowid_is_told_from_a_key_that_looks_like_it(
+    make_file: MakeFile, columns: str, rowid: str | None
+) -> None:
+    assert census(make_file(f"CREATE TABLE t ({columns})")).tables[0].rowid == rowid
+
+
+def test_tables_that_are_called_like_the_inside_of_a_virtual_one_are_loaded(make_file: MakeFile) -> None:
+    script = """
+        CREATE VIRTUAL TABLE boxes USING rtree(id, x0, x1); CREATE VIRTUAL TABLE words USING fts5(word);
+        CREATE TABLE boxes_data (a); CREATE TABLE words_segments (a)
+    """
+    assert [table.name for table in census(make_file(script)).tables] == ["boxes_data", "words_segments"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "value"),
+    [
+        ("DATE", "'12/31/1980' || char(0) || 'x'"),
+        ("DATE", "'2020-01-01' || char(0)"),
+        ("DATETIME", "'2010-07-19 19:39:07' || char(0) || 'x'"),
+        ("TIMESTAMP", "'2010-07-19 19:39:07.5' || char(0)"),
+    ],
+)
+def test_what_stands_behind_a_nul_character_is_seen(make_file: MakeFile, declared: str, value: str) -> None:
+    script = f"CREATE TABLE t (c {declared}); INSERT INTO t VALUES ('2020-01-01'), ({value})"
+    [column] = census(make_file(script)).tables[0].columns
+    assert (column.type, column.days, column.moments) == (PortableType.TEXT, False, False)
+
+
+def test_half_a_surrogate_pair_stops_the_load_of_a_utf16_file(make_file: MakeFile) -> None:
+    script = "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('😀'), ({})"
+    assert census(make_file(script.format("'b'"))).rows == 2
+    with pytest.raises(BadInput, match="table t, column a, rowid 2: text with bytes that are no characters"):
+        census(make_file(script.format("CAST(x'3dd86100' AS TEXT)")))
 
 
 PARENT = 'CREATE TABLE "Parent" (id INTEGER PRIMARY KEY, x TEXT, y INTEGER, plain TEXT, UNIQUE (x, y));'

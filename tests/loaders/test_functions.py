@@ -1,8 +1,10 @@
 """SQLite's functions come with loads in profile faithful, stay up to date, and touch nothing of others."""
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,6 +15,7 @@ from harness.words import Dialect, Profile
 from loaders import functions
 from loaders.bookkeeping import NAMESPACE
 from loaders.load import load
+from loaders.mysql_functions import commented
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 
@@ -85,6 +88,78 @@ def test_they_are_put_right_where_the_database_is_unchanged(
         ask(server, faithful, f"DROP FUNCTION bird_sqlite.to_integer{arguments}")
     assert [done.skipped for done in load([faithful], server)] == [True]
     assert read(server, faithful, CALL) == [(12,)]
+
+
+def test_each_is_filed_with_its_digest_on_mysql() -> None:
+    """The comment is how a function that has changed is told from one that has not."""
+    statements = functions.statements(Dialect.MYSQL)
+    assert len(_names(Dialect.MYSQL)) == len(statements)
+    assert [s for s in statements if commented(s).count(" COMMENT '") != s.count(" COMMENT '") + 1] == []
+
+
+def _installed(server: Server) -> list[tuple[Any, ...]]:
+    return ask(
+        server,
+        None,
+        "SELECT routine_name, routine_comment, routine_definition, sql_mode, collation_connection"
+        " FROM information_schema.routines WHERE routine_schema = 'bird_sqlite' ORDER BY routine_name",
+    )
+
+
+OWN = "CREATE FUNCTION bird_sqlite.{} RETURNS int DETERMINISTIC NO SQL {} RETURN 1"
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize(
+    "damage",
+    [
+        ["DROP FUNCTION bird_sqlite.to_integer"],
+        ["DROP FUNCTION bird_sqlite.to_integer", OWN.format("to_integer(t text)", "")],
+        ["DROP FUNCTION bird_sqlite.to_integer", OWN.format("to_integer(t text)", "COMMENT '{comment}'")],
+        ["ALTER FUNCTION bird_sqlite.to_integer COMMENT 'mine'"],
+        [OWN.format('"of another version"()', "")],
+        ["DROP DATABASE bird_sqlite"],
+    ],
+    ids=["missing", "another", "another with its comment", "another comment", "one too many", "all missing"],
+)
+def test_a_single_function_is_put_right_on_mysql(
+    mysql_server: Server, mysql_collection: str, make_file: MakeFile, damage: list[str]
+) -> None:
+    path = make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    faithful = Database(mysql_collection, "shop", path, Profile.FAITHFUL)
+    load([faithful], mysql_server)
+    whole = _installed(mysql_server)
+    [comment] = [comment for name, comment, *_ in whole if name == "to_integer"]
+    for statement in damage:
+        ask(mysql_server, None, statement.replace("{comment}", comment))
+    assert _installed(mysql_server) != whole
+    assert [done.skipped for done in load([faithful], mysql_server)] == [True]
+    assert _installed(mysql_server) == whole
+    assert read(mysql_server, faithful, CALL) == [(12,)]
+
+
+@pytest.mark.engine
+def test_who_calls_the_others_notices_nothing_on_mysql(
+    mysql_server: Server, mysql_collection: str, make_file: MakeFile
+) -> None:
+    path = make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    faithful = Database(mysql_collection, "shop", path, Profile.FAITHFUL)
+    load([faithful], mysql_server)
+    stop, answers = threading.Event(), []
+
+    def call() -> None:
+        while not stop.is_set():
+            answers.append(read(mysql_server, faithful, CALL))
+
+    with ThreadPoolExecutor(1) as pool:
+        calling = pool.submit(call)
+        for _ in range(3):
+            ask(mysql_server, None, "DROP FUNCTION bird_sqlite.lower_ascii")
+            ask(mysql_server, None, "UPDATE bird_harness.functions SET sha256 = '0'")
+            load([faithful], mysql_server)
+        stop.set()
+        calling.result()
+    assert {answer for [answer] in answers} == {(12,)}
 
 
 @pytest.mark.engine

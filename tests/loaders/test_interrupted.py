@@ -1,15 +1,21 @@
 """A load that is interrupted leaves the old database, never half of one, and the next load succeeds."""
 
+import random
 import signal
 import subprocess
 import sys
 import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from harness.engines.namespace import Database
 from harness.engines.server import Server
-from harness.words import Dialect
+from harness.errors import HarnessError
+from harness.words import Dialect, Profile
 from loaders.load import load, loaded
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
@@ -35,16 +41,34 @@ def holds(server: Server, database: Database, word: str, rows: int = 3) -> bool:
     return counts == [[(rows, word, word)]] * 2
 
 
-def leftovers(server: Server) -> list[str]:
+def leftovers(server: Server, database: Database) -> list[str]:
     if server.dialect is Dialect.POSTGRESQL:
-        return []
-    names = [name for (name,) in ask(server, None, "SHOW DATABASES")]
+        names = [name for (name,) in ask(server, database, "SELECT nspname FROM pg_namespace")]
+    else:
+        names = [name for (name,) in ask(server, None, "SHOW DATABASES")]
     return [name for name in names if name.startswith("bird_harness_")]
 
 
-@pytest.mark.parametrize("stop_at", [0, 1, 2 * ROWS])
+@contextmanager
+def loading(  # noqa: PLR0913 - what the process is told
+    server: Server, databases: Sequence[Database], root: Path, *, rows: int, seconds: float, jobs: int
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that loads, once it has sent as many rows; it waits then."""
+    command = [
+        sys.executable, "-m", "tests.loaders.stalling_load",
+        server.dialect, server.host, str(server.port), server.user, server.password,
+        databases[0].collection, ",".join(database.profile for database in databases),
+        str(databases[0].sqlite_path), str(rows), str(seconds), str(jobs),
+    ]  # fmt: skip
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE) as child:
+        assert child.stdout
+        assert child.stdout.readline() == b"there\n"
+        yield child
+
+
+@pytest.mark.parametrize(("stop_at", "jobs"), [(0, 1), (1, 1), (2 * ROWS, 1), (1, 2), (2 * ROWS, 2)])
 def test_an_exception_at_any_point_leaves_the_old_database(
-    server: Server, database: Database, make_file: MakeFile, stop_at: int
+    server: Server, database: Database, make_file: MakeFile, stop_at: int, jobs: int
 ) -> None:
     make_file(SCRIPT.format(rows=3, word="old"))
     load([database], server)
@@ -57,9 +81,9 @@ def test_an_exception_at_any_point_leaves_the_old_database(
             raise Interrupted
 
     with pytest.raises(Interrupted):
-        load([database], server, progress=stop)
+        load([database], server, jobs=jobs, progress=stop)
     assert holds(server, database, "old")
-    assert leftovers(server) == []
+    assert leftovers(server, database) == []
     new = database.sqlite_path.read_bytes()
     database.sqlite_path.write_bytes(old)
     assert loaded([database], server) == before
@@ -68,26 +92,83 @@ def test_an_exception_at_any_point_leaves_the_old_database(
     assert holds(server, database, "new", ROWS)
 
 
-@pytest.mark.parametrize("stop_at", [1, 2 * ROWS])
-def test_a_killed_process_leaves_the_old_database(
-    server: Server, database: Database, make_file: MakeFile, pytestconfig: pytest.Config, stop_at: int
+@pytest.mark.parametrize(("stop_at", "jobs"), [(1, 1), (2 * ROWS, 1), (2 * ROWS, 2)])
+def test_a_killed_process_leaves_the_old_database(  # noqa: PLR0913, PLR0917 - fixtures and parameters
+    server: Server,
+    database: Database,
+    make_file: MakeFile,
+    pytestconfig: pytest.Config,
+    stop_at: int,
+    jobs: int,
 ) -> None:
     make_file(SCRIPT.format(rows=3, word="old"))
     load([database], server)
     make_file(SCRIPT.format(rows=ROWS, word="new"))
-    command = [
-        sys.executable, "-m", "tests.loaders.stalling_load",
-        server.dialect, server.host, str(server.port), server.user, server.password,
-        database.collection, database.profile, str(database.sqlite_path), str(stop_at),
-    ]  # fmt: skip
-    with subprocess.Popen(command, cwd=pytestconfig.rootpath, stdout=subprocess.PIPE) as child:
-        assert child.stdout
-        assert child.stdout.readline() == b"there\n"
+    with loading(server, [database], pytestconfig.rootpath, rows=stop_at, seconds=600, jobs=jobs) as child:
         child.send_signal(signal.SIGKILL)
     assert holds(server, database, "old")
     assert [done.skipped for done in load([database], server)] == [False]
     assert holds(server, database, "new", ROWS)
-    assert leftovers(server) == []
+    assert leftovers(server, database) == []
+
+
+def test_killed_ten_times_at_random_moments_it_is_the_old_or_the_new_database(
+    server: Server, collection: str, make_file: MakeFile, pytestconfig: pytest.Config
+) -> None:
+    """In both profiles at once, with two processes; each load finds what the killed one before it left."""
+    path = make_file(SCRIPT.format(rows=3, word="v0"))
+    databases = [Database(collection, "shop", path, profile) for profile in Profile]
+    load(databases, server)
+    counted = ", ".join(
+        f"(SELECT {figure} FROM {table})" for table in "ab" for figure in ("count(*)", "min(t)", "max(t)")
+    )
+    allowed = {database: {(3, "v0") * 2} for database in databases}
+    moments = random.Random(6)  # noqa: S311 - moments to be killed at
+    for number in range(1, 11):
+        rows, word = 3 + number, f"v{number}"
+        if number % 2:
+            rows = ROWS + number
+        make_file(SCRIPT.format(rows=rows, word=word))
+        reached = moments.randrange(2 * rows + 1)
+        with loading(server, databases, pytestconfig.rootpath, rows=reached, seconds=0, jobs=2) as child:
+            time.sleep(moments.random() ** 2)
+            child.send_signal(signal.SIGKILL)
+        standing = loaded(databases, server)
+        for database in databases:
+            [(a, low, high, b, *others)] = read(server, database, f"SELECT {counted}")
+            assert others == [low, high]
+            assert low == high
+            found = (a, low, b, low)
+            assert found in allowed[database] | {(rows, word) * 2}
+            assert database not in standing or found == (rows, word) * 2
+            allowed[database] = {found}
+    assert len(load(databases, server)) == len(databases)
+    for database in databases:
+        assert holds(server, database, word, rows)
+        assert leftovers(server, database) == []
+
+
+def test_a_worker_that_is_killed_is_one_clear_error(
+    server: Server, database: Database, make_file: MakeFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_file(SCRIPT.format(rows=ROWS, word="new"))
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Process(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: object, **options: object) -> None:
+            super().__init__(*arguments, **options)  # type: ignore[call-overload]
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Process)
+
+    def kill(_: Database, __: int, ___: int) -> None:
+        for process in started:
+            process.send_signal(signal.SIGKILL)
+
+    with pytest.raises(HarnessError, match=r"shop\.sqlite: .* ended with exit code -9; load again"):
+        load([database], server, jobs=2, progress=kill)
+    assert loaded([database], server) == {}
+    assert leftovers(server, database) == []
 
 
 def test_a_mysql_load_cut_short_while_the_tables_change_places_is_done_again(

@@ -70,6 +70,31 @@ def test_tables_and_names_of_every_kind_arrive(
         assert read(server, database, asked) == shop(path, query)
 
 
+def test_several_processes_load_what_one_does(
+    server: Server, collection: str, profile: Profile, make_file: MakeFile
+) -> None:
+    odd = Database(collection, "odd", make_file(ODD_TABLES, "odd"), profile)
+    keyed = Database(collection, "keyed", make_file(KEYED, "keyed"), profile)
+    told: dict[Database, list[tuple[int, int]]] = {odd: [], keyed: []}
+    done = load([odd, keyed], server, jobs=2, progress=lambda one, *rows: told[one].append(rows))
+    assert [(one.database, one.rows, one.notes) for one in done] == [(odd, 17, ()), (keyed, 2, ())]
+    assert [(rows[0], rows[-1]) for rows in told.values()] == [((0, 17), (17, 17)), ((0, 2), (2, 2))]
+    for query, folded in ODD_QUERIES.items():
+        asked = folded if folded and server.dialect is Dialect.POSTGRESQL else query
+        assert read(server, odd, asked) == shop(odd.sqlite_path, query)
+    assert kinds_of_keys(server, keyed) == ALL_KEYS
+    assert all(one.skipped for one in load([odd, keyed], server, jobs=2))
+
+
+def test_what_stops_one_process_stops_the_load(server: Server, collection: str, make_file: MakeFile) -> None:
+    fine = Database(collection, "fine", make_file("CREATE TABLE a (x INTEGER)", "fine", a=[(1,)]))
+    latin = make_file("CREATE TABLE b (x TEXT); INSERT INTO b VALUES (CAST(x'e4' AS TEXT))", "latin")
+    with pytest.raises(BadInput, match=r"latin\.sqlite: table b, column x, rowid 1: "):
+        load([fine, Database(collection, "latin", latin)], server, jobs=2)
+    assert fine not in loaded([fine], server) or read(server, fine, "SELECT x FROM a") == [(1,)]
+    assert [one.rows for one in load([fine], server)] == [1]
+
+
 def test_a_second_load_changes_nothing(server: Server, database: Database, make_file: MakeFile) -> None:
     make_file("CREATE TABLE t (a INTEGER, b TEXT)", t=[(1, "x"), (2, "y")])
     assert loaded([database], server) == {}
@@ -175,12 +200,15 @@ INSERT INTO parent VALUES (0, 'zero'), (1, 'one');
 """
 
 
-def test_keys_are_kept_where_the_rows_allow(server: Server, database: Database, make_file: MakeFile) -> None:
-    long = "long " * 400
-    rows = [("a", 0, "one", "b", 7, long, b"x"), ("b", 1, None, "b", None, None, None)]
-    make_file(KEYED, child=rows)
-    [done] = load([database], server)
-    assert done.notes == ("foreign key of child (dangling) to parent is left out: 1 rows have no parent",)
+ALL_KEYS: list[tuple[object, ...]] = [
+    ("child", "FOREIGN KEY", 4),
+    ("child", "PRIMARY KEY", 1),
+    ("parent", "PRIMARY KEY", 1),
+    ("parent", "UNIQUE", 1),
+]
+
+
+def kinds_of_keys(server: Server, database: Database) -> list[tuple[object, ...]]:
     place = database.mysql_database if server.dialect is Dialect.MYSQL else database.postgresql_schema
     constraints = ask(
         server,
@@ -189,12 +217,75 @@ def test_keys_are_kept_where_the_rows_allow(server: Server, database: Database, 
         f" WHERE table_schema = '{place}' AND constraint_type != 'CHECK'"
         " AND table_name IN ('parent', 'child') GROUP BY table_name, constraint_type",
     )
-    assert sorted(constraints) == [
-        ("child", "FOREIGN KEY", 3),
-        ("child", "PRIMARY KEY", 1),
-        ("parent", "PRIMARY KEY", 1),
-        ("parent", "UNIQUE", 1),
+    return sorted(constraints)
+
+
+def test_primary_keys_alone_until_all_are_asked_for(
+    server: Server, database: Database, make_file: MakeFile
+) -> None:
+    make_file(KEYED, child=[("a", 0, "one", "a", 1, "note", b"x")])
+    primary: list[tuple[object, ...]] = [("child", "PRIMARY KEY", 1), ("parent", "PRIMARY KEY", 1)]
+    steps: list[tuple[bool | None, bool, list[tuple[object, ...]]]] = [
+        (False, False, primary),
+        (None, True, primary),
+        (False, True, primary),
+        (True, False, ALL_KEYS),
+        (None, True, ALL_KEYS),
+        (False, False, primary),
     ]
+    for wanted, skipped, keys in steps:
+        assert [done.skipped for done in load([database], server, indexes=wanted)] == [skipped]
+        assert kinds_of_keys(server, database) == keys
+        assert len(indexes(server, database, "child")) == 1 or keys == ALL_KEYS
+    assert read(server, database, "SELECT code, parent_id FROM child") == [("a", 0)]
+
+
+def test_what_a_killed_load_left_goes_with_the_next_one(
+    server: Server, database: Database, make_file: MakeFile
+) -> None:
+    make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    load([database], server)
+    kind = "DATABASE" if server.dialect is Dialect.MYSQL else "SCHEMA"
+    ask(server, database, f"CREATE {kind} bird_harness_staging_dead_0")
+    ask(server, database, "CREATE TABLE bird_harness_staging_dead_0.t (a INTEGER)")
+    assert [done.skipped for done in load([database], server)] == [True]
+    ask(server, database, f"CREATE {kind} bird_harness_staging_dead_0")
+    load([database], server)
+
+
+def test_indexes_of_neighbours_do_not_take_each_others_names(
+    postgresql_server: Server, postgresql_collection: str, make_file: MakeFile
+) -> None:
+    one = make_file("CREATE TABLE a (b_c INTEGER); CREATE INDEX i ON a (b_c)", "one", a=[(1,)])
+    two = make_file("CREATE TABLE a_b (c INTEGER); CREATE INDEX i ON a_b (c)", "two", a_b=[(2,)])
+    databases = [Database(postgresql_collection, path.stem, path) for path in (one, two)]
+    load(databases, postgresql_server)
+    named = [indexes(postgresql_server, databases[0], table) for table in ("a", "a_b")]
+    assert sorted(map(sorted, named)) == [["a_b_c_idx"], ["a_b_c_idx1"]]
+
+
+def test_nothing_is_left_for_postgresql_to_do_in_the_background(
+    postgresql_server: Server, postgresql_collection: str, make_file: MakeFile
+) -> None:
+    path = make_file("CREATE TABLE t (a INTEGER, b TEXT)", t=[(n, "text " * 20) for n in range(5_000)])
+    database = Database(postgresql_collection, "shop", path)
+    load([database], postgresql_server)
+    [(pages, visible, rows, options)] = ask(
+        postgresql_server,
+        database,
+        "SELECT relpages, relallvisible, reltuples::int, reloptions FROM pg_class WHERE relname = 't'",
+    )
+    assert pages == visible > 10
+    assert (rows, options) == (5_000, ["autovacuum_enabled=off"])
+
+
+def test_keys_are_kept_where_the_rows_allow(server: Server, database: Database, make_file: MakeFile) -> None:
+    long = "long " * 400
+    rows = [("a", 0, "one", "b", 7, long, b"x"), ("b", 1, None, "b", None, None, None)]
+    make_file(KEYED, child=rows)
+    [done] = load([database], server)
+    assert done.notes == ("foreign key of child (dangling) to parent is left out: 1 rows have no parent",)
+    assert kinds_of_keys(server, database) == [("child", "FOREIGN KEY", 3), *ALL_KEYS[1:]]
     assert read(server, database, "SELECT count(*) FROM child WHERE dangling = 7") == [(1,)]
     assert len(indexes(server, database, "child")) >= 4
 

@@ -57,6 +57,8 @@ def test_a_name_is_given_once_per_namespace(dialect: Dialect) -> None:
         ("postgres", "a", Profile.OFFICIAL, Dialect.POSTGRESQL),
         ("set", "bird_harness", Profile.FAITHFUL, Dialect.POSTGRESQL),
         ("set", "information_schema", Profile.FAITHFUL, Dialect.POSTGRESQL),
+        ("set", "bird_harness_staging_of_mine", Profile.FAITHFUL, Dialect.POSTGRESQL),
+        ("bird_harness_staging", "a", Profile.OFFICIAL, Dialect.MYSQL),
     ],
 )
 def test_the_servers_own_places_are_refused(

@@ -9,7 +9,8 @@ import pytest
 from harness.errors import BadInput
 from harness.words import Dialect, Profile
 from loaders.census import census
-from loaders.profiles import TYPES, postgresql_name, server_tables
+from loaders.names import postgresql_name
+from loaders.profiles import TYPES, server_tables
 from loaders.schema import Column, ForeignKey, PortableType, Schema, Table
 
 PATH = Path("shop.sqlite")
@@ -64,6 +65,56 @@ def test_names_that_the_server_cannot_tell_apart_are_refused(
     tables = Schema(tuple(schema("a", table=name).tables[0] for name in names))
     with pytest.raises(BadInput, match=f"shop.sqlite: tables: .*{message}"):
         server_tables(tables, dialect, Profile.OFFICIAL, PATH)
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect", "trouble"),
+    [
+        ("", Dialect.MYSQL, "is no name on mysql"),
+        ("", Dialect.POSTGRESQL, "is no name on postgresql"),
+        ("a ", Dialect.MYSQL, "ends with a space"),
+        ("a ", Dialect.POSTGRESQL, None),
+        ("XMin", Dialect.POSTGRESQL, "is a name that postgresql has for itself"),
+        ("XMin ", Dialect.POSTGRESQL, None),
+        ("oid", Dialect.POSTGRESQL, None),
+        ("xmin", Dialect.MYSQL, None),
+        ("Db_Row_Id", Dialect.MYSQL, "is a name that mysql has for itself"),
+        ("pg_class", Dialect.POSTGRESQL, None),
+    ],
+)
+def test_columns_that_the_server_cannot_take_are_refused(
+    name: str, dialect: Dialect, trouble: str | None
+) -> None:
+    if trouble is None:
+        server_tables(schema(name), dialect, Profile.OFFICIAL, PATH)
+        return
+    with pytest.raises(BadInput, match=f"shop.sqlite: columns of t: '{name}' {trouble}"):
+        server_tables(schema(name), dialect, Profile.OFFICIAL, PATH)
+
+
+def test_tables_that_queries_would_not_find_are_refused() -> None:
+    server_tables(schema("a", table="pg_class"), Dialect.MYSQL, Profile.FAITHFUL, PATH)
+    with pytest.raises(BadInput, match=r"tables: 'PG_class' is a name that postgresql has for itself"):
+        server_tables(schema("a", table="PG_class"), Dialect.POSTGRESQL, Profile.FAITHFUL, PATH)
+
+
+@pytest.mark.parametrize(("name", "fits"), [("表" * 50, True), ("表" * 51, False), ("é" * 64, True)])
+def test_a_mysql_table_has_a_file_of_its_name(name: str, *, fits: bool) -> None:
+    tables = schema("a", table=name)
+    if fits:
+        assert server_tables(tables, Dialect.MYSQL, Profile.OFFICIAL, PATH)[0].name == name
+        return
+    with pytest.raises(BadInput, match=f"tables: '{name}' gives a file of mysql too long a name"):
+        server_tables(tables, Dialect.MYSQL, Profile.OFFICIAL, PATH)
+
+
+def test_a_mysql_row_has_room_for_some_varchars_and_keys_come_first() -> None:
+    columns = [Column(f"c{n}", "TEXT", PortableType.TEXT, nullable=True, longest=700) for n in range(30)]
+    names = [column.name for column in columns]
+    table = Table("t", tuple(columns), 1, unique=((names[-1],),), indexes=tuple((name,) for name in names))
+    [spelled] = server_tables(Schema((table,)), Dialect.MYSQL, Profile.FAITHFUL, PATH)
+    types = [column.type for column in spelled.columns]
+    assert types == ["varchar(700)"] * 22 + ["text"] * 7 + ["varchar(700)"]
 
 
 def test_postgresql_keeps_names_apart_that_it_does_not_fold() -> None:

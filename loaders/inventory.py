@@ -1,0 +1,221 @@
+"""Everything that stands in the columns of a SQLite file, counted: what a load will meet.
+
+`loaders.census` asks for no more than types and keys follow from. This looks at every value, and finds all
+that stops a load and not only the first.
+"""
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from harness.errors import BadInput
+from harness.words import Dialect, Profile
+from loaders.census import census
+from loaders.dates import FORMS
+from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
+from loaders.figures import ask, figures
+from loaders.portable import Stored, Unrepresentable, portable_type
+from loaders.refusals import PLACES, Refusal, refusals
+from loaders.schema import PortableType
+from loaders.source import opened, place, quoted
+
+CLASSES = ("null", "integer", "real", "text", "blob")
+"""As `typeof` names them. https://sqlite.org/datatype3.html"""
+
+Range = tuple[Any, Any]
+"""The least and the greatest."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Values that stop a load."""
+
+    on: Sequence[tuple[Dialect, Profile]]
+    """Where they cannot be held."""
+    what: str
+    values: int
+    """How many of them the column has."""
+    where: str
+    """Table, column and row of the first."""
+
+
+@dataclass(frozen=True)
+class ColumnInventory:
+    """What stands in one column."""
+
+    table: str
+    column: str
+    declared: str
+    type: PortableType | None
+    """The type that it gets; None where no type holds all its values."""
+    classes: Mapping[str, int]
+    """How many values of each storage class there are, of those that occur."""
+    integers: Range | None
+    reals: Range | None
+    characters: Range | None
+    """Of its texts."""
+    text_bytes: Range | None
+    """Of its texts, in the file's encoding."""
+    blob_bytes: Range | None
+    with_nul: int
+    """Texts that have a NUL character."""
+    not_text: int
+    """Texts whose bytes are no characters of the file's encoding."""
+    dates: Mapping[str, int]
+    """How many texts are written in each of `loaders.dates.FORMS`, of those that occur."""
+    stops: Sequence[Stop]
+
+
+@dataclass(frozen=True)
+class TableInventory:
+    """One ordinary table."""
+
+    name: str
+    rows: int
+    columns: Sequence[ColumnInventory]
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """One file."""
+
+    path: Path
+    encoding: str
+    """Of its texts: UTF-8, UTF-16le or UTF-16be."""
+    tables: Sequence[TableInventory]
+    notes: Sequence[str]
+    """What could not be taken over as declared, if nothing stops a load."""
+
+
+_NOT_ASCII = "({0} GLOB '*[^' || char(1) || '-' || char(127) || ']*' OR instr({0}, char(0)))"
+"""Of a text: only where this is so, a function of Python's, which is slow, has to look at it."""
+
+_ASKED = (
+    *(f"count(CASE typeof({{0}}) WHEN '{name}' THEN 1 END)" for name in CLASSES),
+    *(
+        f"{function}(CASE typeof({{0}}) WHEN '{kind}' THEN {measure} END)"
+        for kind, measure in (
+            ("integer", "{0}"), ("real", "{0}"), ("text", "length({0})"),
+            ("text", "length(CAST({0} AS BLOB))"), ("blob", "length({0})"),
+        )
+        for function in ("min", "max")
+    ),
+    "total(typeof({0}) = 'text' AND instr({0}, char(0)) > 0)",
+    f"total(CASE WHEN typeof({{0}}) = 'text' AND {_NOT_ASCII} THEN NOT is_text(CAST({{0}} AS BLOB)) END)",
+    "total(typeof({0}) = 'text' AND {0} GLOB '[0-9]*[-/][0-9]*')",
+)  # fmt: skip
+"""What is asked of a column, `{0}`, in one pass."""
+
+
+def inventory(path: Path) -> Inventory:
+    """Read a SQLite file through.
+
+    Raises:
+        BadInput: the file can't be read or has no table.
+    """
+    with opened(path) as connection:
+        declared = declarations(connection)
+        if not declared.tables:
+            raise BadInput(f"{path}: has no table; give a SQLite file with tables")
+        [encoding] = connection.execute("PRAGMA encoding").fetchone()
+        connection.create_function("characters", 1, partial(_characters, encoding), deterministic=True)
+        tables = [_table(connection, table) for table in declared.tables]
+    try:
+        notes = census(path).notes
+    except BadInput:
+        if not any(column.stops for table in tables for column in table.columns):
+            raise
+        notes = ()
+    return Inventory(path, encoding, tables, notes)
+
+
+def _characters(encoding: str, text: bytes) -> int:
+    """SQLite's own length() stops at a NUL character."""
+    return len(text.decode(encoding, "replace"))
+
+
+def _table(connection: sqlite3.Connection, table: DeclaredTable) -> TableInventory:
+    stored = figures(connection, table)
+    asked = ask(connection, table.name, {column.name: _ASKED for column in table.columns})
+    columns = [
+        _column(connection, table.name, column, stored[column.name], asked[column.name])
+        for column in table.columns
+    ]
+    [rows] = connection.execute(f"SELECT count(*) FROM {quoted(table.name)}").fetchone()  # noqa: S608
+    return TableInventory(table.name, rows, columns)
+
+
+def _column(
+    connection: sqlite3.Connection,
+    table: str,
+    column: DeclaredColumn,
+    stored: Stored,
+    found: tuple[Any, ...],
+) -> ColumnInventory:
+    """One column, `found` being what was asked of it."""
+    name, source = quoted(column.name), f"{quoted(table)} NOT INDEXED"
+    counts, extremes, (with_nul, not_text, dated) = found[:5], found[5:15], found[15:]
+    integers, reals, characters, text_bytes, blob_bytes = (
+        None if least is None else (least, greatest)
+        for least, greatest in zip(extremes[::2], extremes[1::2], strict=True)
+    )
+    if with_nul:
+        exact = f"characters(CAST({name} AS BLOB))"
+        characters = connection.execute(
+            f"SELECT min({exact}), max({exact}) FROM {source} WHERE typeof({name}) = 'text'"  # noqa: S608
+        ).fetchone()
+    odd = bool(with_nul or not_text or reals)
+    type_, stops = _stops(connection, table, column, stored, odd=odd)
+    return ColumnInventory(
+        table=table,
+        column=column.name,
+        declared=column.declared,
+        type=type_,
+        classes={kind: count for kind, count in zip(CLASSES, counts, strict=True) if count},
+        integers=integers,
+        reals=reals,
+        characters=characters,
+        text_bytes=text_bytes,
+        blob_bytes=blob_bytes,
+        with_nul=int(with_nul),
+        not_text=int(not_text),
+        dates=_dates(connection, name, source) if dated else {},
+        stops=stops,
+    )
+
+
+def _stops(
+    connection: sqlite3.Connection, table: str, column: DeclaredColumn, stored: Stored, *, odd: bool
+) -> tuple[PortableType | None, list[Stop]]:
+    """The type of a column, and what of it stops a load; `odd` says that it has values that may."""
+    type_: PortableType | None = None
+    wanted: dict[Refusal, list[tuple[Dialect, Profile]]] = {}
+    try:
+        type_, _ = portable_type(column.declared, stored)
+        wanted = refusals(type_) if odd else {}
+    except Unrepresentable as error:
+        wanted = {Refusal(str(error), error.predicate): list(PLACES)}
+    stops = []
+    for refusal, places in wanted.items():
+        if where := place(connection, table, column.name, refusal.predicate):
+            condition = refusal.predicate.format(quoted(column.name), quoted(table))
+            [values] = connection.execute(
+                f"SELECT count(*) FROM {quoted(table)} WHERE {condition}"  # noqa: S608 - quoted
+            ).fetchone()
+            stops.append(Stop(places, refusal.what, values, where))
+    return type_, stops
+
+
+def _dates(connection: sqlite3.Connection, name: str, source: str) -> dict[str, int]:
+    """How many texts are written in each form of a date."""
+    cases = " ".join(f"WHEN {predicate.format(name)} THEN '{form}'" for form, predicate in FORMS)
+    found = dict(
+        connection.execute(
+            f"SELECT CASE {cases} END AS form, count(*) FROM {source}"  # noqa: S608 - quoted
+            f" WHERE typeof({name}) = 'text' AND NOT instr({name}, char(0)) GROUP BY form"
+        )
+    )
+    return {form: found[form] for form, _ in FORMS if form in found}

@@ -1,0 +1,197 @@
+"""One table of MySQL: its rows by LOAD DATA, then the other keys and indexes, then statistics.
+
+InnoDB keeps rows in the order of the primary key, so that this one is there before them. The others are built
+from all rows at once. There is no AUTO_INCREMENT: nothing is inserted after the load, and it would renumber a
+row with id 0. Checks of unique keys stay on: none that they could be left out for is there yet.
+"""
+
+from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import pymysql
+from pymysql.connections import Connection
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.words import Dialect, Profile
+from loaders.keys import add_foreign_keys, add_keys
+from loaders.mysql_rows import RowsChanged, load_rows
+from loaders.mysql_session import ask, attempt, connected, is_broken, message
+from loaders.profiles import MYSQL_KEY_CHARACTERS, ServerTable
+from loaders.refusals import refuse_text
+from loaders.source import quoted
+from loaders.target import Filled, Source
+
+_SETTLED = "ENGINE InnoDB STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"
+"""Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
+
+They are counted over all pages of an index unless it has a gigabyte. Sampled pages are drawn by lot, so that
+another load of the same file could be given other plans.
+https://dev.mysql.com/doc/refman/9.7/en/innodb-persistent-stats.html
+"""
+
+_LONGEST_KEY_BYTES = 3_072
+_KEY_BYTES_PER_CHARACTER = 4
+"""https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html."""
+
+_UNINDEXED = frozenset({"text", "longtext", "longblob"})
+"""Types that MySQL indexes by a prefix only."""
+
+
+def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
+    server: Server,
+    database: Database,
+    source: Source,
+    table: ServerTable,
+    staging: str,
+    connection: sqlite3.Connection,
+    advance: Callable[[int], None],
+) -> Filled:
+    """See `Target.fill`."""
+    spelling, is_ordered = _Spelling(staging), _is_ordered(table, database.profile)
+    with connected(server) as session:
+        count = _fill(session, spelling, table, source, connection, advance, is_ordered=is_ordered)
+        notes = _add_keys(session, spelling, table, source.tables, primary_key=not is_ordered)
+        ask(session, f"ANALYZE TABLE {spelling.table(table)}")
+    return Filled(count, tuple(notes))
+
+
+def link(server: Server, database: Database, source: Source, staging: str) -> list[str]:  # noqa: ARG001 - as fill
+    """See `Target.link`."""
+    if not any(table.source.foreign_keys for table in source.tables):
+        return []
+    spelling = _Spelling(staging)
+    with connected(server) as session:
+        add = partial(attempt, session)
+        notes = [add_foreign_keys(table, source.tables, spelling, add) for table in source.tables]
+    return [note for some in notes for note in some]
+
+
+def _fill(  # noqa: PLR0913, PLR0917 - as fill
+    session: Connection[Any],
+    spelling: _Spelling,
+    table: ServerTable,
+    source: Source,
+    connection: sqlite3.Connection,
+    advance: Callable[[int], None],
+    *,
+    is_ordered: bool,
+) -> int:
+    """Create one table with all its rows and return their number, as the server counts it."""
+    name = spelling.table(table)
+    columns = [
+        f"{quoted(column.name)} {column.type}{'' if column.source.nullable else ' NOT NULL'}"
+        for column in table.columns
+    ]
+    if table.place is not None:
+        columns.append(f"{quoted(table.place)} bigint NOT NULL INVISIBLE")
+    if is_ordered:
+        columns.append(f"PRIMARY KEY {spelling.columns(table, table.source.primary_key, whole=True)}")
+    try:
+        ask(session, f"CREATE TABLE {name} ({', '.join(columns)}) {_SETTLED}")
+        load_rows(session, name, table, connection, advance)
+    except (pymysql.Error, RowsChanged, sqlite3.OperationalError) as error:
+        if is_broken(error):
+            raise
+        refuse_text(connection, source.path, table.source, Dialect.MYSQL)
+        raise BadInput(f"{source.path}: table {table.source.name}: MySQL: {message(error)}") from error
+    [[count]] = ask(session, f"SELECT count(*) FROM {name}")  # noqa: S608 - quoted
+    if count != table.source.rows:
+        raise BadInput(
+            f"{source.path}: table {table.source.name}: {table.source.rows} rows, but {count} in MySQL;"
+            " do not change the file while it is loaded"
+        )
+    return int(count)
+
+
+def _is_ordered(table: ServerTable, profile: Profile) -> bool:
+    """Whether the primary key may stand before the rows do: where it cannot be refused.
+
+    Integers mean the same to SQLite and to every collation, and short texts to the one of profile faithful.
+    """
+    key_columns = [column for column in table.columns if column.source.name in table.source.primary_key]
+    is_faithful = profile is Profile.FAITHFUL
+    size = sum(_KEY_BYTES_PER_CHARACTER * max(column.source.longest, 2) for column in key_columns)
+    return (
+        bool(key_columns)
+        and size <= _LONGEST_KEY_BYTES
+        and all(
+            column.type == "bigint" or (is_faithful and column.type.startswith("varchar"))
+            for column in key_columns
+        )
+    )
+
+
+def _add_keys(
+    session: Connection[Any],
+    spelling: _Spelling,
+    table: ServerTable,
+    tables: Sequence[ServerTable],
+    *,
+    primary_key: bool,
+) -> list[str]:
+    """Add all keys and indexes by one statement, which reads the table once; one by one if it is refused."""
+    wanted: list[str] = []
+    add = partial(add_keys, table, spelling, primary_key=primary_key)
+    add(wanted.append)
+    words = f"ALTER TABLE {spelling.table(table)} "
+    clauses = [statement.removeprefix(words) for statement in wanted]
+    clauses += [f"ADD INDEX {columns}" for columns in _referring(spelling, table, tables)]
+    if not clauses or attempt(session, words + ", ".join(clauses)) is None:
+        return []
+    return add(partial(attempt, session))
+
+
+def _referring(spelling: _Spelling, table: ServerTable, tables: Sequence[ServerTable]) -> Iterator[str]:
+    """The columns of foreign keys that need an index of their own, which `link` would otherwise build.
+
+    https://dev.mysql.com/doc/refman/9.7/en/create-table-foreign-keys.html
+    """
+    own = table.source
+    indexed = [own.primary_key, *own.unique, *own.indexes]
+    for key in own.foreign_keys:
+        parent = next(other for other in tables if other.source.name == key.parent)
+        types = _types(table, key.columns)
+        is_indexed = any(columns[: len(key.columns)] == key.columns for columns in indexed)
+        if not is_indexed and types == _types(parent, key.parent_columns) and not _UNINDEXED & {*types}:
+            indexed.append(key.columns)
+            yield spelling.columns(table, key.columns, whole=True)
+
+
+def _types(table: ServerTable, columns: Sequence[str]) -> list[str]:
+    """Types without lengths, in which a foreign key may differ from what it refers to."""
+    types = {column.source.name: column.type for column in table.columns}
+    return [types[column].split("(")[0] for column in columns]
+
+
+class _Spelling:
+    """See `loaders.keys.Spelling`."""
+
+    def __init__(self, staging: str) -> None:
+        self._staging = staging
+
+    def table(self, table: ServerTable) -> str:
+        return f"{self._staging}.{quoted(table.name)}"
+
+    def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:
+        """An index needs no more of a long value than fits."""
+        room = MYSQL_KEY_CHARACTERS // len(columns)
+        types = {column.source.name: column.type for column in table.columns}
+        cut = {
+            column
+            for column in columns
+            if not whole and (types[column] in _UNINDEXED or table.source.column(column).longest > room)
+        }
+        parts = [
+            f"{quoted(name)}({room})" if column in cut else quoted(name)
+            for column, name in zip(columns, table.spelled(columns), strict=True)
+        ]
+        return f"({', '.join(parts)})"
+
+    def index(self, table: str, columns: str) -> str:
+        return f"ALTER TABLE {table} ADD INDEX {columns}"

@@ -1,0 +1,134 @@
+"""One table of PostgreSQL in a transaction of its own: rows by binary COPY, then keys, then statistics.
+
+Binary, because psycopg writes it in less time than text, and the server reads it in no more; and because it
+holds every double exactly.
+"""
+
+import sqlite3
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import psycopg
+from psycopg import Connection
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.words import Dialect
+from loaders import dates
+from loaders.keys import add_foreign_keys, add_keys
+from loaders.postgresql_session import attempt, connected, is_broken, one_line, run
+from loaders.profiles import ServerColumn, ServerTable
+from loaders.refusals import refuse_text
+from loaders.rows import batches, stored_value
+from loaders.source import quoted
+from loaders.target import Filled, Source
+
+_ON_THE_WIRE = {
+    "bigint": "int8",
+    "real": "float4",
+    "double precision": "float8",
+    "text": "text",
+    "bytea": "bytea",
+    "date": "int4",
+    "timestamptz": "int8",
+}
+"""What a column type's binary format is, as the name of a type that psycopg writes from a plain value."""
+
+_COUNTED = {"date": dates.DAYS_SINCE_2000, "timestamptz": dates.MICROSECONDS_SINCE_2000}
+
+_SETTLED = "WITH (autovacuum_enabled = off)"
+"""Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
+
+Rows arrive frozen and visible to all, so that nothing is left for a vacuum.
+"""
+
+
+def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
+    server: Server,
+    database: Database,
+    source: Source,
+    table: ServerTable,
+    staging: str,
+    connection: sqlite3.Connection,
+    advance: Callable[[int], None],
+) -> Filled:
+    """See `Target.fill`."""
+    schema = quoted(staging)
+    with connected(server, database.postgresql_database) as session:
+        count = _fill(session, schema, table, source, connection, advance)
+        notes = add_keys(table, _Spelling(schema), partial(attempt, session))
+        run(session, f"ANALYZE {_Spelling(schema).table(table)}")
+    return Filled(count, tuple(notes))
+
+
+def link(server: Server, database: Database, source: Source, staging: str) -> list[str]:
+    """See `Target.link`."""
+    if not any(table.source.foreign_keys for table in source.tables):
+        return []
+    spelling = _Spelling(quoted(staging))
+    with connected(server, database.postgresql_database) as session:
+        add = partial(attempt, session)
+        notes = [add_foreign_keys(table, source.tables, spelling, add) for table in source.tables]
+    return [note for some in notes for note in some]
+
+
+def _fill(  # noqa: PLR0913, PLR0917 - as fill
+    session: Connection[Any],
+    schema: str,
+    table: ServerTable,
+    source: Source,
+    connection: sqlite3.Connection,
+    advance: Callable[[int], None],
+) -> int:
+    """Create one table with all its rows and return their number, as the server counts it."""
+    name = f"{schema}.{quoted(table.name)}"
+    columns = ", ".join(
+        f"{quoted(column.name)} {column.type}{'' if column.source.nullable else ' NOT NULL'}"
+        for column in table.columns
+    )
+    try:
+        run(session, f"CREATE TABLE {name} ({columns}) {_SETTLED}")
+        cursor = session.cursor()
+        with cursor.copy(f"COPY {name} FROM STDIN (FORMAT binary, FREEZE)".encode()) as copy:
+            copy.set_types([_ON_THE_WIRE[column.type] for column in table.columns])
+            write = copy.write_row
+            for batch in batches(connection, table.source, [_value(column) for column in table.columns]):
+                for row in batch:
+                    write(row)
+                advance(len(batch))
+    except (psycopg.Error, sqlite3.OperationalError) as error:
+        if is_broken(error):
+            raise
+        refuse_text(connection, source.path, table.source, Dialect.POSTGRESQL)
+        raise BadInput(f"{source.path}: table {table.source.name}: PostgreSQL: {one_line(error)}") from error
+    count = cursor.rowcount
+    if count != table.source.rows:
+        raise BadInput(
+            f"{source.path}: table {table.source.name}: {table.source.rows} rows, but {count} in PostgreSQL;"
+            " do not change the file while it is loaded"
+        )
+    return count
+
+
+def _value(column: ServerColumn) -> str:
+    """SQL for a column's value in its binary format."""
+    counted = _COUNTED.get(column.type)
+    return counted.format(quoted(column.source.name)) if counted else stored_value(column)
+
+
+class _Spelling:
+    """See `loaders.keys.Spelling`."""
+
+    def __init__(self, schema: str) -> None:
+        self._schema = schema
+
+    def table(self, table: ServerTable) -> str:
+        return f"{self._schema}.{quoted(table.name)}"
+
+    def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:  # noqa: ARG002 - values are whole
+        return f"({', '.join(map(quoted, table.spelled(columns)))})"
+
+    def index(self, table: str, columns: str) -> str:
+        return f"CREATE INDEX ON {table} {columns}"

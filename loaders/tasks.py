@@ -1,0 +1,120 @@
+"""The parts of a load that are done side by side, in processes of their own where that pays.
+
+SQLite's rows become Python's values under the interpreter's lock, so that threads would take turns.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.words import Dialect
+from loaders.census import census
+from loaders.profiles import ServerTable
+from loaders.refusals import refuse_numbers
+from loaders.schema import Schema
+from loaders.source import opened
+from loaders.target import Filled, Source, Target
+
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class Unexpected(Exception):
+    """An error in another process that nobody foresaw; the text is its trace."""
+
+
+class Task(ABC, Generic[Result_co]):
+    """Something to be done in any process; what it is made of can be sent there."""
+
+    @abstractmethod
+    def do(self, advance: Callable[[int], None]) -> Result_co:
+        """Do it; `advance` is told how many more rows have been sent."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What to call it in a message."""
+
+
+@dataclass(frozen=True)
+class Survey(Task[Schema]):
+    """The census of a file."""
+
+    path: Path
+
+    def do(self, advance: Callable[[int], None]) -> Schema:  # noqa: ARG002 - nothing is sent
+        """See `loaders.census.census`."""
+        return census(self.path)
+
+    @property
+    def name(self) -> str:
+        """See `Task.name`."""
+        return str(self.path)
+
+
+@dataclass(frozen=True)
+class Fill(Task[Filled]):
+    """One table of a database."""
+
+    server: Server
+    database: Database
+    source: Source
+    table: ServerTable
+    staging: str
+
+    def do(self, advance: Callable[[int], None]) -> Filled:
+        """See `Target.fill`."""
+        dialect, path = self.server.dialect, self.source.path
+        advance(0)
+        with opened(path) as connection:
+            refuse_numbers(connection, path, self.table.source, dialect, self.database.profile)
+            return target(dialect).fill(
+                self.server, self.database, self.source, self.table, self.staging, connection, advance
+            )
+
+    @property
+    def name(self) -> str:
+        """See `Task.name`."""
+        return f"{self.source.path}: table {self.table.source.name}"
+
+
+@dataclass(frozen=True)
+class Link(Task[list[str]]):
+    """What is between the tables of a database, once they are all there."""
+
+    server: Server
+    database: Database
+    source: Source
+    staging: str
+
+    def do(self, advance: Callable[[int], None]) -> list[str]:  # noqa: ARG002 - nothing is sent
+        """See `Target.link`."""
+        return target(self.server.dialect).link(self.server, self.database, self.source, self.staging)
+
+    @property
+    def name(self) -> str:
+        """See `Task.name`."""
+        return f"{self.source.path}: foreign keys"
+
+
+def target(dialect: Dialect) -> Target:
+    """The module for an engine. Each brings its driver along, which is slow to import.
+
+    Raises:
+        BadInput: it is SQLite.
+    """
+    match dialect:
+        case Dialect.MYSQL:
+            from loaders import mysql  # noqa: PLC0415
+
+            return mysql
+        case Dialect.POSTGRESQL:
+            from loaders import postgresql  # noqa: PLC0415
+
+            return postgresql
+        case Dialect.SQLITE:
+            raise BadInput(f"nothing is loaded into {dialect}: it reads the files as they are")
