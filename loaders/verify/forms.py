@@ -1,0 +1,172 @@
+"""The one form in which values are hashed, on a server and here: rows that are equal have it in common.
+
+A row is written as its heads, joined by commas, a `|`, and its texts. A head is a number's digits, the bits
+of a real, the length in bytes of a text, which then stands behind the `|`, the SHA-256 of a long text or a
+blob, the calendar's digits, or `N` for NULL. None of the others has a comma, a `|` or an N, so that no two
+rows are written alike. docs/verification.md has the table.
+"""
+
+import hashlib
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, cast
+
+from loaders.verify.days import day, moment
+
+NULL = "N"
+IMPOSSIBLE = "!"
+"""The head of a value that the type on the server has no room for: no server writes it."""
+
+LONG = 20_000
+"""Bytes. Columns with longer texts have the texts' digests in their heads, which bounds what a row takes."""
+
+SUMMAND = 15
+"""Hexadecimal digits of a row's hash that are added up."""
+BUCKET = 3
+"""Those that follow, by which rows are looked for."""
+IDENTITY = 40
+"""Those from the start by which two rows are taken for the same one where they are looked for."""
+
+_QUARTERS = 4
+"""Numbers of 64 bits in a hash."""
+_SPARE_BITS = 64 - 4 * SUMMAND
+
+Value = int | float | bytes | bytearray | None
+"""What SQLite stores; a bytearray is a text in UTF-8."""
+
+
+class Form(StrEnum):
+    """How a column's values are written."""
+
+    INTEGER = "integer"
+    DOUBLE = "double"
+    SINGLE = "single"
+    TEXT = "text"
+    LONG_TEXT = "long text"
+    BLOB = "blob"
+    DAY = "day"
+    MOMENT = "moment"
+
+
+@dataclass(frozen=True)
+class Digest:
+    """What a table or a column comes to, in whatever order its rows are read."""
+
+    rows: int
+    total: int
+    """The sum, as it is, of the first 60 bits of each row's SHA-256."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The values of one column in some rows, written."""
+
+    heads: Sequence[str]
+    texts: Sequence[bytes | bytearray] | None = None
+
+
+def written(form: Form, values: Sequence[Value]) -> Cells:
+    """Write a column's values in some rows as a server that holds them has to."""
+    classes = set(map(type, values))
+    if form is Form.TEXT and classes == {bytearray}:
+        return Cells(list(map(str, map(len, cast("Sequence[bytearray]", values)))), cast("Any", values))
+    if form is Form.INTEGER and classes == {int}:
+        return Cells(list(map(str, values)))
+    if form is Form.INTEGER and classes <= {int, type(None)}:
+        return Cells([NULL if value is None else str(value) for value in values])
+    if form is Form.TEXT:
+        texts = [b"" if value is None else as_text(value) for value in values]
+        heads = [NULL if value is None else str(len(text)) for value, text in zip(values, texts, strict=True)]
+        if bytes in classes:
+            heads = [IMPOSSIBLE if type(v) is bytes else head for v, head in zip(values, heads, strict=True)]
+        return Cells(heads, texts)
+    head = _HEADS[form]
+    return Cells([NULL if value is None else head(value) for value in values])
+
+
+def as_text(value: Value) -> bytes | bytearray:
+    """A text as it is, a number as the shortest text that reads back as the same number."""
+    return value if isinstance(value, bytes | bytearray) else str(value).encode()
+
+
+def rows_of(columns: Sequence[Cells]) -> Iterator[bytes]:
+    """Put the columns of some rows together, row by row."""
+    heads = map(",".join, zip(*(cells.heads for cells in columns), strict=True))
+    texts = [cells.texts for cells in columns if cells.texts is not None]
+    if not texts:
+        return (f"{head}|".encode() for head in heads)
+    bodies = map(b"".join, zip(*texts, strict=True))
+    return (f"{head}|".encode() + body for head, body in zip(heads, bodies, strict=True))
+
+
+def hashes(rows: Iterable[bytes]) -> list[bytes]:
+    """The SHA-256 of each row."""
+    return [hashlib.sha256(row).digest() for row in rows]
+
+
+def total(hashed: Sequence[bytes]) -> int:
+    """What rows with these hashes add to a table's sum."""
+    first = struct.unpack(f">{_QUARTERS * len(hashed)}Q", b"".join(hashed))[::_QUARTERS]
+    return sum([number >> _SPARE_BITS for number in first])
+
+
+def bucket(hashed: bytes) -> str:
+    """Where the row with this hash is looked for."""
+    return hashed.hex()[SUMMAND : SUMMAND + BUCKET]
+
+
+def identity(hashed: bytes) -> str:
+    """What a row with this hash is taken for."""
+    return hashed.hex()[:IDENTITY]
+
+
+def _integer(value: Value) -> str:
+    return str(value) if isinstance(value, int) else IMPOSSIBLE
+
+
+def _double(value: Value) -> str:
+    return struct.pack(">d", value).hex() if _is_double(value) else IMPOSSIBLE
+
+
+def _single(value: Value) -> str:
+    """The nearest single; of two that are as near, the one with an even last bit."""
+    try:
+        return struct.pack(">f", value).hex() if _is_double(value) else IMPOSSIBLE
+    except OverflowError:
+        return IMPOSSIBLE
+
+
+def _is_double(value: Value) -> bool:
+    """Whether it is a number that a double holds exactly."""
+    return isinstance(value, float) or (
+        isinstance(value, int) and abs(value) <= 2**63 and float(value) == value
+    )
+
+
+def _long_text(value: Value) -> str:
+    return IMPOSSIBLE if isinstance(value, bytes) else hashlib.sha256(as_text(value)).hexdigest()
+
+
+def _blob(value: Value) -> str:
+    return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else IMPOSSIBLE
+
+
+def _day(value: Value) -> str:
+    return (day(bytes(value)) if isinstance(value, bytearray) else None) or IMPOSSIBLE
+
+
+def _moment(value: Value) -> str:
+    return (moment(bytes(value)) if isinstance(value, bytearray) else None) or IMPOSSIBLE
+
+
+_HEADS = {
+    Form.INTEGER: _integer,
+    Form.DOUBLE: _double,
+    Form.SINGLE: _single,
+    Form.LONG_TEXT: _long_text,
+    Form.BLOB: _blob,
+    Form.DAY: _day,
+    Form.MOMENT: _moment,
+}

@@ -1,0 +1,105 @@
+"""MySQL's spelling of the forms in which values are hashed: the server makes every hash and every sum.
+
+No function of MySQL gives the bits of a double but those that make points: a point's inner form ends with its
+two coordinates. https://dev.mysql.com/doc/refman/9.7/en/gis-data-formats.html
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from loaders import mysql_session
+from loaders.source import quoted
+from loaders.verify.forms import NULL, SUMMAND, Form
+from loaders.verify.sides import Ask, Column
+
+BARRIER = ""
+"""What MySQL would do instead, to write the hashes into a table first, takes longer for one sum."""
+
+_SECONDS = "'%Y-%m-%d %H:%i:%s'"
+_DECIMALS = "'%Y-%m-%d %H:%i:%s.%f'"
+_HEADS = {
+    Form.INTEGER: "{0}",
+    Form.DOUBLE: "lower(hex(reverse(substr(point({0}, 0), 10, 8))))",
+    Form.TEXT: "length({0})",
+    Form.LONG_TEXT: "sha2({0}, 256)",
+    Form.BLOB: "sha2({0}, 256)",
+    Form.DAY: "{0}",
+    Form.MOMENT: (
+        f"if(microsecond({{0}}), trim(trailing '0' from date_format({{0}}, {_DECIMALS})),"
+        f" date_format({{0}}, {_SECONDS}))"
+    ),
+}
+_ONE_SNAPSHOT = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
+
+
+@contextmanager
+def asking(server: Server, database: Database) -> Iterator[Ask]:
+    """See `Spelling.asking`. All that is asked is asked of one state of the tables."""
+    del database
+    with mysql_session.connected(server) as connection:
+        mysql_session.ask(connection, _ONE_SNAPSHOT)
+
+        def ask(query: str) -> list[tuple[Any, ...]]:
+            return mysql_session.ask(connection, query)
+
+        yield ask
+
+
+def standing(server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:
+    """See `Spelling.standing`. A text's type is that alone where its characters are utf8mb4."""
+    found: dict[str, dict[str, str]] = {}
+    with mysql_session.connected(server) as connection:
+        place = [database.mysql_database]
+        for (name,) in mysql_session.ask(
+            connection, "SELECT table_name FROM information_schema.tables WHERE table_schema = %s", place
+        ):
+            found[name] = {}
+        for name, column, kind, characters in mysql_session.ask(
+            connection,
+            "SELECT table_name, column_name, column_type, character_set_name FROM information_schema.columns"
+            " WHERE table_schema = %s ORDER BY table_name, ordinal_position",
+            place,
+        ):
+            other = characters not in {None, "utf8mb4"}
+            found[name][column] = f"{_text(kind)} {characters}" if other else _text(kind)
+    return found
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value
+
+
+def table(database: Database, name: str) -> str:
+    """See `Spelling.table`."""
+    return f"{quoted(database.mysql_database)}.{quoted(name)}"
+
+
+def hashed(columns: Sequence[Column]) -> str:
+    """See `Spelling.hashed`."""
+    heads = [f"ifnull({_HEADS[column.form].format(_value(column))}, '{NULL}')" for column in columns]
+    texts = [f", {_value(column)}" for column in columns if column.form is Form.TEXT]
+    return f"sha2(concat_ws('', concat_ws(',', {', '.join(heads)}), '|'{''.join(texts)}), 256)"
+
+
+def _value(column: Column) -> str:
+    is_text = column.form in {Form.TEXT, Form.LONG_TEXT, Form.INTEGER, Form.DAY}
+    return f"convert({column.target} USING utf8mb4)" if column.converted and is_text else column.target
+
+
+def summand(hashed: str) -> str:
+    """See `Spelling.summand`."""
+    return f"cast(conv(left({hashed}, {SUMMAND}), 16, 10) AS unsigned)"
+
+
+def shown(column: Column) -> str:
+    """See `Spelling.shown`."""
+    if column.form is Form.BLOB:
+        return f"concat('0x', lower(hex(left({column.target}, 40))))"
+    text = f"convert({column.target} USING utf8mb4)"
+    return (
+        f"CASE WHEN char_length({text}) > 80 THEN concat(left({text}, 40), '...', right({text}, 20),"
+        f" ' (', char_length({text}), ' characters)') ELSE {text} END"
+    )

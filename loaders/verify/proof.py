@@ -1,0 +1,183 @@
+"""Holds databases on a server against their files."""
+
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import ThreadPoolExecutor
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.words import Dialect
+from loaders.bookkeeping import filed
+from loaders.owners import namespace
+from loaders.source import opened
+from loaders.tasks import target
+from loaders.verify import here, there
+from loaders.verify.difference import Difference, Kind, Verified
+from loaders.verify.forms import Digest
+from loaders.verify.locate import locate
+from loaders.verify.mapping import TYPES, table_name
+from loaders.verify.sides import Spelling
+from loaders.verify.sqlite import FileTable, file_tables
+from loaders.verify.tables import Matched, matched, wrong_types
+
+
+def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
+    """Compare databases on a server, as they stand there, with their files.
+
+    Nothing is changed on either side. Whether a load was remembered makes no difference to the comparison.
+
+    Args:
+        databases: in any profiles and collections.
+        server: MySQL or PostgreSQL, with the account that loads.
+
+    Yields:
+        What was found about each database, in the order given. A table that no load has put where the
+        databases stand is told of with the first of them.
+
+    Raises:
+        BadInput: a file cannot be read.
+        EngineUnavailable: the server cannot be reached or broke.
+    """
+    spelling = _spelling(server.dialect)
+    strangers = _strangers(databases, server, spelling)
+    for database in databases:
+        yield _verified(database, server, spelling, strangers.pop(namespace(database, server.dialect), ()))
+
+
+def _spelling(dialect: Dialect) -> Spelling:
+    # Each brings its driver along, which is slow to import.
+    match dialect:
+        case Dialect.MYSQL:
+            from loaders.verify import mysql  # noqa: PLC0415
+
+            return mysql
+        case Dialect.POSTGRESQL:
+            from loaders.verify import postgresql  # noqa: PLC0415
+
+            return postgresql
+        case Dialect.SQLITE:
+            raise BadInput(f"nothing is loaded into {dialect}, so there is nothing to verify")
+
+
+def _strangers(
+    databases: Sequence[Database], server: Server, spelling: Spelling
+) -> dict[tuple[str, ...], Sequence[str]]:
+    """The tables of each namespace that none of these databases has, and nobody has loaded."""
+    dialect = server.dialect
+    known: dict[tuple[str, ...], set[str]] = {}
+    for database in databases:
+        with opened(database.sqlite_path) as connection:
+            names = {table_name(table.name, dialect) for table in file_tables(connection)}
+        known.setdefault(namespace(database, dialect), set()).update(names)
+    for key, marker in target(dialect).markers(server, databases).items():
+        known.setdefault(namespace(filed(*key), dialect), set()).update(marker.tables)
+    places = {namespace(database, dialect): database for database in reversed(databases)}
+    return {
+        place: sorted(spelling.standing(server, database).keys() - known[place])
+        for place, database in places.items()
+    }
+
+
+def _verified(database: Database, server: Server, spelling: Spelling, strangers: Sequence[str]) -> Verified:
+    started = time.monotonic()
+    dialect = server.dialect
+    differences = [
+        Difference(Kind.EXTRA_TABLE, name, None, f"is on {dialect} alone, and nobody has loaded it")
+        for name in strangers
+    ]
+    standing = spelling.standing(server, database)
+    with opened(database.sqlite_path) as connection:
+        tables = file_tables(connection)
+        differences += _missing(tables, standing.keys(), dialect)
+        pairs = list(_matched(connection, tables, standing, (database, dialect), spelling))
+        differences += [difference for pair in pairs for difference in pair.differences]
+        pairs = [pair for pair in pairs if pair.compared.columns]
+        digests, found = _compared(connection, pairs, (database, server), spelling)
+        differences += found
+    values = sum(one.rows * len(pair.compared.columns) for one, pair in zip(digests, pairs, strict=True))
+    seconds = time.monotonic() - started
+    rows = sum(one.rows for one in digests)
+    return Verified(database, dialect, len(pairs), rows, values, seconds, tuple(differences))
+
+
+def _missing(tables: Sequence[FileTable], there: AbstractSet[str], dialect: Dialect) -> Iterator[Difference]:
+    for table in tables:
+        if table_name(table.name, dialect) not in there:
+            yield Difference(Kind.MISSING_TABLE, table.name, None, f"is not on {dialect}")
+
+
+def _matched(
+    connection: sqlite3.Connection,
+    tables: Sequence[FileTable],
+    standing: Mapping[str, Mapping[str, str]],
+    where: tuple[Database, Dialect],
+    spelling: Spelling,
+) -> Iterator[Matched]:
+    database, dialect = where
+    types = TYPES[dialect, database.profile]
+    for table in tables:
+        name = table_name(table.name, dialect)
+        if name in standing:
+            place = spelling.table(database, name)
+            yield matched(connection, table, place, standing[name], (database, dialect, types))
+
+
+def _compared(
+    connection: sqlite3.Connection,
+    pairs: Sequence[Matched],
+    where: tuple[Database, Server],
+    spelling: Spelling,
+) -> tuple[list[Digest], list[Difference]]:
+    """The file's sums, made while the server makes its own, and everything that differs."""
+    database, server = where
+    types = TYPES[server.dialect, database.profile]
+    ours: list[Digest] = []
+    differences: list[Difference] = []
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(_server_digests, pairs, where, spelling)
+        for pair in pairs:
+            digest, classes = here.digest(connection, pair.compared)
+            ours.append(digest)
+            differences += wrong_types(connection, pair, classes, types)
+        theirs = asked.result()
+    for pair, mine, other in zip(pairs, ours, theirs, strict=True):
+        differences += _values(connection, pair, (mine, other), where, spelling)
+    return ours, differences
+
+
+def _server_digests(
+    pairs: Sequence[Matched], where: tuple[Database, Server], spelling: Spelling
+) -> list[Digest]:
+    database, server = where
+    if not pairs:
+        return []
+    with spelling.asking(server, database) as ask:
+        return [there.digest(ask, spelling, pair.compared) for pair in pairs]
+
+
+def _values(
+    connection: sqlite3.Connection,
+    pair: Matched,
+    digests: tuple[Digest, Digest],
+    where: tuple[Database, Server],
+    spelling: Spelling,
+) -> Iterator[Difference]:
+    mine, other = digests
+    database, server = where
+    table = pair.compared.source.name
+    if mine == other:
+        return
+    with spelling.asking(server, database) as ask:
+        found = locate(connection, ask, spelling, pair.compared, server.dialect)
+    if mine.rows != other.rows:
+        text = f"{other.rows:,} rows instead of {mine.rows:,}"
+        yield Difference(Kind.ROWS, table, None, text, found.rows)
+    elif not found.columns:
+        text = "every column has its values, but not in the rows that they belong to"
+        yield Difference(Kind.VALUES, table, None, text, found.rows)
+    else:
+        for number, column in enumerate(found.columns):
+            yield Difference(Kind.VALUES, table, column, "values differ", found.rows if not number else ())

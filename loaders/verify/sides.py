@@ -1,0 +1,84 @@
+"""What is compared: a table of the file beside its table on the server, column by column."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from loaders.verify.forms import Form
+from loaders.verify.sqlite import FileTable
+
+Ask = Callable[[str], list[tuple[Any, ...]]]
+"""Runs a query on the server and returns its rows."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column that both sides have, and whose values both can write in one form."""
+
+    name: str
+    """The file's name for it."""
+    source: str
+    """SQL that gives it in SQLite."""
+    target: str
+    """Its name on the server, quoted."""
+    form: Form
+    converted: bool = False
+    """Whether its type on the server is another one than the form is made for."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A table that both sides have."""
+
+    source: FileTable
+    target: str
+    """Its full name on the server, quoted."""
+    columns: tuple[Column, ...]
+    key: tuple[Column, ...]
+    """Those by which a row of one side is found on the other; empty if there are none."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of one side, as far as it is needed to name and to compare it."""
+
+    hash: str
+    """The first digits of its hash."""
+    key: str
+    """Those of the hash of its key; empty if there is none."""
+    cells: tuple[tuple[str, str | None], ...]
+    """Those of each value's hash, and the value as it is shown; None is NULL."""
+
+
+class Spelling(Protocol):
+    """How a server engine is asked for hashes. `loaders.verify.mysql` and `.postgresql` stand for it."""
+
+    def asking(self, server: Server, database: Database) -> AbstractContextManager[Ask]:
+        """A session of the administrator where the tables of `database` stand."""
+        ...
+
+    def standing(self, server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:
+        """Everything that stands there with rows: the type of each column, in its order, by table."""
+        ...
+
+    def table(self, database: Database, name: str) -> str:
+        """A table's full name, quoted."""
+        ...
+
+    def hashed(self, columns: Sequence[Column]) -> str:
+        """SQL for the SHA-256, in hexadecimal, of these columns of a row."""
+        ...
+
+    def summand(self, hashed: str) -> str:
+        """SQL for the number that a hash adds to the sum."""
+        ...
+
+    def shown(self, column: Column) -> str:
+        """SQL for a value as text, cut where it is long."""
+        ...
+
+    BARRIER: str
+    """What keeps a subquery's expressions from being evaluated once for every use."""
