@@ -1,7 +1,7 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images load eval compare coverage test fuzz lint format lock bench clean
+.PHONY: help setup up down status images data load eval compare coverage twins test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
@@ -16,8 +16,10 @@ OUT ?=#         where run folders go; default: results
 A ?=#           what `compare` compares: a run folder, or FOLDER:PREDICTOR, FOLDER:DIALECT, FOLDER:DIALECT/PREDICTOR
 B ?=#           and what with
 QUERIES ?=#     how many queries `fuzz` generates; default: 10000
-SEED ?=#        which queries they are; default: 0
+SEED ?=#        which queries `fuzz` generates (default: 0), which rows `twins` makes up (default: 1)
+TO ?=#          folder that `twins` puts databases in
 NATIVE ?=#      NATIVE=1: private servers without Docker and without root
+LOADED ?=#      LOADED=1: images with the databases of SET inside, so that `make up` starts with them
 ARGS ?=#        anything else for the command, e.g. ARGS="--extract fences"
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3.14 || command -v python3)
@@ -48,7 +50,7 @@ $(VENV)/.ready: requirements/dev.txt requirements/uv.txt pyproject.toml
 	@touch $@
 
 up: setup ## start MySQL and PostgreSQL (Docker Compose; NATIVE=1: without Docker) and wait until they answer
-	@$(HARNESS) up $(on_dialect) $(if $(NATIVE),--native) $(ARGS)
+	@$(HARNESS) up $(on_set) $(on_dialect) $(if $(NATIVE),--native) $(ARGS)
 
 down: setup ## stop what `up` started (ARGS=--volumes: remove the loaded databases, too)
 	@$(HARNESS) down $(ARGS)
@@ -56,8 +58,11 @@ down: setup ## stop what `up` started (ARGS=--volumes: remove the loaded databas
 status: setup ## say what is there, which databases are loaded, and what to do about the rest
 	@$(HARNESS) status $(on_set) $(ARGS)
 
-images: setup ## build the server images from Debian packages, where no registry can be reached
-	@$(HARNESS) images $(on_dialect) $(ARGS)
+images: setup ## build the server images from Debian packages, where no registry can be reached (LOADED=1: with SET inside)
+	@$(HARNESS) images $(if $(LOADED),--loaded $(on_set)) $(on_dialect) $(ARGS)
+
+data: setup ## bring the published package of SET to where it is looked for (ARGS="--archive FILE": one that you have)
+	@$(HARNESS) data $(on_set) $(ARGS)
 
 load: setup ## load the databases of SET into the servers that are up
 	@$(HARNESS) load $(on_set) $(on_dialect) $(on_profile) $(ARGS)
@@ -73,6 +78,9 @@ compare: setup ## compare two runs, predictors or engines: A=results/one B=resul
 coverage: setup ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
 	@$(HARNESS) coverage $(on_set) $(on_dialect) $(on_profile) $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+twins: setup ## make synthetic databases for SET into TO
+	@$(HARNESS) twins $(on_set) $(if $(TO),--to "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
 test: setup ## run the tests; servers come from Docker, or are private native ones where there is no Docker
 	@$(BIN)/python -m pytest $(ARGS)

@@ -1,0 +1,203 @@
+"""Downloading a large file: what has arrived is kept, and a download that broke off goes on from there.
+
+What is continued is the same file: the server is asked for the rest on condition that nothing has changed
+(https://www.rfc-editor.org/rfc/rfc9110#name-if-range), and its answer is checked against that. Proxies are
+those of the environment (https://requests.readthedocs.io/en/latest/user/advanced/#proxies).
+"""
+
+import re
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import Protocol
+
+import requests
+import urllib3
+from urllib3.exceptions import IncompleteRead
+
+from harness.errors import BadInput
+from harness.readers.textfiles import one_line
+from loaders.packages.origin import Origin
+
+PAUSES = (1.0, 3.0, 6.0)
+"""Seconds before each new attempt; counted anew whenever something has arrived."""
+
+_SECONDS = (15, 60)
+"""For connecting, and between two pieces of the answer."""
+_BLOCK = 1 << 20
+_TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
+_RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+
+
+class Progress(Protocol):
+    """Told how far something is."""
+
+    def __call__(self, what: str, done: int, total: int | None, /) -> None:
+        """`done` of `total` bytes, if that is known, are there."""
+        ...
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A file to be had by http or https."""
+
+    url: str
+    size: int | None = None
+    """How many bytes it has to have; if the server announces others, none are fetched."""
+    limit: int = 16 * 2**30
+    """The most bytes that are accepted."""
+
+
+class Unreachable(BadInput):
+    """The file cannot be had from where it should be."""
+
+
+class _Broken(Exception):
+    """The transfer ended early; another attempt may go on."""
+
+
+def download(wanted: Wanted, to: Path, progress: Progress, pauses: Sequence[float] = PAUSES) -> None:
+    """Download a file to `to`, which then is whole; until then its bytes are in `to` with `.part` added.
+
+    Args:
+        wanted: what.
+        to: in a folder that is there. One process at a time.
+        progress: told after every piece.
+        pauses: seconds to wait between attempts that bring nothing.
+
+    Raises:
+        Unreachable: there is no way to the server, it does not have the file, or breaks off again and again.
+        BadInput: the file has another size, or the disk is full.
+    """
+    part = to.with_name(f"{to.name}.part")
+    left = list(pauses)
+    with requests.Session() as session:
+        while True:
+            before = _bytes(part)
+            try:
+                _transfer(session, wanted, part, progress)
+            except _Broken as error:
+                left = list(pauses) if _bytes(part) > before else left
+                if not left:
+                    raise Unreachable(one_line(f"{wanted.url}: {error}")) from error
+                time.sleep(left.pop(0))
+            except OSError as error:
+                raise BadInput(f"{part}: cannot be written ({error.strerror or error})") from error
+            else:
+                break
+    part.replace(to)
+    _notes(part).unlink(missing_ok=True)
+
+
+def _transfer(session: requests.Session, wanted: Wanted, part: Path, progress: Progress) -> None:
+    """One attempt.
+
+    Raises:
+        _Broken: another one may succeed.
+    """
+    url = wanted.url
+    origin = Origin.read(_notes(part), url)
+    have = _bytes(part) if origin else 0
+    if origin and have and have == origin.total:
+        return
+    headers = {"Accept-Encoding": "identity", "User-Agent": "bird-harness"}
+    if origin and origin.validator and have:
+        headers |= {"Range": f"bytes={have}-", "If-Range": origin.validator}
+    try:
+        with session.get(url, headers=headers, stream=True, timeout=_SECONDS) as response:
+            if origin and have and response.status_code == HTTPStatus.PARTIAL_CONTENT:
+                _check_rest(response, origin, have, part)
+            else:
+                _check_whole(response, part)
+                origin, have = Origin.of(url, response), 0
+                part.write_bytes(b"")
+                origin.write(_notes(part))
+            _check_size(wanted, part, origin.total, have)
+            _receive(response, wanted, part, origin.total, progress)
+    except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+        raise _Broken(_reason(error)) from error
+    if origin.total not in {None, _bytes(part)}:
+        raise _Broken(f"sent {_bytes(part):,} bytes where it announced {origin.total:,}")
+
+
+def _receive(
+    response: requests.Response, wanted: Wanted, part: Path, total: int | None, progress: Progress
+) -> None:
+    done = _bytes(part)
+    progress(part.stem, done, total)
+    with part.open("ab") as file:
+        for block in response.raw.stream(_BLOCK, decode_content=False):
+            done += len(block)
+            if done > wanted.limit:
+                _forget(part)
+                raise BadInput(f"{wanted.url}: sends over {wanted.limit:,} bytes; no published package does")
+            file.write(block)
+            progress(part.stem, done, total)
+
+
+def _check_rest(response: requests.Response, origin: Origin, have: int, part: Path) -> None:
+    """Start again if this is not the rest of what has arrived."""
+    found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    current = Origin.of(origin.url, response).validator
+    right_place = found is not None and int(found[1]) == have
+    same_size = found is not None and (found[2] == "*" or origin.total in {None, int(found[2])})
+    if not (right_place and same_size and current in {None, origin.validator}):
+        _forget(part)
+        raise _Broken("changed while it was downloaded")
+
+
+def _check_whole(response: requests.Response, part: Path) -> None:
+    status = response.status_code
+    said = f"answers HTTP {status} {response.reason}"
+    if status == HTTPStatus.OK:
+        if response.headers.get("Content-Encoding", "identity") != "identity":
+            raise Unreachable(f"{response.url}: is sent compressed, although it was asked for as it is")
+        return
+    if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        _forget(part)
+        raise _Broken(said)
+    if status in _TRANSIENT:
+        raise _Broken(said)
+    raise Unreachable(one_line(f"{response.url}: {said}"))
+
+
+def _check_size(wanted: Wanted, part: Path, total: int | None, have: int) -> None:
+    if total is None:
+        return
+    if wanted.size is not None and total != wanted.size:
+        _forget(part)
+        raise BadInput(
+            f"{wanted.url}: has {total:,} bytes, the package that is known has {wanted.size:,}; if there is a"
+            " new one, --allow-unknown takes it"
+        )
+    if total > wanted.limit:
+        _forget(part)
+        raise BadInput(f"{wanted.url}: has {total:,} bytes; no published package has over {wanted.limit:,}")
+    left, free = total - have, shutil.disk_usage(part.parent).free
+    if left > free:
+        raise BadInput(f"{wanted.url}: {left:,} bytes are to come, but {part.parent} has {free:,} free")
+
+
+def _reason(error: Exception) -> str:
+    """The innermost cause, which names the fault; the outer ones repeat the address."""
+    while (inner := error.__cause__ or error.__context__) and isinstance(inner, Exception):
+        error = inner
+    if isinstance(error, IncompleteRead):
+        return f"broke off after {error.partial:,} bytes, with {error.expected:,} to come"
+    return str(error) or type(error).__name__
+
+
+def _bytes(part: Path) -> int:
+    return part.stat().st_size if part.exists() else 0
+
+
+def _notes(part: Path) -> Path:
+    return part.with_name(f"{part.name}.json")
+
+
+def _forget(part: Path) -> None:
+    for path in (_notes(part), part):
+        path.unlink(missing_ok=True)

@@ -1,0 +1,93 @@
+"""What is known of the published packages: where they are, how large, and which digests they have.
+
+`published.toml` beside this file holds it, as data.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from harness.errors import BadInput
+
+MANIFEST = Path(__file__).with_name("published.toml")
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A zip file at its official place."""
+
+    name: str
+    url: str
+    size: int | None = None
+    """Bytes; None where nobody has said."""
+    sha256: str | None = None
+    """None where nobody has computed it."""
+
+
+@dataclass(frozen=True)
+class Hub:
+    """Files of a data set on the Hugging Face hub, at one commit."""
+
+    repository: str
+    revision: str
+    files: Mapping[str, str]
+    """Path in the repository by the name that the file has here."""
+
+    def url(self, path: str) -> str:
+        """Where a browser finds the file."""
+        return f"https://huggingface.co/datasets/{self.repository}/resolve/{self.revision}/{path}"
+
+
+@dataclass(frozen=True)
+class Published:
+    """One question set as it is published: as an archive, or as files on the hub."""
+
+    name: str
+    page: str
+    """Where its authors describe it and link to it."""
+    folder: str
+    """Where its questions go, below the folder of all published data."""
+    files: Mapping[str, str]
+    """Known SHA-256 by path below `folder`."""
+    archive: Archive | None = None
+    hub: Hub | None = None
+    databases_of: str | None = None
+    """The set whose databases its questions are about, where it has none of its own."""
+
+    @property
+    def root(self) -> str:
+        """What appears in the folder of all published data."""
+        return self.folder.partition("/")[0]
+
+
+@cache
+def published() -> Mapping[str, Published]:
+    """Every question set that is published, by its name."""
+    entries: dict[str, dict[str, Any]] = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
+    return {name: _entry(name, entry) for name, entry in entries.items()}
+
+
+def find_published(name: str) -> Published:
+    """The entry of question set `name`.
+
+    Raises:
+        BadInput: nothing of that name is published.
+    """
+    if name == "sample":
+        raise BadInput("--set sample: comes with bird-harness; there is nothing to fetch")
+    if name not in published():
+        raise BadInput(f"--set {name}: no such set is published; choose one of {', '.join(published())}")
+    return published()[name]
+
+
+def _entry(name: str, entry: dict[str, Any]) -> Published:
+    archive, hub = entry.pop("archive", None), entry.pop("hub", None)
+    return Published(
+        name=name,
+        archive=Archive(**archive) if archive else None,
+        hub=Hub(**hub) if hub else None,
+        **entry,
+    )

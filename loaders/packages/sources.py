@@ -1,0 +1,167 @@
+"""Where a set's files come from: the official place, an archive or a folder that the user has, the hub.
+
+Each brings them into a folder that can be thrown away, in the layout that the published package has.
+"""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from harness import places
+from harness.errors import BadInput
+from harness.readers.set_layouts import LAYOUTS, Layout
+from harness.readers.textfiles import one_line
+from harness.words import Dialect
+from loaders.packages.download import Progress, Unreachable, Wanted, download
+from loaders.packages.manifest import Archive, Hub, Published
+from loaders.packages.proof import prove_archive
+from loaders.packages.unpack import unpack
+
+_NESTED = "dev_databases.zip"
+"""BIRD dev's package holds its databases in an archive of their own."""
+_DEPTHS = ("", "*/", "*/*/")
+"""How deep in a folder its questions are looked for."""
+
+
+@dataclass(frozen=True)
+class Staged:
+    """Files that have been brought."""
+
+    sha256: str | None
+    """Of the archive, if they come from one."""
+    known: bool
+    """Whether that is the published archive's, so that no file needs a proof of its own."""
+    notes: tuple[str, ...]
+
+
+def kept_archive(archive: Archive) -> Path:
+    """Where a downloaded archive is kept."""
+    return places.cache_path() / "packages" / archive.name
+
+
+def fetch(
+    entry: Published, archive: Archive, progress: Progress, pauses: Sequence[float], *, allow_unknown: bool
+) -> Path:
+    """The archive from its official place, downloaded unless an earlier call did. Processes take turns.
+
+    Raises:
+        Unreachable: it cannot be had; the message says how to bring it by hand.
+        BadInput: it is not the one that is known, or there is no room for it.
+    """
+    path = kept_archive(archive)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{path}.lock"):
+            if not path.exists():
+                wanted = Wanted(archive.url, None if allow_unknown else archive.size)
+                download(wanted, path, progress, pauses)
+    except Unreachable as error:
+        raise Unreachable(f"{error}; {_by_hand(entry, path)}") from error
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror or error}); set BIRD_CACHE") from error
+    return path
+
+
+def _by_hand(entry: Published, path: Path) -> str:
+    return (
+        f"fetch it by any other way (its page: {entry.page}) and run make data SET={entry.name}"
+        f' ARGS="--archive FILE", or put it at {path}; behind a proxy, set HTTPS_PROXY'
+    )
+
+
+def from_archive(
+    entry: Published, archive: Path, staging: Path, progress: Progress, *, allow_unknown: bool
+) -> Staged:
+    """Unpack an archive file into `staging`.
+
+    Raises:
+        BadInput: it is not known, cannot be unpacked, or does not hold the set.
+    """
+    known = entry.archive or Archive(archive.name, entry.page)
+    digest, note = prove_archive(archive, known, allow_unknown=allow_unknown)
+    tree = staging / "unpacked"
+    unpack(archive, tree, lambda done, total: progress(f"unpacking {archive.name}", done, total))
+    for nested in sorted(tree.rglob(_NESTED)):
+        unpack(nested, nested.parent, lambda done, total: progress(f"unpacking {_NESTED}", done, total))
+        nested.unlink()
+    layout = LAYOUTS[entry.name]
+    questions = layout.questions[Dialect.SQLITE]
+    held = sorted(tree.rglob(questions), key=lambda path: (len(path.parts), path))
+    if not held:
+        raise BadInput(one_line(f"{archive}: no {questions} in it; is it the package of {entry.name}?"))
+    folder, target = held[0].parent, staging / "home" / entry.folder
+    if folder.name == target.name and folder != tree:
+        # What stands beside the questions' folder, the dumps above all, comes along.
+        depth = len(Path(entry.folder).parts)
+        for _ in range(depth - 1):
+            folder, target = folder.parent, target.parent
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(target)
+    return Staged(digest, digest == known.sha256, (note,))
+
+
+def from_folder(entry: Published, source: Path, staging: Path) -> Staged:
+    """Copy the set's files out of a folder into `staging`; links are followed.
+
+    Raises:
+        BadInput: the set is not in it, or it cannot be read.
+    """
+    layout = LAYOUTS[entry.name]
+    target = staging / "home" / entry.folder
+    target.mkdir(parents=True)
+    hub_names = {name: Path(path).name for name, path in entry.hub.files.items()} if entry.hub else {}
+    names = [*layout.questions.values(), *layout.gold.values(), layout.tables]
+    folder, spelled = _holder(entry, source, layout, hub_names)
+    for name in names:
+        path = folder / spelled.get(name, name)
+        if path.is_file():
+            shutil.copyfile(path, target / name)
+    if entry.databases_of is None and (folder / "dev_databases").is_dir():
+        shutil.copytree(folder / "dev_databases", target / "dev_databases")
+    return Staged(None, known=False, notes=(f"copied from {folder}",))
+
+
+def _holder(
+    entry: Published, source: Path, layout: Layout, hub_names: dict[str, str]
+) -> tuple[Path, dict[str, str]]:
+    """The folder that holds the questions, and how its files are called where not as here."""
+    questions = layout.questions[Dialect.SQLITE]
+    for spelled in ({}, hub_names):
+        for depth in _DEPTHS:
+            for path in sorted(source.glob(depth + spelled.get(questions, questions))):
+                return path.parent, spelled
+    raise BadInput(f"{source}: no {questions} in it; is it the data of {entry.name}?")
+
+
+def from_hub(entry: Published, hub: Hub, staging: Path) -> Staged:
+    """Fetch the set's files by the hub's own client into `staging`; it resumes, and knows proxies.
+
+    Raises:
+        Unreachable: the client is not installed, or the files cannot be had.
+    """
+    urls = ", ".join(hub.url(path) for path in hub.files.values())
+    by_hand = f'or fetch {urls} into one folder and run make data SET={entry.name} ARGS="--archive FOLDER"'
+    try:
+        from huggingface_hub import hf_hub_download  # noqa: PLC0415 - an extra
+        from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415
+    except ImportError as error:
+        raise Unreachable(
+            f"{entry.name} is on the Hugging Face hub: install its client, the extra [hf], {by_hand}"
+        ) from error
+    disable_progress_bars()
+    target = staging / "home" / entry.folder
+    target.mkdir(parents=True)
+    for name, path in hub.files.items():
+        try:
+            fetched = hf_hub_download(
+                hub.repository, path, repo_type="dataset", revision=hub.revision, local_dir=staging / "hub",
+                token=False,
+            )  # fmt: skip
+        except Exception as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise Unreachable(one_line(f"{hub.url(path)}: {reason}; try again, {by_hand}")) from error
+        shutil.copyfile(fetched, target / name)
+    return Staged(None, known=False, notes=(f"from {hub.repository} at {hub.revision}",))

@@ -1,0 +1,28 @@
+"""A load of a dump that says when half of it is sent and then waits to be killed: a `python -m`."""
+
+import sys
+import time
+from pathlib import Path
+
+from harness.engines.namespace import Database
+from harness.engines.server import Origin, Server
+from harness.words import Dialect
+from loaders.dumps import load_dump
+
+
+def main(arguments: list[str]) -> None:
+    dialect, host, port, user, password, collection, dump, *paths = arguments
+
+    def stall(done: int, total: int) -> None:
+        if done > total / 2:
+            sys.stdout.write("there\n")
+            sys.stdout.flush()
+            time.sleep(600)
+
+    server = Server(Dialect(dialect), host, int(port), user, password, Origin.DSN)
+    databases = [Database(collection, Path(path).stem, Path(path)) for path in paths]
+    load_dump(Path(dump), databases, server, stall)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
