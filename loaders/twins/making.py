@@ -1,0 +1,198 @@
+"""Makes twins of several databases at once; each is there as a whole or not at all."""
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from queue import Empty, Queue
+
+from harness.errors import BadInput
+from loaders.source import quoted
+from loaders.twins.checking import fill
+from loaders.twins.published import of_published
+from loaders.twins.rows import Rows
+from loaders.twins.shape import Shape
+from loaders.twins.stored import of_file
+from loaders.twins.twin import SCALE, Unanswered, twin
+
+_LOOK = 0.2
+"""Seconds between two looks at the progress."""
+
+Progress = Callable[[str, str], None]
+"""Takes a database and what is done with it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a twin is made from.
+
+    `path` is a SQLite file, or the JSON file of a published schema with this database in it; below
+    `descriptions` stand the published descriptions, `<db_id>/database_description/<table>.csv`, where there
+    are any. `golds` are queries in SQLite's dialect.
+    """
+
+    db_id: str
+    path: Path
+    golds: tuple[str, ...]
+    descriptions: Path | None = None
+
+
+@dataclass(frozen=True)
+class Made:
+    """A twin that was made: `apart` of `neighbours` queries beside the golds answer otherwise than gold."""
+
+    db_id: str
+    path: Path
+    rows: int
+    golds: int
+    unanswered: tuple[Unanswered, ...]
+    neighbours: int
+    apart: int
+
+
+def make(  # noqa: PLR0913 - the options of the command
+    sources: Sequence[Source],
+    folder: Path,
+    *,
+    scale: float = SCALE,
+    seed: int = 1,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> list[Made]:
+    """Make a twin of every source, `<folder>/<db_id>/<db_id>.sqlite`, in place of what is there.
+
+    Args:
+        sources: one for each database.
+        folder: where; created.
+        scale: rows of a table, of those of the real one; small tables and those that golds need stay larger.
+        seed: another seed, another twin. The same sources, scale and seed give the same bytes.
+        workers: processes; default: one a core.
+        progress: takes what is done, from this process.
+
+    Raises:
+        BadInput: a source is no schema, the scale is not above 0, or the folder cannot be written. Twins that
+            were complete before stay.
+    """
+    if not 0 < scale <= _LARGEST:
+        raise BadInput(f"--scale {scale:g}: has to be more than 0 and at most {_LARGEST}")
+    count = max(min(workers or os.cpu_count() or 1, len(sources)), 1)
+    say = progress or (lambda _db_id, _stage: None)
+    context = get_context("spawn")
+    with context.Manager() as manager:
+        stages = manager.Queue()
+        with ProcessPoolExecutor(count, mp_context=context) as pool:
+            futures = [pool.submit(_make, source, folder, scale, seed, stages) for source in sources]
+            try:
+                _watch(futures, stages, say)
+                return [future.result() for future in futures]
+            except BrokenProcessPool as error:
+                raise BadInput(
+                    "twins: a process that made one was ended from outside; give it more memory, or fewer "
+                    "--workers"
+                ) from error
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+
+_LARGEST = 10
+
+
+def made_lines(made: Sequence[Made]) -> list[str]:
+    """What was made: a line for each twin, and one for each gold that it has no answer to."""
+    lines = []
+    for one in made:
+        answered = one.golds - len(one.unanswered)
+        lines.append(
+            f"{one.db_id}: {one.rows:,} rows, {answered} of {one.golds} golds answer, "
+            f"{one.apart} of {one.neighbours} queries beside them answer otherwise"
+        )
+        lines += [f"{one.db_id}: {each.reason}: {' '.join(each.sql.split())}" for each in one.unanswered]
+    return lines
+
+
+def _watch(futures: Sequence[Future[Made]], stages: "Queue[tuple[str, str]]", say: Progress) -> None:
+    left = set(futures)
+    while left:
+        done, left = wait(left, timeout=_LOOK, return_when=FIRST_COMPLETED)
+        with contextlib.suppress(Empty):
+            while True:
+                say(*stages.get_nowait())
+        for future in done:
+            future.result()
+
+
+def _make(source: Source, folder: Path, scale: float, seed: int, stages: "Queue[tuple[str, str]]") -> Made:
+    stages.put((source.db_id, "reading"))
+    path = folder / source.db_id / f"{source.db_id}.sqlite"
+    try:
+        made = twin(
+            _shape(source), source.golds, scale, seed, lambda stage: stages.put((source.db_id, stage))
+        )
+    except sqlite3.Error as error:
+        raise _unkept(path, error) from error
+    stages.put((source.db_id, "writing"))
+    write(made.rows, path)
+    stages.put((source.db_id, "done"))
+    rows = sum(len(each) for each in made.rows.data.values())
+    return Made(source.db_id, path, rows, made.golds, made.unanswered, made.neighbours, made.apart)
+
+
+def _shape(source: Source) -> Shape:
+    if source.path.suffix.lower() != ".json":
+        found = of_file(source.path)
+        return Shape(source.db_id, found.tables, found.views)
+    shapes = of_published(source.path, source.descriptions)
+    if source.db_id not in shapes:
+        raise BadInput(f"{source.path}: has no database {source.db_id}; it has {', '.join(sorted(shapes))}")
+    return shapes[source.db_id]
+
+
+def write(rows: Rows, path: Path) -> None:
+    """Write a twin to `path`, which has the whole of it or is not touched.
+
+    Raises:
+        BadInput: the file cannot be written, or a key or reference does not hold.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+        os.close(handle)
+        staging = Path(name)
+        try:
+            with closing(sqlite3.connect(staging, isolation_level=None)) as connection:
+                connection.execute("PRAGMA page_size = 4096")
+                connection.execute("PRAGMA journal_mode = OFF")
+                connection.execute("PRAGMA synchronous = OFF")
+                fill(connection, rows)
+                _refuse_broken(connection, path)
+            with staging.open("rb+") as file:
+                os.fsync(file.fileno())
+            staging.chmod(0o644)
+            staging.replace(path)
+        finally:
+            staging.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({error.strerror}); name another folder") from error
+    except sqlite3.Error as error:
+        raise _unkept(path, error) from error
+
+
+def _unkept(path: Path, error: sqlite3.Error) -> BadInput:
+    return BadInput(f"{path}: {error}; a constraint of the schema is none that a twin can keep")
+
+
+def _refuse_broken(connection: sqlite3.Connection, path: Path) -> None:
+    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
+    if broken is not None:
+        table, row, parent, _ = broken
+        raise BadInput(
+            f"{path}: row {row} of {quoted(table)} refers to a row of {quoted(parent)} that is not there; "
+            "this is a fault of the generator"
+        )

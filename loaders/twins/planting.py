@@ -1,0 +1,301 @@
+"""Puts rows into a twin that meet a problem: values for its cells, then a row for each row variable."""
+
+from collections.abc import Mapping
+from random import Random
+
+from loaders.twins.literals import compared
+from loaders.twins.problem import Problem
+from loaders.twins.rows import Full, Rows
+from loaders.twins.shape import TableName, Value
+from loaders.twins.solving import Classes, Condition, Trier, classes
+from loaders.twins.values import Values
+
+_ATTEMPTS = 5
+_LOOKUP_ROWS = 60
+_KNOWN_KEYS = 40
+
+Cells = dict[int, Value]
+"""The value of every cell of a problem, by its number."""
+
+
+class Planter:
+    """Plants rows into `rows`.
+
+    Args:
+        rows: the twin.
+        values: of every column.
+        ranks: of every table, parents before those that refer to them.
+        rng: decides everything that is open.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        values: Mapping[tuple[TableName, str], Values],
+        ranks: Mapping[TableName, int],
+        rng: Random,
+    ) -> None:
+        self._rows, self._values, self._ranks, self._rng = rows, values, ranks, rng
+        self._trier = Trier(rows.shape, rng)
+        self._candidates: dict[tuple[TableName, str], list[Value]] = {}
+
+    def plant(
+        self,
+        problem: Problem,
+        fixed: Mapping[int, Value] | None = None,
+        avoided: set[tuple[int, Value]] | None = None,
+        *,
+        wide: bool = False,
+    ) -> Cells | None:
+        """Plant one row of every row variable, with all conditions met.
+
+        Args:
+            problem: what has to hold.
+            fixed: values that cells have to have.
+            avoided: values that shown cells should not have, if there are others.
+            wide: whether columns whose values are all known may get others.
+
+        Returns:
+            The cells, or None where no values were found, or pinned cells are in the way.
+        """
+        put = classes(problem)
+        for wider in (False, True) if wide else (False,):
+            options = self._options(put, fixed or {}, wide=wider)
+            for _ in range(_ATTEMPTS if options is not None else 0):
+                found = _Attempt(self, put, options or {}, avoided or set()).run(fixed or {})
+                if found is not None:
+                    return found
+        return None
+
+    def _options(
+        self, put: Classes, fixed: Mapping[int, Value], *, wide: bool
+    ) -> dict[int, list[Value]] | None:
+        """The candidates of every class that is not free; None where a class has none."""
+        given = {put.of[cell]: value for cell, value in fixed.items()}
+        ordered = {each for condition in put.ordered for each in condition.classes}
+        found = {}
+        for name in put.constrained:
+            about = [each for each in put.conditions if name in each.classes]
+            column = self._trier.column(put.problem, name)
+            if name in given:
+                values: list[Value] = [given[name]]
+            else:
+                values = self._of_class(put, name, about, extreme=name in ordered, wide=wide)
+            found[name] = self._trier.narrowed(name, column, values, about)
+            if not found[name]:
+                return None
+        return found
+
+    def _of_class(
+        self, put: Classes, name: int, about: list[Condition], *, extreme: bool, wide: bool
+    ) -> list[Value]:
+        values: dict[Value, None] = {}
+        nullable = False
+        for cell in put.members[name]:
+            row, column = put.problem.cells[cell]
+            table = put.problem.tables[row]
+            place = (table, column)
+            if place not in self._candidates:
+                self._candidates[place] = self._values[place].candidates(self._rng)
+            values.update(dict.fromkeys(self._candidates[place]))
+            for each in compared(put.problem, self._rows.shape) if wide or extreme else ():
+                if (each.table, each.column) == place and each.whole:
+                    values[each.value] = None
+            if wide:
+                values.update(dict.fromkeys(self._values[place].candidates(self._rng, wide=True)))
+            shape = self._rows.shape.by_key[table]
+            if (column,) in shape.keys or column in shape.referring:
+                present = self._rows.column(table, column)
+                values.update(dict.fromkeys(self._rng.sample(present, min(_KNOWN_KEYS, len(present)))))
+            nullable = shape.by_key[column].nullable
+            if extreme:
+                values.update(
+                    dict.fromkeys(self._values[place].beyond(self._rows.column(table, column), self._rng))
+                )
+        values.pop(None, None)
+        found = list(values)
+        if nullable and any("NULL" in each.sql for each in about):
+            found.append(None)
+        return found
+
+
+class _Attempt:
+    """One try at a problem."""
+
+    def __init__(
+        self,
+        planter: Planter,
+        put: Classes,
+        options: Mapping[int, list[Value]],
+        avoided: set[tuple[int, Value]],
+    ) -> None:
+        self.put, self.options, self.avoided = put, options, avoided
+        self.problem = put.problem
+        self.rows, self.rng = planter._rows, planter._rng  # noqa: SLF001 - its other half
+        self.values, self.ranks, self.trier = planter._values, planter._ranks, planter._trier  # noqa: SLF001
+        self.known: dict[int, Value] = {}
+        self.bound: dict[int, int] = {}
+        self.cells: dict[int, dict[str, int]] = {row: {} for row in range(len(self.problem.tables))}
+        for cell, (row, column) in enumerate(self.problem.cells):
+            self.cells[row][column] = put.of[cell]
+
+    def run(self, fixed: Mapping[int, Value]) -> Cells | None:
+        self.known = {self.put.of[cell]: value for cell, value in fixed.items()}
+        order = sorted(self.cells, key=lambda row: (self.ranks[self.problem.tables[row]], row))
+        for row in order:
+            if not self._bind(row):
+                return None
+        if not self._solve():
+            return None
+        for row in order:
+            self._complete(row)
+        try:
+            places = {row: self._store(row) for row in order}
+        except Full:
+            return None
+        if None in places.values():
+            return None
+        for row, place in places.items():
+            for column in self.cells[row]:
+                if place is not None:
+                    self.rows.pin(self.problem.tables[row], place, column)
+        return {cell: self.known[self.put.of[cell]] for cell in range(len(self.problem.cells))}
+
+    def _bind(self, row: int) -> bool:
+        """Find the row that is there already where a key says which; False where it does not agree."""
+        name = self.problem.tables[row]
+        table, cells = self.rows.shape.by_key[name], self.cells[row]
+        for key in table.keys:
+            if not set(key) <= cells.keys():
+                continue
+            if not all(cells[column] in self.known or cells[column] in self.options for column in key):
+                continue
+            for column in key:
+                if cells[column] not in self.known:
+                    self.known[cells[column]] = self.rng.choice(self.options[cells[column]])
+            place = self.rows.find(name, key, tuple(self.known[cells[column]] for column in key))
+            if place is not None:
+                return self._adopt(row, place)
+        if table.names_only and len(self.rows.data[name]) <= _LOOKUP_ROWS:
+            places = list(range(len(self.rows.data[name])))
+            self.rng.shuffle(places)
+            place = next(
+                (each for each in places if each not in self.bound.values() and self._fits(row, each)), None
+            )
+            if place is not None:
+                return self._adopt(row, place)
+        return True
+
+    def _fits(self, row: int, place: int) -> bool:
+        """Whether a stored row meets all that is known of a row variable."""
+        for column, name in self.cells[row].items():
+            stored = self.rows.get(self.problem.tables[row], place, column)
+            if name in self.known and self.known[name] != stored:
+                return False
+            if name in self.options and stored not in self.options[name]:
+                return False
+        return True
+
+    def _adopt(self, row: int, place: int) -> bool:
+        """Take over what a stored row has, but for cells that still can be changed and have to be."""
+        table = self.problem.tables[row]
+        self.bound[row] = place
+        keys = {column for key in self.rows.shape.by_key[table].keys for column in key}
+        for column, name in self.cells[row].items():
+            stored = self.rows.get(table, place, column)
+            stays = (table, place, column) in self.rows.pinned or column in keys
+            if name in self.known:
+                if self.known[name] != stored and stays:
+                    return False
+            elif name not in self.options or stored in self.options[name]:
+                if stored is not None or name in self.options:
+                    self.known[name] = stored
+            elif stays:
+                return False
+        return True
+
+    def _solve(self) -> bool:
+        """Give a value to every class that conditions are about."""
+        left = [name for name in self.options if name not in self.known]
+        for name, value in self.known.items():
+            if name in self.options and value not in self.options[name]:
+                about = [each for each in self.put.conditions if each.classes == (name,)]
+                column = self.trier.column(self.problem, name)
+                if not self.trier.narrowed(name, column, [value], about):
+                    return False
+        done: set[int] = set()
+        for name in [*left, *[each for each in self.options if each in self.known]]:
+            if name in done:
+                continue
+            group = self._connected(name)
+            done |= set(group)
+            conditions = [each for each in self.put.conditions if set(each.classes) <= set(group)]
+            if all(each in self.known for each in group) and all(
+                len(each.classes) == 1 for each in conditions
+            ):
+                continue
+            ordered = [each for each in self.put.ordered if set(each.classes) <= set(group)]
+            values = {
+                each: [self.known[each]] if each in self.known else self.options[each] for each in group
+            }
+            found = self.trier.joined(
+                {each: self.trier.column(self.problem, each) for each in group}, values, conditions, ordered
+            )
+            if found is None:
+                return False
+            self.known.update(found)
+        return True
+
+    def _connected(self, name: int) -> list[int]:
+        group = [name]
+        for each in group:
+            for condition in (*self.put.conditions, *self.put.ordered):
+                if each in condition.classes:
+                    group += [other for other in condition.classes if other not in group]
+        return group
+
+    def _complete(self, row: int) -> None:
+        """Give a value to every class that is still free."""
+        for name in self.cells[row].values():
+            if name not in self.known:
+                self.known[name] = self._free_value(name)
+
+    def _free_value(self, name: int) -> Value:
+        places = [self.problem.cells[cell] for cell in self.put.members[name]]
+        tables = [(self.problem.tables[row], column) for row, column in places]
+        keys = [(t, c) for t, c in tables if (c,) in self.rows.shape.by_key[t].keys]
+        if keys:
+            # The key that others refer to decides; it does not refer itself.
+            table, column = min(keys, key=lambda each: self.ranks[each[0]])
+            for _ in range(_KNOWN_KEYS):
+                value = self.rows.new_key(table, column)
+                if all(self.rows.find(t, (c,), (value,)) is None for t, c in keys):
+                    break
+            return value
+        table, column = tables[0]
+        for t, c in tables:
+            reference = self.rows.shape.by_key[t].referring.get(c)
+            if reference is not None and len(self.rows.data[reference.parent]):
+                target = reference.parent_columns[reference.columns.index(c)]
+                found = self.rng.choice(self.rows.data[reference.parent])
+                return found[self.rows.shape.by_key[reference.parent].positions[target]]
+        shown = set(self.put.members[name]) & set(self.problem.shown)
+        drawn = self.values[table, column]
+        value = drawn.column.stored(drawn.fresh(self.rng))
+        for _ in range(_ATTEMPTS if shown else 0):
+            if not any((cell, value) in self.avoided for cell in shown):
+                break
+            value = drawn.column.stored(drawn.fresh(self.rng))
+        return value
+
+    def _store(self, row: int) -> int | None:
+        name = self.problem.tables[row]
+        given = {column: self.known[of] for column, of in self.cells[row].items()}
+        table = self.rows.shape.by_key[name]
+        place = self.bound.get(row)
+        for key in table.keys:
+            if place is None and set(key) <= given.keys():
+                place = self.rows.find(name, key, tuple(given[column] for column in key))
+        if place is None:
+            return self.rows.add(name, given)
+        return place if self.rows.change(name, place, given) else None

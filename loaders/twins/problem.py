@@ -1,0 +1,80 @@
+"""What has to be there for a query to answer: row variables, their cells, and conditions on them."""
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+
+from loaders.twins.shape import TableName
+
+TODAY = dt.datetime(2024, 6, 1, tzinfo=dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
+"""Stands for the current time wherever rows depend on it, so that they are the same tomorrow."""
+
+
+class Opaque(Exception):
+    """A condition that one row of each table can't decide."""
+
+
+@dataclass
+class Problem:
+    """What has to hold of a row of each of `tables`.
+
+    Cells are numbered; in expressions cell 3 is the column `k3`. `shown`, `grouped` and `ordered` are what
+    the outermost query returns, groups by and picks extremes of; `conditions` are those that it only counts
+    by (in CASE and the like); `copies` says how many such rows it needs at least.
+    """
+
+    tables: list[TableName] = field(default_factory=list)
+    cells: list[tuple[int, str]] = field(default_factory=list)
+    conjuncts: list[exp.Expr] = field(default_factory=list)
+    equal: list[tuple[int, int]] = field(default_factory=list)
+    ordered: list[tuple[exp.Expr, bool]] = field(default_factory=list)
+    shown: list[int] = field(default_factory=list)
+    grouped: list[int] = field(default_factory=list)
+    conditions: list[exp.Expr] = field(default_factory=list)
+    copies: int = 1
+    counts: bool = False
+
+    def cell(self, row: int, column: str) -> int:
+        """The number of a cell."""
+        place = (row, column)
+        if place not in self.cells:
+            self.cells.append(place)
+        return self.cells.index(place)
+
+
+def cells_in(expression: exp.Expr) -> list[int]:
+    """The cells that a lowered expression mentions, each once."""
+    return list(dict.fromkeys(int(column.name[1:]) for column in expression.find_all(exp.Column)))
+
+
+def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The parts of a condition that all have to hold."""
+    if condition is None:
+        return
+    if isinstance(condition, exp.Paren):
+        yield from conjuncts(condition.this)
+    elif isinstance(condition, exp.And):
+        yield from conjuncts(condition.this)
+        yield from conjuncts(condition.expression)
+    else:
+        yield condition
+
+
+def parse(sql: str) -> exp.Expr | None:
+    """The query's tree with the current time fixed, or None where it can't be read."""
+    try:
+        tree = sqlglot.parse_one(sql, read="sqlite")
+    except sqlglot.errors.SqlglotError:
+        return None
+    return tree.transform(_fixed_time) if isinstance(tree, exp.Query) else None
+
+
+def _fixed_time(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.CurrentTimestamp | exp.CurrentDate | exp.CurrentTime):
+        return exp.Literal.string(TODAY[:10] if isinstance(node, exp.CurrentDate) else TODAY)
+    if isinstance(node, exp.Literal) and node.is_string and node.this.lower() == "now":
+        return exp.Literal.string(TODAY)
+    return node

@@ -1,0 +1,59 @@
+"""What twins are made from, by what a user names: a question set, or a schema and a question file."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness.benchmark import QuestionSet
+from harness.errors import BadInput
+from harness.words import Dialect
+from loaders.twins.making import Source
+from loaders.twins.published import published_names, read_golds
+
+
+def of_set(questions: QuestionSet, schema: Path | None = None, db_ids: Sequence[str] = ()) -> list[Source]:
+    """The sources of a question set: its databases, or a published schema in their place.
+
+    Raises:
+        BadInput: a database is not there, or is none of the set's.
+    """
+    golds: dict[str, list[str]] = {db_id: [] for db_id in questions.db_ids}
+    for question in questions.questions:
+        golds[question.db_id].append(question.gold[Dialect.SQLITE])
+    paths = {db_id: schema or questions.database(db_id).sqlite_path for db_id in questions.db_ids}
+    chosen = _chosen(db_ids, questions.db_ids, f"question set {questions.name}")
+    missing = next((path for db_id, path in paths.items() if db_id in chosen and not path.is_file()), None)
+    if missing is not None:
+        raise BadInput(
+            f"{missing}: is not there; name a published schema with --schema, or get the databases"
+        )
+    return [Source(db_id, paths[db_id], tuple(golds[db_id]), questions.databases) for db_id in chosen]
+
+
+def of_files(schema: Path, questions: Path, db_ids: Sequence[str] = ()) -> list[Source]:
+    """The sources of a schema and a question file.
+
+    Args:
+        schema: a SQLite file, whose name is that of the database, or a published schema.
+        questions: a question file in the published format.
+        db_ids: databases; default: all that the schema has and the questions ask.
+
+    Raises:
+        BadInput: a file cannot be read, or nothing is asked about the schema.
+    """
+    golds = read_golds(questions)
+    known = published_names(schema) if schema.suffix.lower() == ".json" else [schema.stem]
+    asked = [db_id for db_id in known if db_id in golds]
+    if not asked:
+        raise BadInput(
+            f"{questions}: no question is about {', '.join(known)} of {schema}; the db_id of the questions "
+            "and the name of the database have to be the same"
+        )
+    chosen = _chosen(db_ids, asked, str(schema))
+    return [Source(db_id, schema, tuple(golds[db_id]), schema.parent) for db_id in chosen]
+
+
+def _chosen(wanted: Sequence[str], known: Sequence[str], where: str) -> list[str]:
+    unknown = [db_id for db_id in wanted if db_id not in known]
+    if unknown:
+        raise BadInput(f"--db {unknown[0]}: {where} has no such database; it has {', '.join(known)}")
+    return [db_id for db_id in known if not wanted or db_id in wanted]

@@ -1,0 +1,65 @@
+"""What references refer to: found, made unique, and written into the statement that creates a table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.errors import BadInput
+from loaders.source import quoted
+from loaders.twins.shape import Reference, Table, TableName
+
+
+def with_targets(tables: tuple[Table, ...], path: Path) -> tuple[Table, ...]:
+    """The tables with every reference to columns that are there, and a statement to create each."""
+    by_key = {table.key: table for table in tables}
+    found = []
+    for table in tables:
+        references = []
+        for reference in table.references:
+            parent = by_key.get(reference.parent)
+            if parent is None:
+                raise BadInput(
+                    f"{path}: table {table.name} refers to {reference.parent}, which is not there; add it"
+                )
+            targets = reference.parent_columns if all(reference.parent_columns) else parent.primary_key
+            if len(targets) == len(reference.columns) and set(targets) <= set(parent.by_key):
+                references.append(Reference(reference.columns, reference.parent, tuple(targets)))
+        create = table.create or _create(table, references, by_key)
+        found.append(replace(table, create=create, references=tuple(references)))
+    wanted = {(each.parent, each.parent_columns) for table in found for each in table.references}
+    return tuple(_with_unique(table, wanted) for table in found)
+
+
+def _with_unique(table: Table, wanted: set[tuple[TableName, tuple[str, ...]]]) -> Table:
+    """The table with what others refer to among its keys."""
+    more = sorted(columns for parent, columns in wanted if parent == table.key and columns not in table.keys)
+    if not more:
+        return table
+    return replace(table, unique=(*table.unique, *more))
+
+
+def _create(table: Table, references: Sequence[Reference], tables: Mapping[TableName, Table]) -> str:
+    def names(of: Table, columns: Sequence[str]) -> str:
+        return ", ".join(quoted(of.by_key[column].name) for column in columns)
+
+    parts = [f"{quoted(column.name)} {column.declared}".rstrip() for column in table.columns]
+    if table.primary_key:
+        parts.append(f"PRIMARY KEY ({names(table, table.primary_key)})")
+    wanted = {
+        each.parent_columns
+        for other in tables.values()
+        for each in other.references
+        if each.parent == table.key
+    }
+    parts += [
+        f"UNIQUE ({names(table, columns)})"
+        for columns in sorted(wanted)
+        if all(columns) and columns != table.primary_key and set(columns) <= set(table.by_key)
+    ]
+    for reference in references:
+        parent = tables[reference.parent]
+        parts.append(
+            f"FOREIGN KEY ({names(table, reference.columns)}) REFERENCES {quoted(parent.name)} "
+            f"({names(parent, reference.parent_columns)})"
+        )
+    return f"CREATE TABLE {quoted(table.name)} ({', '.join(parts)})"

@@ -1,0 +1,362 @@
+"""One twin: base rows at random, then for every gold rows that it answers with, and rows beside them.
+
+What was planted is proved by running the golds and their neighbours; where a gold is empty, or a neighbour
+says the same as its gold, there is another try.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from sqlglot import exp
+
+from loaders.twins.checking import Checked, answered, checked
+from loaders.twins.literals import compared
+from loaders.twins.neighbours import Neighbour, Repeat, neighbours
+from loaders.twins.planting import Planter
+from loaders.twins.problem import Problem, cells_in, parse
+from loaders.twins.queries import problems
+from loaders.twins.rows import Full, Rows
+from loaders.twins.settling import settled
+from loaders.twins.shape import Reference, Shape, Table, TableName, Value
+from loaders.twins.values import Values
+
+SCALE = 0.02
+_FEWEST = 150
+"""Rows of a table, unless the real one has fewer."""
+_UNKNOWN = 20_000
+"""Rows that a table is taken to have where nobody knows."""
+_LOOKUP = 3
+"""Samples times so many: rows of a table of unknown size that only names things."""
+_ROUNDS = 3
+_TIES = 0.5
+_REPAIRS = 8
+_NEIGHBOUR_STEPS = 200
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Unanswered:
+    """A gold that no row of the twin answers, and why."""
+
+    sql: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The rows of a twin, and how far it got.
+
+    Of `neighbours` queries beside the golds, `apart` answer otherwise than their gold.
+    """
+
+    rows: Rows
+    golds: int
+    unanswered: tuple[Unanswered, ...]
+    neighbours: int
+    apart: int
+
+
+@dataclass
+class _Gold:
+    sql: str
+    tree: exp.Expr | None
+    problems: list[Problem] = field(default_factory=list)
+    neighbours: list[Neighbour] = field(default_factory=list)
+    avoided: set[tuple[int, Value]] = field(default_factory=set)
+    told: set[int] = field(default_factory=set)
+    written: str = ""
+    texts: list[str | None] = field(default_factory=list)
+    telling: dict[int, list[Problem]] = field(default_factory=dict)
+
+
+def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) -> Twin:
+    """Make the rows of a twin.
+
+    Args:
+        shape: what it is made from.
+        golds: queries that should answer, in SQLite's dialect.
+        scale: rows of a table, of those of the real one.
+        seed: another seed, another twin.
+        say: takes the stage that is reached.
+    """
+    rng = Random(f"{shape.db_id}/{seed}")  # noqa: S311 - the same rows again
+    read = [_read(sql, shape) for sql in dict.fromkeys(golds)]
+    shape = _with_joins(shape, [problem for gold in read for problem in gold.problems])
+    shape = _without_nulls(shape, [problem for gold in read for problem in gold.problems])
+    values = _values(shape, [problem for gold in read for problem in gold.problems])
+    rows = Rows(shape, values, rng)
+    say("base rows")
+    order = _parents_first(shape)
+    for table in order:
+        _fill(rows, table, _count(table, scale))
+    planter = Planter(rows, values, {table.key: at for at, table in enumerate(order)}, rng)
+    made = _Planting(shape, planter, rng)
+    for number, gold in enumerate(read):
+        say(f"gold {number + 1} of {len(read)}")
+        made.first(gold)
+    for number in range(_ROUNDS):
+        say(f"check {number + 1} of {_ROUNDS}")
+        with checked(rows) as database:
+            again = [(gold, *_missing(gold, database)) for gold in read]
+        for gold, empty, same in again:
+            made.again(gold, empty=empty, same=same)
+    for number in range(_REPAIRS):
+        say(f"repair {number + 1} of {_REPAIRS}")
+        with checked(rows) as database:
+            lacking = [
+                (gold, problems(settled(gold.tree, database), shape) if number % 2 == 0 else gold.problems)
+                for gold in read
+                if gold.tree is not None and not answered(database.answer(gold.sql))
+            ]
+        for gold, found in lacking:
+            made.repair(gold, found)
+        if not lacking:
+            break
+    say("last check")
+    with checked(rows) as database:
+        unanswered = tuple(each for gold in read if (each := _unanswered(gold, database)) is not None)
+        for gold in read:
+            _missing(gold, database)
+    written = [sum(each.query is not None for each in gold.neighbours) for gold in read]
+    return Twin(rows, len(read), unanswered, sum(written), sum(len(gold.told) for gold in read))
+
+
+def _read(sql: str, shape: Shape) -> _Gold:
+    tree = parse(sql)
+    gold = _Gold(sql, tree)
+    if tree is not None:
+        gold.problems = problems(tree, shape)
+        gold.neighbours = list(neighbours(tree))
+        gold.written = tree.sql("sqlite", copy=False)
+        gold.texts = [
+            None if each.query is None else each.query.sql("sqlite", copy=False) for each in gold.neighbours
+        ]
+    return gold
+
+
+def _with_joins(shape: Shape, found: Iterable[Problem]) -> Shape:
+    """The shape with references that are not declared and that golds join by."""
+    more: dict[TableName, dict[str, Reference]] = {}
+    for problem in found:
+        for pair in problem.equal:
+            places = [(problem.tables[row], column) for row, column in (problem.cells[cell] for cell in pair)]
+            for (child, column), (parent, target) in (places, places[::-1]):
+                table, other = shape.by_key[child], shape.by_key[parent]
+                alone = (target,) in other.keys and (column,) not in table.keys
+                if alone and child != parent and column not in table.referring:
+                    more.setdefault(child, {}).setdefault(column, Reference((column,), parent, (target,)))
+    tables = []
+    for table in shape.tables:
+        kept = [
+            each
+            for each in more.get(table.key, {}).values()
+            if not any(
+                child == each.parent
+                for child, refs in more.items()
+                for ref in refs.values()
+                if ref.parent == table.key
+            )
+        ]
+        tables.append(replace(table, references=(*table.references, *kept)) if kept else table)
+    return Shape(shape.db_id, tuple(tables), shape.views)
+
+
+def _values(shape: Shape, found: Sequence[Problem]) -> dict[tuple[TableName, str], Values]:
+    literals: dict[tuple[TableName, str], tuple[dict[Value, None], dict[str, None]]] = {}
+    for problem in found:
+        for each in compared(problem, shape):
+            whole, parts = literals.setdefault((each.table, each.column), ({}, {}))
+            if each.whole:
+                whole[each.value] = None
+            else:
+                parts[str(each.value)] = None
+    made = {}
+    for table in shape.tables:
+        for column in table.columns:
+            whole, parts = literals.get((table.key, column.key), ({}, {}))
+            made[table.key, column.key] = Values(column, list(whole), list(parts))
+    return made
+
+
+def _without_nulls(shape: Shape, found: Sequence[Problem]) -> Shape:
+    """The shape without NULL where it would be the answer: in what a gold groups by or wants the least of."""
+    filled: set[tuple[TableName, str]] = set()
+    asked: set[tuple[TableName, str]] = set()
+    for problem in found:
+        least = [cell for each, descending in problem.ordered if not descending for cell in cells_in(each)]
+        null = [cell for each in problem.conjuncts if _asks_for_null(each) for cell in cells_in(each)]
+        for cells, places in (([*problem.grouped, *least], filled), (null, asked)):
+            places |= {
+                (problem.tables[row], column) for row, column in (problem.cells[cell] for cell in cells)
+            }
+    tables = []
+    for table in shape.tables:
+        columns = tuple(
+            replace(column, nullable=False) if (table.key, column.key) in filled - asked else column
+            for column in table.columns
+        )
+        tables.append(replace(table, columns=columns))
+    return Shape(shape.db_id, tuple(tables), shape.views)
+
+
+def _asks_for_null(condition: exp.Expr) -> bool:
+    return any(
+        isinstance(each.expression, exp.Null) and not isinstance(each.parent, exp.Not)
+        for each in condition.find_all(exp.Is)
+    )
+
+
+def _parents_first(shape: Shape) -> list[Table]:
+    """The tables, each after those that it refers to, as far as there is no circle."""
+    found: list[Table] = []
+    left = list(shape.tables)
+    while left:
+        ready = [
+            table
+            for table in left
+            if not any(
+                each.parent != table.key and any(other.key == each.parent for other in left)
+                for each in table.references
+            )
+        ]
+        for table in ready or left[:1]:
+            found.append(table)
+            left.remove(table)
+    return found
+
+
+def _count(table: Table, scale: float) -> int:
+    if table.rows is not None:
+        return min(table.rows, max(_FEWEST, round(table.rows * scale)))
+    names = [table.by_key[key[0]] for key in table.unique if len(key) == 1]
+    if table.names_only and names:
+        return max(4, _LOOKUP * min(len(name.samples) for name in names))
+    return max(_FEWEST, round(_UNKNOWN * scale))
+
+
+def _fill(rows: Rows, table: Table, count: int) -> None:
+    while len(rows.data[table.key]) < count:
+        try:
+            rows.add(table.key, _listed(rows, table))
+        except Full:
+            return
+
+
+def _listed(rows: Rows, table: Table) -> dict[str, Value]:
+    """The next known value of a column of names, as long as there is one."""
+    found: dict[str, Value] = {}
+    for key in table.unique:
+        if len(key) == 1 and key[0] not in table.referring:
+            samples = rows.values[table.key, key[0]].column.samples
+            value = next((each for each in samples if rows.find(table.key, key, (each,)) is None), None)
+            if value is not None:
+                found[key[0]] = value
+    return found
+
+
+class _Planting:
+    """Plants what a gold needs."""
+
+    def __init__(self, shape: Shape, planter: Planter, rng: Random) -> None:
+        self._shape, self._planter, self._rng = shape, planter, rng
+
+    def first(self, gold: _Gold) -> None:
+        """Its own rows, and those beside."""
+        for problem in gold.problems:
+            self._witness(gold, problem)
+            for condition in problem.conditions:
+                for each in (condition, exp.Not(this=exp.Paren(this=condition.copy()))):
+                    more = replace(problem, conjuncts=[*problem.conjuncts, each.copy()])
+                    self._planter.plant(more, avoided=gold.avoided)
+        for at in range(len(gold.neighbours)):
+            self._beside(gold, at)
+
+    def again(self, gold: _Gold, *, empty: bool, same: Sequence[int]) -> None:
+        """Another try at what the gold lacks."""
+        if empty:
+            for problem in gold.problems:
+                self._witness(gold, problem)
+        for at in same:
+            self._beside(gold, at)
+
+    def repair(self, gold: _Gold, found: Sequence[Problem]) -> None:
+        """The gold's own rows once more, beside what is there now."""
+        for problem in found:
+            self._planter.plant(problem, avoided=gold.avoided, wide=True)
+            for condition in problem.conditions:
+                more = replace(problem, conjuncts=[*problem.conjuncts, condition.copy()])
+                self._planter.plant(more, wide=True)
+
+    def _witness(self, gold: _Gold, problem: Problem) -> None:
+        copies = max(problem.copies, 2)
+        fixed: dict[int, Value] = {}
+        for _ in range(copies):
+            cells = self._planter.plant(problem, fixed, gold.avoided, wide=True)
+            if cells is None:
+                return
+            if problem is gold.problems[0]:
+                gold.avoided |= {(cell, cells[cell]) for cell in problem.shown}
+            if problem.grouped and problem.copies > 1:
+                fixed = {cell: cells[cell] for cell in problem.grouped}
+
+    def _beside(self, gold: _Gold, at: int) -> None:
+        neighbour = gold.neighbours[at]
+        if neighbour.repeat == "ordered" and self._rng.random() > _TIES:
+            return
+        if at not in gold.telling:
+            gold.telling[at] = problems(neighbour.telling, self._shape, first=True)
+        for problem in gold.telling[at]:
+            shared = _shared(problem, neighbour.repeat)
+            copies = 1
+            if neighbour.repeat:
+                copies = 2
+            elif problem.counts:
+                copies = self._rng.randint(2, 8)
+            fixed: dict[int, Value] = {}
+            for _ in range(copies):
+                cells = self._planter.plant(problem, fixed, gold.avoided)
+                if cells is None:
+                    return
+                fixed = {cell: cells[cell] for cell in shared}
+
+
+def _shared(problem: Problem, repeat: Repeat) -> list[int]:
+    """The cells that several rows beside a gold have in common."""
+    if repeat == "shown":
+        return problem.shown
+    if repeat == "ordered":
+        return [cell for each, _ in problem.ordered for cell in cells_in(each)]
+    return problem.grouped if problem.counts else []
+
+
+def _missing(gold: _Gold, database: Checked) -> tuple[bool, list[int]]:
+    """Whether the gold is empty, and which neighbours answer as it does."""
+    if gold.tree is None:
+        return False, []
+    mine = database.answer(gold.sql)
+    empty = not answered(mine)
+    gold.told = set()
+    same = []
+    written = database.answer(gold.written)
+    for at, text in enumerate(gold.texts):
+        if text is None:
+            continue
+        if database.answer(text, _NEIGHBOUR_STEPS) == written:
+            same.append(at)
+        else:
+            gold.told.add(at)
+    return empty, same
+
+
+def _unanswered(gold: _Gold, database: Checked) -> Unanswered | None:
+    answer = database.answer(gold.sql)
+    if answered(answer):
+        return None
+    if isinstance(answer, str):
+        return Unanswered(gold.sql, f"it fails: {answer}")
+    if gold.tree is None or not gold.problems:
+        return Unanswered(gold.sql, "it cannot be read")
+    reason = "it returns nothing but NULL and 0" if answer else "no rows were found that meet its conditions"
+    return Unanswered(gold.sql, reason)
