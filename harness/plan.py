@@ -6,7 +6,7 @@ means the same everywhere and is refused with the same words.
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -114,7 +114,8 @@ class Request:
 class Plan:
     """A request with everything it needs found, read and loaded; `close` it.
 
-    `left_out` says, one line each, what could not be scored because its engine is not up.
+    `left_out` says, one line each, what could not be scored because its engine is not up; `notes` what could
+    not be loaded as declared, by database.
     """
 
     request: Request
@@ -125,6 +126,7 @@ class Plan:
     files: Sequence[PredictionFile]
     left_out: Sequence[str]
     variants: Variants | None = None
+    notes: Mapping[Dialect, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     def open_run(self) -> RunFolder:
         """Start the run's folder, or go on with that of a run that is to be completed.
@@ -177,6 +179,7 @@ class Plan:
                 for dialect, engine in self.engines.items()
             },
             "left_out": list(self.left_out),
+            "load_notes": self.notes,
         }
 
 
@@ -221,19 +224,30 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     judging = open_judging(request, setup, say)
     evaluation = Evaluation(setup, files, judging)
     left_out += equipped.left_out
-    return Plan(equipped.request, questions, setup, evaluation, judging.engines, files, left_out, variants)
+    return Plan(
+        equipped.request,
+        questions,
+        setup,
+        evaluation,
+        judging.engines,
+        files,
+        left_out,
+        variants,
+        equipped.notes,
+    )
 
 
 @dataclass(frozen=True)
 class Equipped:
     """A request with its engines found and its databases loaded.
 
-    `request` has the profile that is really used; `left_out` is as in `Plan`.
+    `request` has the profile that is really used; `left_out` and `notes` are as in `Plan`.
     """
 
     request: Request
     setup: Setup
     left_out: Sequence[str]
+    notes: Mapping[Dialect, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
 
 def equip(  # noqa: PLR0913 - what is asked, and who is told
@@ -258,8 +272,10 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         say(line)
     request = _with_profile(request, questions, servers, say)
     databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
-    for server in chain.from_iterable(servers.values()):
-        loading.load(databases, server, progress=progress)
+    notes = {
+        server.dialect: _noted(server, loading.load(databases, server, progress=progress), say)
+        for server in chain.from_iterable(servers.values())
+    }
     usable = [dialect for dialect in dialects if dialect in servers or dialect is Dialect.SQLITE]
     setup = Setup(
         questions,
@@ -269,7 +285,17 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         tuple(request.metrics),
         variants,
     )
-    return Equipped(request, setup, left_out)
+    return Equipped(request, setup, left_out, notes)
+
+
+def _noted(
+    server: Server, done: Sequence[loading.Loaded], say: Callable[[str], None]
+) -> dict[str, Sequence[str]]:
+    """The notes of a load, by database; those that are new are said."""
+    for one in done:
+        for note in () if one.skipped else one.notes:
+            say(f"{server.dialect}, {one.database.db_id}: {note}")
+    return {one.database.db_id: one.notes for one in done if one.notes}
 
 
 def open_judging(request: Request, setup: Setup, say: Callable[[str], None]) -> Judging:

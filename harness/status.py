@@ -7,8 +7,9 @@ from harness import provision
 from harness.benchmark import QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.server import Server
+from harness.engines.server import Origin, Server
 from harness.engines.sqlite import SQLiteEngine
+from harness.provision import compose
 from harness.readers.question_sets import load_set
 from harness.report.tables import wide
 from harness.words import Dialect, Profile
@@ -37,16 +38,28 @@ def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:
         return SQLiteEngine().version(), "embedded", count, count, ""
     server = provision.find(dialect)
     if server is None:
-        return "-", "-", "-", "-", "make up (without Docker: make up NATIVE=1)"
+        return "-", "-", "-", "-", _to_start(dialect, questions)
     engine: Engine = on_server(server)
     counts = {profile: _loaded(server, questions, profile) for profile in Profile}
     missing = any(count < len(questions.db_ids) for count in counts.values())
     return (
         engine.version().partition(" ")[0],
-        f"{server.origin} {server.address}",
+        _where(server),
         *(f"{count} of {len(questions.db_ids)}" for count in counts.values()),
         f"make load SET={questions.name}" if missing else "",
     )
+
+
+def _where(server: Server) -> str:
+    image = compose.started_from(server.dialect) if server.origin is Origin.COMPOSE else None
+    return f"{server.origin} {server.address}" + (f", from {image}" if image else "")
+
+
+def _to_start(dialect: Dialect, questions: QuestionSet) -> str:
+    """How to start the server, and what is to be said of images that have the databases inside."""
+    command = f"make up SET={questions.name}"
+    notes = compose.beginning(dialect, questions.name)
+    return "; ".join((f"{command} (without Docker: make up NATIVE=1)", *notes))
 
 
 def _loaded(server: Server, questions: QuestionSet, profile: Profile) -> int:

@@ -56,18 +56,27 @@ def find_all(dialect: Dialect) -> tuple[Server, ...]:
     return named
 
 
-def up(dialects: Sequence[Dialect], *, native_processes: bool = False) -> list[Server]:
+def up(
+    dialects: Sequence[Dialect],
+    *,
+    native_processes: bool = False,
+    set_name: str | None = None,
+    plain: bool = False,
+) -> list[Server]:
     """Make sure that a persistent server runs for each of `dialects`.
 
     Args:
         dialects: any; SQLite needs no server and is passed over.
         native_processes: start what is missing as private processes and not in containers.
+        set_name: the question set whose databases a new container should have inside, if there is an image of
+            them (`compose.up`). Default: any.
+        plain: start new containers empty.
 
     Returns:
         Servers that answer queries, in the order of `dialects`.
 
     Raises:
-        BadInput: a DSN or `BIRD_PROVISION` is malformed.
+        BadInput: a DSN or `BIRD_PROVISION` is malformed, or there is no such question set.
         EngineUnavailable: a server cannot be started, or does not answer; says what to do.
     """
     allowed = _allowed()
@@ -79,7 +88,7 @@ def up(dialects: Sequence[Dialect], *, native_processes: bool = False) -> list[S
         _require(Origin.NATIVE, allowed, missing)
         servers |= {dialect: native.start(dialect) for dialect in missing}
     elif missing:
-        servers |= {server.dialect: server for server in compose.up(missing)}
+        servers |= {server.dialect: server for server in compose.up(missing, set_name=set_name, plain=plain)}
     return [servers[dialect] for dialect in wanted]
 
 

@@ -1,7 +1,7 @@
 """Persistent servers in containers, described by `docker-compose.yml` and `.env`."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from filelock import FileLock
@@ -10,8 +10,8 @@ from harness import places
 from harness.engines.base import EngineLost
 from harness.engines.server import Origin, Server
 from harness.errors import EngineUnavailable
-from harness.provision import assets, envfile, readiness
-from harness.provision.docker_command import docker, engine_answers, ensure_image, require_compose
+from harness.provision import assets, envfile, loaded, readiness
+from harness.provision.docker_command import docker, engine_answers, ensure_image, is_here, require_compose
 from harness.provision.progress import last_words, say
 from harness.words import Dialect
 
@@ -23,6 +23,7 @@ _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}  # noqa: S
 ACCOUNTS = {Dialect.MYSQL: "root", Dialect.POSTGRESQL: "postgres"}
 _PREFIXES = {Dialect.MYSQL: "MYSQL", Dialect.POSTGRESQL: "POSTGRES"}
 _PASSWORDS = {Dialect.MYSQL: "MYSQL_ROOT_PASSWORD", Dialect.POSTGRESQL: "POSTGRES_PASSWORD"}
+_PROJECT = "COMPOSE_PROJECT_NAME"
 
 
 def image_variable(dialect: Dialect) -> str:
@@ -30,17 +31,29 @@ def image_variable(dialect: Dialect) -> str:
     return f"{_PREFIXES[dialect]}_IMAGE"
 
 
-def up(dialects: Sequence[Dialect], *, env: Path | None = None) -> list[Server]:
+def up(
+    dialects: Sequence[Dialect],
+    *,
+    env: Path | None = None,
+    set_name: str | None = None,
+    plain: bool = False,
+) -> list[Server]:
     """Start the containers of `dialects`, or find them running.
+
+    Where there is no data yet, they start from an image that has databases inside, if one fits
+    (`loaded.choose`), else empty.
 
     Args:
         dialects: MySQL, PostgreSQL or both.
         env: the `.env` file; written if it is not there. Default: `envfile.default_path`.
+        set_name: the question set that such an image is wanted for. Default: any.
+        plain: start empty, whatever images there are.
 
     Returns:
         Servers that answer queries on this machine. They run until `down`.
 
     Raises:
+        BadInput: there is no such question set.
         EngineUnavailable: Docker, its engine, the Compose plugin or an image is missing, or a server does
             not start; with its last words.
     """
@@ -48,11 +61,15 @@ def up(dialects: Sequence[Dialect], *, env: Path | None = None) -> list[Server]:
     path = env or envfile.default_path()
     with FileLock(places.state() / "compose.lock"):
         values = envfile.ensure(path)
+        images = {}
         for dialect in dialects:
-            ensure_image(values[image_variable(dialect)], image_variable(dialect))
+            name = image_variable(dialect)
+            images[name] = _image(dialect, values, set_name=set_name, plain=plain)
+            ensure_image(images[name], name)
         say(f"starting {' and '.join(dialects)} in containers ...")
         try:
-            _compose(path, "up", "--detach", "--wait", f"--wait-timeout={_HEALTHY_SECONDS}", *dialects)
+            options = ("--detach", "--wait", f"--wait-timeout={_HEALTHY_SECONDS}")
+            _compose(path, "up", *options, *dialects, variables=images)
         except EngineUnavailable as error:
             raise EngineUnavailable(f"{error}; {_last_words(path)}") from None
     return [_answering(dialect, values) for dialect in dialects]
@@ -69,7 +86,9 @@ def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
         The dialects that there were containers for.
     """
     path = env or envfile.default_path()
-    if not path.exists() or not engine_answers():
+    # Only `images` has written a file without passwords: nothing was started with it.
+    is_whole = path.exists() and envfile.read(path).keys() >= {_PROJECT, *_PASSWORDS.values()}
+    if not is_whole or not engine_answers():
         return []
     require_compose()
     services = _compose(path, "ps", "--all", "--services").split()
@@ -83,6 +102,32 @@ def running(dialect: Dialect, *, env: Path | None = None) -> Server | None:
     return server if server and readiness.version(server) else None
 
 
+def started_from(dialect: Dialect, *, env: Path | None = None) -> str | None:
+    """Name of the image with databases inside that the container of `dialect` was started from, if it was.
+
+    Raises:
+        EngineUnavailable: no Docker engine answers.
+    """
+    return _started_from(dialect, envfile.read(env or envfile.default_path()))
+
+
+def beginning(dialect: Dialect, set_name: str, *, env: Path | None = None) -> tuple[str, ...]:
+    """What `up` would say of images with the databases of a set inside; nothing where it would use none.
+
+    Raises:
+        BadInput: there is no such question set.
+    """
+    values = envfile.read(env or envfile.default_path())
+    if not engine_answers() or _has_data(dialect, values):
+        return ()
+    return loaded.choose(dialect, values[image_variable(dialect)], set_name).notes
+
+
+def volume(dialect: Dialect, project: str) -> str:
+    """Name of the volume that holds the data of `dialect`."""
+    return f"{project}_{dialect}"
+
+
 def logs(dialect: Dialect, count: int, *, env: Path | None = None) -> str:
     """The last `count` lines that the container of `dialect` has logged, whether it still runs or not.
 
@@ -92,9 +137,51 @@ def logs(dialect: Dialect, count: int, *, env: Path | None = None) -> str:
     return _logs(env or envfile.default_path(), count, dialect)
 
 
+def _image(dialect: Dialect, values: Mapping[str, str], *, set_name: str | None, plain: bool) -> str:
+    """What the container of `dialect` starts from.
+
+    One that exists stays as it is, and data that exist go with the plain image, unless it is not at hand:
+    what another has inside would not reach them.
+    """
+    configured = values[image_variable(dialect)]
+    if _has_data(dialect, values):
+        kept = _started_from(dialect, values)
+        if kept and loaded.fits(dialect, kept, configured):
+            return kept
+        plain = plain or is_here(configured)
+    if plain:
+        return configured
+    choice = loaded.choose(dialect, configured, set_name)
+    for note in choice.notes:
+        say(note)
+    return choice.image
+
+
+def _has_data(dialect: Dialect, values: Mapping[str, str]) -> bool:
+    if _PROJECT not in values:
+        return False
+    named = f"--filter=name=^{volume(dialect, values[_PROJECT])}$"
+    return bool(docker("volume", "ls", "--quiet", named))
+
+
+def _started_from(dialect: Dialect, values: Mapping[str, str]) -> str | None:
+    """See `started_from`."""
+    if _PROJECT not in values:
+        return None
+    said = docker(
+        "ps",
+        "--all",
+        f"--filter=label=com.docker.compose.project={values[_PROJECT]}",
+        f"--filter=label=com.docker.compose.service={dialect}",
+        f'--format={{{{.Image}}}} {{{{.Label "{loaded.SET_LABEL}"}}}}',
+    )
+    image, _, inside = said.partition(" ")
+    return image if inside else None
+
+
 def _server(dialect: Dialect, values: dict[str, str]) -> Server | None:
     password = values.get(_PASSWORDS[dialect])
-    if not password or "COMPOSE_PROJECT_NAME" not in values:
+    if not password or _PROJECT not in values:
         return None
     address = values["BIND_ADDRESS"]
     return Server(
@@ -134,9 +221,10 @@ def _logs(env: Path, count: int, *services: str) -> str:
     return _compose(env, "logs", "--no-color", "--no-log-prefix", f"--tail={count}", *services)
 
 
-def _compose(env: Path, *arguments: str) -> str:
+def _compose(env: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> str:
+    """Run `docker compose`; `variables` win over the environment and the file."""
     folder = assets.folder()
-    name = envfile.read(env).get("COMPOSE_PROJECT_NAME", "bird-harness")
+    name = envfile.read(env).get(_PROJECT, "bird-harness")
     return docker(
         "compose",
         f"--project-name={name}",
@@ -144,5 +232,5 @@ def _compose(env: Path, *arguments: str) -> str:
         f"--file={folder / 'docker-compose.yml'}",
         f"--env-file={env}",
         *arguments,
-        env={**os.environ, "COMPOSE_PROGRESS": "quiet"},
+        env={**os.environ, "COMPOSE_PROGRESS": "quiet", **(variables or {})},
     )

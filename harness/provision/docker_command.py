@@ -75,6 +75,15 @@ def engine_answers() -> bool:
     return True
 
 
+def is_here(image: str) -> bool:
+    """Whether `image` is on this machine. False where no engine answers."""
+    try:
+        docker("image", "inspect", image)
+    except EngineUnavailable:
+        return False
+    return True
+
+
 @functools.cache
 def ensure_image(image: str, variable: str) -> None:
     """Make sure that `image` is on this machine: pull it if it is not.
@@ -86,14 +95,13 @@ def ensure_image(image: str, variable: str) -> None:
     Raises:
         EngineUnavailable: it cannot be pulled.
     """
+    if is_here(image):
+        return
+    say(f"pulling {image} ...")
     try:
-        docker("image", "inspect", image)
-    except EngineUnavailable:
-        say(f"pulling {image} ...")
-        try:
-            docker("pull", "--quiet", image)
-        except EngineUnavailable as error:
-            raise EngineUnavailable(
-                f"the image {image} is not on this machine and cannot be pulled ({error}); choose another "
-                f"with {variable}, build an equivalent from distribution packages (`make images`), {_WITHOUT}"
-            ) from None
+        docker("pull", "--quiet", image)
+    except EngineUnavailable as error:
+        raise EngineUnavailable(
+            f"the image {image} is not on this machine and cannot be pulled ({error}); choose another "
+            f"with {variable}, build an equivalent from distribution packages (`make images`), {_WITHOUT}"
+        ) from None

@@ -82,7 +82,7 @@ class Victim:
     def start(self) -> None:
         """Start it again, with the same data at the same address."""
         again = (
-            compose.up([self.server.dialect], env=self._env)[0]
+            compose.up([self.server.dialect], env=self._env, plain=True)[0]
             if self.server.origin is Origin.COMPOSE
             else native.start(self.server.dialect, home=self.folder / self.server.dialect)
         )
@@ -194,7 +194,7 @@ def _in_container(dialect: Dialect, folder: Path) -> Iterator[Victim]:
     if image is not None:
         envfile.write(env, variable, image)
     try:
-        [server] = compose.up([dialect], env=env)
+        [server] = compose.up([dialect], env=env, plain=True)
         yield Victim(server, folder)
     finally:
         compose.down(volumes=True, env=env)

@@ -38,7 +38,7 @@ def test_containers_are_started_once_kept_and_found_again(
     dialect: Dialect, env: Path, keeps_promises: Callable[[Server], None]
 ) -> None:
     assert compose.running(dialect, env=env) is None
-    [server] = compose.up([dialect], env=env)
+    [server] = compose.up([dialect], env=env, plain=True)
     assert server.origin is Origin.COMPOSE
     assert stat.S_IMODE(env.stat().st_mode) == 0o600
     keeps_promises(server)
@@ -49,7 +49,7 @@ def test_containers_are_started_once_kept_and_found_again(
     ]
 
     container = docker("ps", "--quiet", f"--filter=name={project}")
-    assert compose.up([dialect], env=env) == [server]
+    assert compose.up([dialect], env=env, plain=True) == [server]
     assert docker("ps", "--quiet", f"--filter=name={project}") == container, "what runs is left running"
     assert compose.running(dialect, env=env) == server
 
@@ -57,7 +57,9 @@ def test_containers_are_started_once_kept_and_found_again(
     assert compose.running(dialect, env=env) is None
     volume = docker("volume", "ls", "--quiet", f"--filter=name={project}")
     assert volume == f"{project}_{dialect}"
-    assert compose.up([dialect], env=env) == [server], "a volume that was initialised is used as it is"
+    assert compose.up([dialect], env=env, plain=True) == [server], (
+        "a volume that was initialised is used as it is"
+    )
     keeps_promises(server)
 
     assert compose.down(volumes=True, env=env) == [dialect]
@@ -65,21 +67,25 @@ def test_containers_are_started_once_kept_and_found_again(
     assert compose.down(env=env) == []
 
 
+def test_nothing_is_stopped_where_nothing_was_started(env: Path) -> None:
+    assert compose.down(volumes=True, env=env) == []
+
+
 def test_a_password_that_is_newer_than_the_data_is_explained(
     dialect: Dialect, env: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compose, "_ANSWER_SECONDS", 1)
-    compose.up([dialect], env=env)
+    compose.up([dialect], env=env, plain=True)
     for name in ("MYSQL_ROOT_PASSWORD", "POSTGRES_PASSWORD"):
         envfile.write(env, name, "another")
     with pytest.raises(
         EngineUnavailable, match=r"if its data is older than \.env, remove it with .*--volumes"
     ):
-        compose.up([dialect], env=env)
+        compose.up([dialect], env=env, plain=True)
 
 
 def test_a_container_that_does_not_start_is_quoted(dialect: Dialect, env: Path) -> None:
-    [server] = compose.up([dialect], env=env)
+    [server] = compose.up([dialect], env=env, plain=True)
     assert on_server(server).version()
     compose.down(env=env)
     project = envfile.read(env)["COMPOSE_PROJECT_NAME"]
@@ -90,4 +96,4 @@ def test_a_container_that_does_not_start_is_quoted(dialect: Dialect, env: Path) 
         "-c", f"echo broken >/data/{needed}",
     )  # fmt: skip
     with pytest.raises(EngineUnavailable, match=r"its log ends: .+"):
-        compose.up([dialect], env=env)
+        compose.up([dialect], env=env, plain=True)
