@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -105,9 +106,26 @@ def test_overhead_prints_figures_of_the_library_and_of_pytest() -> None:
     assert float(row["pytest, s"]) > 0
 
 
+@pytest.mark.engine
+def test_loading_prints_a_ratio_and_both_loaders_bring_all_rows() -> None:
+    if shutil.which("pgloader") is None:
+        done = run("benchmarks.loading", "--runs", "1")
+        assert done.returncode == 1
+        assert "pgloader is not on this machine; install its Debian package" in done.stderr
+        return
+    done = run("benchmarks.loading", "--runs", "1", "--db", "city_library", "--jobs", "2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = rows(done.stdout)
+    assert (row["server"], row["databases"], row["runs"]) == ("postgresql", "1", "1")
+    assert row["rows not arrived, ours / theirs"] == "0 / 0"
+    assert float(row["ratio"]) > 0
+    assert float(row["ours, peak MB"]) > 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["benchmarks.loading", "--dialect", "sqlite"], "choose one of postgresql, mysql"),
         (["benchmarks.evaluation", "--metrics", "ts"], "the naive evaluator has no ts; choose from ex,"),
         (["benchmarks.evaluation", "--set", "mini_dev"], "name a file or folder with --predictions"),
         (["benchmarks.scaling", "--workers", "some"], "has to be numbers separated by commas, such as 1,2,4"),

@@ -14,7 +14,20 @@ from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = ("eval", "compare", "load", "up", "down", "images", "status", "doctor", "coverage")
+COMMANDS = (
+    "eval",
+    "compare",
+    "load",
+    "up",
+    "down",
+    "images",
+    "status",
+    "doctor",
+    "coverage",
+    "data",
+    "census",
+    "twins",
+)
 
 MYSQL_ALONE = str(PREDICTIONS / "predict_sample_careless_mysql.json")
 

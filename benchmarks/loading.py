@@ -1,0 +1,144 @@
+"""Rows a second of `bird-harness load`, beside those of other loaders from the same SQLite files.
+
+On PostgreSQL that is pgloader (Debian package `pgloader`), on MySQL sqlite3-to-mysql (from PyPI, into an
+environment of its own). They take turns on a server of their own. Whole commands are timed; ours includes
+digests, census, keys, indexes and statistics.
+
+    python -m benchmarks.loading --set mini_dev --dialect postgresql
+    python -m benchmarks.loading --set mini_dev --dialect mysql --scale 1.0 --db formula_1 --runs 1
+"""
+
+import os
+import statistics
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import connect
+from typing import Annotated
+
+import typer
+
+from benchmarks import options
+from benchmarks.full_scale import full_scale
+from benchmarks.loading_contestants import THEIRS, Asked, Loader, Loading, other_program, run
+from harness import provision
+from harness.errors import BadInput, HarnessError
+from harness.readers.question_sets import load_set
+from harness.words import Dialect, Profile
+
+
+@dataclass(frozen=True)
+class Files:
+    """What everybody loads."""
+
+    paths: tuple[Path, ...]
+    rows: int
+
+
+def files(set_name: str, bird_home: Path | None, db_ids: Sequence[str]) -> Files:
+    """The SQLite files of a question set, and how many rows they hold.
+
+    Raises:
+        BadInput: the set or a database is unknown.
+    """
+    questions = load_set(set_name, bird_home)
+    unknown = [db_id for db_id in db_ids if db_id not in questions.db_ids]
+    if unknown:
+        raise BadInput(f"--db {unknown[0]}: not one of {', '.join(questions.db_ids)}")
+    paths = [questions.database(db_id, Profile.OFFICIAL).sqlite_path for db_id in db_ids or questions.db_ids]
+    return Files(tuple(paths), sum(map(_rows, paths)))
+
+
+def _rows(path: Path) -> int:
+    with closing(connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
+        tables = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        ).fetchall()
+        counts = [
+            connection.execute(f'SELECT count(*) FROM "{name}"').fetchone()[0]  # noqa: S608
+            for (name,) in tables
+        ]
+    return sum(counts)
+
+
+def compare(asked: Asked, runs: int) -> dict[Loader, list[Loading]]:
+    """Let both load the files in turn, and say how it goes."""
+    loaders = (Loader.OURS, THEIRS[asked.server.dialect])
+    found: dict[Loader, list[Loading]] = {loader: [] for loader in loaders}
+    for number in range(runs):
+        for loader in loaders:
+            done = run(loader, asked, f"load_{number}_{loader.name.lower()}")
+            found[loader].append(done)
+            print(
+                f"run {number + 1}, {loader}: {done.rows:,} rows in {done.seconds:.2f} s,"
+                f" {done.cpu:.2f} s of CPU, {done.megabytes:.0f} MB",
+                flush=True,
+            )
+    return found
+
+
+def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
+    set_name: options.SetName = "sample",
+    dialect: Annotated[str, typer.Option(help="mysql or postgresql.")] = "postgresql",
+    db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
+    profile: Annotated[Profile, typer.Option(help="Of ours.")] = Profile.OFFICIAL,
+    scale: Annotated[
+        float | None, typer.Option(help="Load twins of this scale, made by the generator of the data.")
+    ] = None,
+    jobs: Annotated[int | None, typer.Option(help="Of ours; default: its own.", min=1)] = None,
+    runs: options.Runs = 3,
+    bird_home: options.BirdHome = None,
+) -> None:
+    """Print each run, and a row for docs/performance.md."""
+    if dialect not in THEIRS:
+        raise BadInput(f"--dialect {dialect}: choose one of {', '.join(THEIRS)}")
+    engine = Dialect(dialect)
+    with tempfile.TemporaryDirectory() as folder, other_program(engine) as program:
+        if scale is not None:
+            home = bird_home or Path(os.environ.get("BIRD_HOME") or "data")
+            full_scale(home.absolute(), Path(folder, "twins"), db or (), scale, seed=1)
+            bird_home = Path(folder, "twins")
+        chosen = files(set_name, bird_home, db or ())
+        with provision.throwaway(engine) as server:
+            found = compare(Asked(server, chosen.paths, profile, jobs, program), runs)
+    _print(found, chosen, engine)
+
+
+def _print(found: dict[Loader, list[Loading]], chosen: Files, dialect: Dialect) -> None:
+    ours, theirs = found.values()
+    name = THEIRS[dialect]
+    seconds = [statistics.median(one.seconds for one in some) for some in (ours, theirs)]
+    options.print_row(
+        {
+            "server": dialect,
+            "databases": len(chosen.paths),
+            "rows": f"{chosen.rows:,}",
+            "runs": len(ours),
+            "ours, s": _spread(ours),
+            "ours, rows/s": f"{chosen.rows / seconds[0]:,.0f}",
+            f"{name}, s": _spread(theirs),
+            f"{name}, rows/s": f"{chosen.rows / seconds[1]:,.0f}",
+            "ratio": f"{seconds[1] / seconds[0]:.1f}",
+            "CPU without the server's, s": " / ".join(
+                f"{statistics.median(one.cpu for one in some):.1f}" for some in (ours, theirs)
+            ),
+            "ours, peak MB": f"{max(one.megabytes for one in ours):.0f}",
+            "rows not arrived, ours / theirs": " / ".join(
+                str(max(chosen.rows - one.rows for one in some)) for some in (ours, theirs)
+            ),
+        }
+    )
+
+
+def _spread(runs: Sequence[Loading]) -> str:
+    seconds = [one.seconds for one in runs]
+    return f"{statistics.median(seconds):.2f} ({min(seconds):.2f} to {max(seconds):.2f})"
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(main)
+    except HarnessError as error:
+        raise SystemExit(str(error)) from error
