@@ -77,7 +77,7 @@ class Measured:
     `seconds` is the time until the scores of all pairs were there; `whole` until the run folder was complete,
     too. `executions` counts SQL texts that were executed, None where the contestant does not tell.
     Memory is in MB, `worker` is the largest one. `scores` has the scores of each pair; `limited` names pairs
-    that a limit ended. `overheads`: for each pair in turn, seconds beyond the database's own.
+    that a limit ended. `overheads`: for each pair in turn, seconds beyond the database's own, or their mean.
     """
 
     seconds: float
@@ -198,6 +198,7 @@ def _evaluator(contest: Contest, plan: Plan) -> Evaluator:
 
 
 def _batch(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    """Overhead: what the workers' time is beyond the database's, a pair on average."""
     with _evaluator(contest, plan) as evaluator:
         started = time.perf_counter()
         asked = [pair for pair in pairs if pair.sql is not None]
@@ -206,11 +207,14 @@ def _batch(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
         )
         seconds = time.perf_counter() - started
     scores = {pair.name: dict(plan.setup.zero(pair.dialect)) for pair in pairs}
-    scores |= {pair.name: dict(judgement.scores) for pair, judgement in zip(asked, judgements, strict=True)}
-    limited = {
-        pair.name for pair, judgement in zip(asked, judgements, strict=True) if judgement.outcome in _LIMITED
-    }
-    return Measured(seconds, seconds, scores=scores, limited=sorted(limited))
+    judged = list(zip(asked, judgements, strict=True))
+    scores |= {pair.name: dict(judgement.scores) for pair, judgement in judged}
+    limited = {pair.name for pair, judgement in judged if judgement.outcome in _LIMITED}
+    golds = {pair.question.key: each.gold_seconds for pair, each in judged}
+    predictions = {(pair.question.key, pair.sql): each.prediction_seconds for pair, each in judged}
+    database = sum(took or 0.0 for took in (*golds.values(), *predictions.values()))
+    mean = (seconds * contest.workers - database) / len(judged)
+    return Measured(seconds, seconds, scores=scores, limited=sorted(limited), overheads=[mean])
 
 
 def _library(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
