@@ -1,6 +1,8 @@
 """One SQLite file that is hard to load, and what has to become of it on every server and in every profile."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -15,6 +17,9 @@ POSTGRESQL = tuple((Dialect.POSTGRESQL, profile) for profile in Profile)
 EVERYWHERE = (*MYSQL, *POSTGRESQL)
 POSTGRESQL_OFFICIAL = ((Dialect.POSTGRESQL, Profile.OFFICIAL),)
 MYSQL_OFFICIAL = ((Dialect.MYSQL, Profile.OFFICIAL),)
+
+_SCRIPT = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.stdin.read())"
+"""In a process of its own: see `Case.jobs`."""
 
 Build = str | Callable[[Path], None]
 
@@ -32,11 +37,16 @@ class Case:
     """The notes on some servers alone, after those."""
     refused: Mapping[Place, str] = field(default_factory=dict)
     """Where it is refused: a regular expression that the message has behind the file's name."""
+    jobs: int | None = None
+    """As for `loaders.load.load`: 2 for what needs more memory than SQLite has in a process that has scored."""
 
     def write(self, path: Path) -> None:
         """Make the file."""
         if not isinstance(self.build, str):
             self.build(path)
+            return
+        if self.jobs is not None:
+            subprocess.run([sys.executable, "-c", _SCRIPT, path], input=self.build, text=True, check=True)
             return
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript(self.build)

@@ -75,6 +75,7 @@ CASES = (
         CREATE TABLE t (n INTEGER, v TEXT);
         INSERT INTO t VALUES (1, printf('%.{LARGE // 2}c', 'é')), (2, 'short');
         """,
+        jobs=2,
     ),
     Case(
         "a blob of 100 MB",
@@ -82,6 +83,7 @@ CASES = (
         CREATE TABLE t (n INTEGER, v BLOB);
         INSERT INTO t VALUES (1, randomblob({LARGE})), (2, x'00');
         """,
+        jobs=2,
     ),
     Case(
         "a file without a table",

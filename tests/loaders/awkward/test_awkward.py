@@ -25,7 +25,7 @@ def test_it_loads_exactly_or_stops_with_a_clear_error(server: Server, database: 
         _refused(server, database, case, case.refused[place])
         return
     case.write(database.sqlite_path)
-    [done] = load([database], server)
+    [done] = load([database], server, jobs=case.jobs)
     wanted = (*case.notes, *case.more.get(place, ()))
     assert len(done.notes) == len(wanted), done.notes
     assert all(note.startswith(start) for note, start in zip(done.notes, wanted, strict=True)), done.notes
