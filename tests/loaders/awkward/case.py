@@ -38,7 +38,7 @@ class Case:
     refused: Mapping[Place, str] = field(default_factory=dict)
     """Where it is refused: a regular expression that the message has behind the file's name."""
     jobs: int | None = None
-    """As for `loaders.load.load`: 2 for what needs more memory than SQLite has in a process that has scored."""
+    """As for `load`: 2 where SQLite needs more memory than it has in a process that has scored."""
 
     def write(self, path: Path) -> None:
         """Make the file."""
