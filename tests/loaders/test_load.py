@@ -275,7 +275,9 @@ def test_nothing_is_left_for_postgresql_to_do_in_the_background(
         database,
         "SELECT relpages, relallvisible, reltuples::int, reloptions FROM pg_class WHERE relname = 't'",
     )
-    assert pages == visible > 10
+    assert pages > 10
+    # PostgreSQL 18 leaves a part of the pages to be marked by a later vacuum.
+    assert visible > pages // 2
     assert (rows, options) == (5_000, ["autovacuum_enabled=off"])
 
 
