@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import cli
-from harness.cli import main
+from harness.cli import databases, main
 from harness.engines.namespace import Database
 from harness.engines.server import Origin, Server
 from harness.errors import BadInput, EngineUnavailable
@@ -130,7 +129,7 @@ def test_the_proof_imports_nothing_that_converts_for_loading() -> None:
 def test_load_verify_exits_with_1_and_names_what_differs(
     server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "_servers", lambda _: {server.dialect: (server,)})
+    monkeypatch.setattr(databases, "servers_up", lambda _: {server.dialect: (server,)})
 
     def run(*options: str) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["bird-harness", "load", "--set", "sample", *options])

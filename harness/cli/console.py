@@ -1,0 +1,58 @@
+"""What all commands share: the application, where messages go, and options that mean the same everywhere."""
+
+from collections.abc import Mapping
+from importlib.metadata import version as installed_version
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from harness.engines.server import Server
+from harness.errors import EngineUnavailable
+from harness.plan import find_servers, parse_dialects
+from harness.words import Dialect, Profile
+
+app = typer.Typer(
+    name="bird-harness",
+    help="Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL and print their scores side by side.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+messages = Console(stderr=True, highlight=False, soft_wrap=True)
+
+SetName = Annotated[str, typer.Option("--set", help="sample, mini_dev, mini_dev_2025 or dev.")]
+Dialects = Annotated[
+    str, typer.Option("--dialect", help="sqlite, mysql, postgresql, all, or auto: every engine that is up.")
+]
+ProfileName = Annotated[Profile, typer.Option("--profile", help="How the databases are loaded.")]
+
+
+def say(line: str) -> None:
+    """Tell the user one line, beside the answer itself."""
+    messages.print(line, markup=False)
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        print(installed_version("bird-harness"))  # noqa: T201 - the answer itself
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    del version
+
+
+def servers_up(dialect: str) -> Mapping[Dialect, tuple[Server, ...]]:
+    """The servers that are up, of those asked for; with `auto` at least one."""
+    asked = parse_dialects(dialect)
+    servers = find_servers(asked or list(Dialect), required=asked is not None, say=say)
+    if not servers and asked is None:
+        raise EngineUnavailable("no server is up, so there is nothing to do")
+    return servers

@@ -1,0 +1,186 @@
+"""Commands that bring databases to where they are needed: fetched, looked at, loaded, made up."""
+
+from collections.abc import Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.benchmark import QuestionSet
+from harness.cli.console import Dialects, SetName, app, messages, say, servers_up
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.plan import AUTO
+from harness.readers.question_sets import load_set
+from harness.report.loading import loading_bar, loading_lines
+from harness.words import Dialect, Profile
+from loaders import load as loading
+
+
+@app.command()
+def data(
+    *,
+    set_name: Annotated[str, typer.Option("--set", help="mini_dev, mini_dev_2025 or dev.")] = "mini_dev",
+    archive: Annotated[
+        Path | None, typer.Option(help="The package or a folder with it. Default: from its official place.")
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="Folder of all published data. Default: BIRD_HOME, else ./data.")
+    ] = None,
+    allow_unknown: Annotated[
+        bool, typer.Option("--allow-unknown", help="Take what has other digests than known ones.")
+    ] = False,
+) -> None:
+    """Bring a published question set with its databases to where `eval` looks for it."""
+    # Downloading is slow to import, and no other command needs it.
+    from loaders.packages.bar import getting_bar  # noqa: PLC0415
+    from loaders.packages.get import Request as Wanted  # noqa: PLC0415
+    from loaders.packages.get import get  # noqa: PLC0415
+
+    with getting_bar(messages) as progress:
+        lines = get(Wanted(set_name, to, archive, allow_unknown), progress)
+    for line in lines:
+        say(line)
+
+
+def _databases(set_name: str, db_id: str | None) -> list[Path]:
+    questions = load_set(set_name)
+    if db_id is not None and db_id not in questions.db_ids:
+        raise BadInput(f"--db {db_id}: {set_name} has no such database; it has {', '.join(questions.db_ids)}")
+    return [questions.database(each).sqlite_path for each in questions.db_ids if db_id in {None, each}]
+
+
+@app.command()
+def census(
+    file: Annotated[Path | None, typer.Argument(help="A SQLite file. Default: those of a set.")] = None,
+    *,
+    set_name: SetName = "sample",
+    database: Annotated[str | None, typer.Option("--db", help="One database of the set.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As a JSON array.")] = False,
+) -> None:
+    """Say what the columns of SQLite files hold, which types they get, and what would stop a load."""
+    # Reading question sets and files through is for those who ask for it.
+    from harness.report.census import census_json, census_lines  # noqa: PLC0415
+    from loaders.inventory import inventory  # noqa: PLC0415
+
+    paths = [file] if file is not None else _databases(set_name, database)
+    found = map(inventory, paths)
+    lines = [census_json(list(found))] if as_json else (line for one in found for line in census_lines(one))
+    for line in lines:
+        typer.echo(line)
+
+
+@app.command()
+def load(  # noqa: PLR0913 - one parameter an option
+    *,
+    set_name: SetName = "sample",
+    dialect: Dialects = AUTO,
+    profile: Annotated[Profile | None, typer.Option(help="Default: both.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Load again what is already there.")] = False,
+    no_indexes: Annotated[
+        bool, typer.Option("--no-indexes", help="Primary keys alone, for studies of efficiency.")
+    ] = False,
+    jobs: Annotated[
+        int | None, typer.Option(help="Tables loaded at once. Default: one a core, up to 8.", min=1)
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Then compare every value with the files; 1 if any differs.")
+    ] = False,
+    dump: Annotated[
+        Path | None, typer.Option(help="The published dump for the one --dialect, for profile official.")
+    ] = None,
+) -> None:
+    """Load a question set's databases into the servers that are up."""
+    questions = load_set(set_name)
+    if dump is not None:
+        if force or no_indexes or verify or jobs is not None:
+            raise BadInput("--dump: goes with --set, --dialect and --profile alone; leave the others out")
+        _load_dump(questions, dump, dialect, profile)
+        return
+    servers = servers_up(dialect)
+    differs = False
+    for server in chain.from_iterable(servers.values()):
+        profiles = [profile] if profile else list(Profile)
+        databases = [questions.database(db_id, each) for each in profiles for db_id in questions.db_ids]
+        with loading_bar(messages) as progress:
+            done = loading.load(
+                databases, server, force=force, indexes=not no_indexes, jobs=jobs, progress=progress
+            )
+        for each in profiles:
+            of_profile = [one for one in done if one.database.profile is each]
+            for line in loading_lines(server, each, of_profile):
+                say(line)
+            if verify:
+                differs |= _verify([one.database for one in of_profile], server)
+    if differs:
+        raise typer.Exit(1)
+
+
+def _load_dump(questions: QuestionSet, dump: Path, dialect: str, profile: Profile | None) -> None:
+    """Load a dump into every server of its dialect."""
+    from loaders.dumps import load_dump  # noqa: PLC0415 - few need it
+    from loaders.packages.bar import getting_bar  # noqa: PLC0415
+
+    if dialect not in {Dialect.MYSQL, Dialect.POSTGRESQL}:
+        raise BadInput(f"--dump {dump}: say whose dump it is, by --dialect mysql or --dialect postgresql")
+    databases = [questions.database(db_id, profile or Profile.OFFICIAL) for db_id in questions.db_ids]
+    for server in chain.from_iterable(servers_up(dialect).values()):
+        with getting_bar(messages) as bar:
+            done = load_dump(dump, databases, server, lambda sent, all_: bar(dump.name, sent, all_))
+        say(f"{server.dialect}, official: {done.tables} tables, {done.rows:,} rows, sha256 {done.sha256}")
+        for note in done.notes:
+            say(f"  {note}")
+
+
+def _verify(databases: Sequence[Database], server: Server) -> bool:
+    """Say how databases on a server compare with their files; whether any differs."""
+    from loaders import verify  # noqa: PLC0415 - no other command needs it
+
+    found = list(verify.verify(databases, server))
+    for line in verify.verified_lines(found):
+        say(line)
+    return not all(one.is_clean for one in found)
+
+
+@app.command()
+def twins(  # noqa: PLR0913 - one parameter an option
+    *,
+    to: Annotated[Path, typer.Option(help="Folder to put them in, as <database>/<database>.sqlite.")],
+    set_name: Annotated[
+        str | None, typer.Option("--set", help="Question set with the golds; with its databases, too.")
+    ] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="SQLite file, or JSON file of a published schema.")
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option(help="With --schema and without --set: a question file.")
+    ] = None,
+    scale: Annotated[float, typer.Option(help="Of the real row counts.")] = 0.02,
+    seed: Annotated[int, typer.Option(help="Another seed, other rows.")] = 1,
+    db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a core.")] = None,
+) -> None:
+    """Make synthetic databases: the same tables, other rows, and an answer to every gold."""
+    # sqlglot is slow to import, and few other commands need it.
+    from loaders.twins.making import made_lines, make  # noqa: PLC0415
+    from loaders.twins.sources import of_files, of_set  # noqa: PLC0415
+
+    if set_name is not None and questions is None:
+        sources = of_set(load_set(set_name), schema, db or ())
+    elif set_name is None and schema is not None and questions is not None:
+        sources = of_files(schema, questions, db or ())
+    else:
+        raise BadInput("twins need golds: name --set, or --schema and --questions")
+    with messages.status("making twins") as status:
+        made = make(
+            sources,
+            to,
+            scale=scale,
+            seed=seed,
+            workers=workers,
+            progress=lambda db_id, stage: status.update(f"making twins: {db_id}, {stage}"),
+        )
+    for line in made_lines(made):
+        say(line)

@@ -1,0 +1,74 @@
+"""Commands about servers and the images that they are started from."""
+
+from typing import Annotated
+
+import typer
+
+from harness import provision
+from harness.cli.console import Dialects, SetName, app, messages, say
+from harness.engines import on_server
+from harness.plan import ALL, parse_dialects
+from harness.provision.baking import bake
+from harness.provision.images import build
+from harness.readers.question_sets import load_set
+from harness.report.loading import loading_bar
+from harness.status import print_status
+from harness.words import Dialect
+
+
+@app.command()
+def up(
+    *,
+    dialect: Dialects = ALL,
+    native: Annotated[
+        bool, typer.Option("--native", help="Private servers without Docker and root.")
+    ] = False,
+    set_name: Annotated[
+        str | None,
+        typer.Option("--set", help="Start from an image with this set inside. Default: the newest."),
+    ] = None,
+    plain: Annotated[bool, typer.Option("--plain", help="Start empty, whatever images there are.")] = False,
+) -> None:
+    """Start MySQL and PostgreSQL and wait until they answer."""
+    asked = parse_dialects(dialect) or list(Dialect)
+    for server in provision.up(asked, native_processes=native, set_name=set_name, plain=plain):
+        say(f"{server.dialect} {on_server(server).version()} is up at {server.address} ({server.origin})")
+
+
+@app.command()
+def down(
+    *,
+    volumes: Annotated[bool, typer.Option("--volumes", help="Remove the loaded databases, too.")] = False,
+) -> None:
+    """Stop what `up` started."""
+    for origin, dialect in provision.down(volumes=volumes):
+        say(f"{dialect} stopped ({origin})")
+
+
+@app.command()
+def images(
+    *,
+    dialect: Dialects = ALL,
+    loaded: Annotated[
+        bool, typer.Option("--loaded", help="Images with a set's databases inside, from the ones in use.")
+    ] = False,
+    set_name: SetName = "sample",
+) -> None:
+    """Build server images from Debian packages, for where no registry can be reached."""
+    asked = parse_dialects(dialect) or list(Dialect)
+    if not loaded:
+        for tag in build(asked):
+            say(f"{tag} is built; `make up` uses it")
+        return
+    questions = load_set(set_name)
+    with loading_bar(messages) as progress:
+        baked = bake(questions, asked, progress=progress)
+    for tag in baked:
+        say(f"{tag} has {set_name} inside; `make up SET={set_name}` starts from it, unless there are data")
+
+
+@app.command()
+@app.command("doctor", hidden=True)
+def status(*, set_name: SetName = "sample") -> None:
+    """Say which engines are there, which databases are loaded, and what to do about the rest."""
+    print_status(set_name)
