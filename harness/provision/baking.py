@@ -160,6 +160,7 @@ def _project(dialect: Dialect, base: str) -> Iterator[tuple[str, Path]]:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         envfile.ensure(env)
+        envfile.write_any_ports(env)
         envfile.write(env, "COMPOSE_PROJECT_NAME", project)
         envfile.write(env, compose.image_variable(dialect), base)
         try:

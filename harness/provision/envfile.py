@@ -4,6 +4,7 @@ It is written on first use, is readable by its owner alone and never tracked. A 
 the environment wins over the file, as it does for `docker compose` itself.
 """
 
+import contextlib
 import os
 import secrets
 import socket
@@ -74,6 +75,16 @@ def ensure(path: Path) -> dict[str, str]:
     return read(path)
 
 
+def write_any_ports(path: Path) -> None:
+    """Have the servers listen on ports that the system gives: for containers that nobody looks for."""
+    address = read(path)["BIND_ADDRESS"]
+    with contextlib.ExitStack() as kept:
+        for name in _PORTS:
+            probe = kept.enter_context(_socket(address))
+            probe.bind((address.strip("[]"), 0))
+            write(path, name, str(probe.getsockname()[1]))
+
+
 def write(path: Path, name: str, value: str) -> None:
     """Set one variable in the file, and leave the others as they are."""
     if not path.exists():
@@ -84,7 +95,7 @@ def write(path: Path, name: str, value: str) -> None:
 def _free_port(address: str, wanted: int) -> int:
     """`wanted`, or the first port above it that nobody listens on."""
     for port in range(wanted, wanted + 1000):
-        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as probe:
+        with _socket(address) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 probe.bind((address.strip("[]"), port))
@@ -92,3 +103,7 @@ def _free_port(address: str, wanted: int) -> int:
                 continue
             return port
     return wanted
+
+
+def _socket(address: str) -> socket.socket:
+    return socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)

@@ -193,6 +193,7 @@ def _in_container(dialect: Dialect, folder: Path) -> Iterator[Victim]:
     env = folder / ".env"
     if image is not None:
         envfile.write(env, variable, image)
+    envfile.write_any_ports(env)
     try:
         [server] = compose.up([dialect], env=env, plain=True)
         yield Victim(server, folder)

@@ -30,6 +30,7 @@ def env(tmp_path: Path, image: str, dialect: Dialect, monkeypatch: pytest.Monkey
     monkeypatch.setenv("BIRD_STATE", str(tmp_path))
     path = tmp_path / ".env"
     envfile.write(path, compose.image_variable(dialect), image)
+    envfile.write_any_ports(path)  # another process's tests look for the usual ones at the same time
     yield path
     compose.down(volumes=True, env=path)
 

@@ -100,6 +100,17 @@ def test_a_port_that_is_taken_is_not_chosen(path: Path) -> None:
         assert int(envfile.ensure(path)["MYSQL_PORT"]) > usual
 
 
+def test_ports_that_the_system_gives_are_two_and_are_kept(path: Path) -> None:
+    envfile.write_any_ports(path)
+    written = envfile.read(path)
+    assert written["MYSQL_PORT"] != written["POSTGRES_PORT"]
+    values = envfile.ensure(path)
+    assert {name: values[name] for name in written} == written
+    for name in ("MYSQL_PORT", "POSTGRES_PORT"):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", int(values[name])))
+
+
 @pytest.mark.parametrize("port", ["none", "-1", "3306:3306"])
 def test_a_port_that_is_none_is_bad_input(path: Path, port: str) -> None:
     envfile.write(path, "POSTGRES_PORT", port)

@@ -123,6 +123,7 @@ def env(tmp_path: Path, baked: Baked, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setenv("BIRD_STATE", str(tmp_path))
     path = tmp_path / ".env"
     envfile.write(path, compose.image_variable(baked.dialect), baked.plain)
+    envfile.write_any_ports(path)
     yield path
     compose.down(volumes=True, env=path)
 
