@@ -1,7 +1,7 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images data load eval compare coverage twins test fuzz lint format lock bench clean
+.PHONY: help setup up down status images data load eval report runs reproduce compare coverage twins ci-matrix docs test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
@@ -16,8 +16,11 @@ OUT ?=#         where run folders go; default: results
 A ?=#           what `compare` compares: a run folder, or FOLDER:PREDICTOR, FOLDER:DIALECT, FOLDER:DIALECT/PREDICTOR
 B ?=#           and what with
 QUERIES ?=#     how many queries `fuzz` generates; default: 10000
+RUN ?=#         the run folder that `report` makes the reports of; default: results/latest
+FORMAT ?=#      for `report`: console, markdown, csv, latex, json or html; default: the tables, and every file
+BY ?=#          for `report`: difficulty, database, outcome, error-class or construct
 SEED ?=#        which queries `fuzz` generates (default: 0), which rows `twins` makes up (default: 1)
-TO ?=#          folder that `twins` puts databases in
+TO ?=#          folder that `twins` puts databases in, or `report` its files
 NATIVE ?=#      NATIVE=1: private servers without Docker and without root
 LOADED ?=#      LOADED=1: images with the databases of SET inside, so that `make up` starts with them
 ARGS ?=#        anything else for the command, e.g. ARGS="--extract fences"
@@ -34,7 +37,7 @@ on_profile := $(if $(PROFILE),--profile "$(PROFILE)")
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} \
-	  /^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2} \
+	  /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2} \
 	  /^#: / {printf "\n%s\n", substr($$0, 4)} \
 	  /^[A-Z]+ \?=#/ {split($$0, part, / \?=# */); printf "  %-15s %s\n", part[1], part[2]}' $(MAKEFILE_LIST)
 
@@ -72,12 +75,25 @@ eval: setup ## score PREDICTIONS and print the table
 	  $(if $(METRICS),--metrics "$(METRICS)") $(if $(VARIANTS),--variants "$(VARIANTS)") $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
+report: setup ## make the reports of RUN again, from its folder alone
+	@$(HARNESS) report "$(or $(RUN),results/latest)" $(if $(FORMAT),--format "$(FORMAT)") $(if $(BY),--by "$(BY)") $(if $(TO),--to "$(TO)") $(ARGS)
+
+runs: setup ## list runs, the newest first
+	@$(HARNESS) runs $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+reproduce: setup ## score the published predictions of Mini-Dev: published figures, ours, the difference
+	@$(HARNESS) reproduce $(on_dialect) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(if $(METRICS),--metrics "$(METRICS)") \
+	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+
 compare: setup ## compare two runs, predictors or engines: A=results/one B=results/other
 	@$(HARNESS) compare $(if $(A),"$(A)") $(if $(B),"$(B)") $(if $(METRICS),--metrics "$(METRICS)") $(ARGS)
 
 coverage: setup ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
 	@$(HARNESS) coverage $(on_set) $(on_dialect) $(on_profile) $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+ci-matrix: setup ## coverage on each engine version whose image or server is here, as CI runs it on all of them
+	@$(HARNESS) matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 twins: setup ## make synthetic databases for SET into TO
 	@$(HARNESS) twins $(on_set) $(if $(TO),--to "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
@@ -87,6 +103,10 @@ test: setup ## run the tests; servers come from Docker, or are private native on
 
 fuzz: setup ## generate SQLite queries and hold every engine's rows against SQLite's; needs `make up`
 	@$(BIN)/python -m tests.fuzz $(if $(QUERIES),--queries "$(QUERIES)") $(if $(SEED),--seed "$(SEED)") $(ARGS)
+
+docs: setup ## build the documentation into site/, with links and anchors checked
+	@$(BIN)/python -m tests.docs.reference --check
+	@$(BIN)/zensical build --strict --clean
 
 lint: setup ## style, types and the arrows between the rooms
 	@$(BIN)/ruff check
@@ -110,5 +130,5 @@ bench: setup ## measure the harness and the translator against peers, in the sam
 	@$(BIN)/python -m benchmarks.alignment
 
 clean: ## remove what `make` made here, apart from results and .env
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) .cache .mypy_cache .pytest_cache .ruff_cache .import_linter_cache dist site
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

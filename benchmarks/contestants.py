@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+import pytest
+
 from benchmarks.memory import Memory
 from benchmarks.naive import Naive
 from harness.drivers import run_with_pytest
@@ -26,7 +28,8 @@ from harness.evaluator import Answer, Evaluator
 from harness.judging.sheets import Judged, Sheet, Workers
 from harness.outcomes import Outcome, PairResult
 from harness.plan import Plan, Request, parse_dialects, prepare
-from harness.runs import LATEST, read_results
+from harness.pytest_plugin.driver import Driver
+from harness.runs.reading import LATEST, read_results
 
 ROOT = Path(__file__).parents[1]
 
@@ -44,6 +47,8 @@ class Contestant(StrEnum):
     OURS = "ours"
     PYTEST = "pytest"
     """Ours by pytest items, with the worker processes' share of the time, and with pytest's."""
+    XDIST = "xdist"
+    """The same with the items spread over two processes of pytest-xdist."""
     LIBRARY = "library"
     """Ours as a library: one pair after the other."""
     BATCH = "batch"
@@ -127,6 +132,7 @@ def _prepared(contest: Contest, out: Path) -> tuple[Plan, tuple[Pair, ...]]:
         limit=contest.limit,
         seconds=contest.seconds,
         out=out,
+        report=False,
         bird_home=None if contest.bird_home is None else Path(contest.bird_home),
     )
     plan = prepare(request, say=_to_stderr)
@@ -179,6 +185,19 @@ def _pytest(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
     given = _given(plan)
     started = time.perf_counter()
     code = run_with_pytest(plan)
+    seconds = time.perf_counter() - started
+    assert code == 0, f"pytest's exit code is {code}"
+    return _measured(read_results(plan.request.out / LATEST), given, seconds, seconds)
+
+
+def _xdist(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
+    del contest
+    plan.evaluation.pairs = tuple(pairs)
+    given = _given(plan)
+    started = time.perf_counter()
+    options = ["-c", os.devnull, "-p", "no:cacheprovider", "-n", "2"]
+    with tempfile.TemporaryDirectory() as nothing:
+        code = pytest.main([*options, "--rootdir", nothing, nothing], plugins=[Driver(plan)])
     seconds = time.perf_counter() - started
     assert code == 0, f"pytest's exit code is {code}"
     return _measured(read_results(plan.request.out / LATEST), given, seconds, seconds)
@@ -293,6 +312,7 @@ _RUN = {
     Contestant.NAIVE: _naive,
     Contestant.OURS: _ours,
     Contestant.PYTEST: _pytest,
+    Contestant.XDIST: _xdist,
     Contestant.LIBRARY: _library,
     Contestant.BATCH: _batch,
 }

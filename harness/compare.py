@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import BadInput
+from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.operands import Key, Selection, counterparts, described, select
 from harness.report.comparison import Comparison, Side, print_comparisons
 from harness.report.differences import Change, common_metrics, differences
-from harness.report.summary import TOTAL
+from harness.runs.reading import key_of, read_previews, read_questions
 
 SCHEMA_VERSION = 1
 """Version of what `--json` writes; docs/statistics.md describes it."""
@@ -28,7 +29,7 @@ class CompareRequest:
     `metrics` empty means all that both sides have. `fail_under` maps a metric to the least percent that B's
     total over the compared questions may have. `no_regression` fails where a compared metric's total of B is
     below A's; with `significant` only where chance alone would seldom do it. `flips` None lists every
-    question.
+    question. `html` is a page with both sides of every question that flipped.
     """
 
     a: str
@@ -39,6 +40,7 @@ class CompareRequest:
     significant: bool = False
     flips: int | None = None
     json: Path | None = None
+    html: Path | None = None
 
 
 def parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
@@ -85,6 +87,8 @@ def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
     print_comparisons(comparisons, notes, flips=request.flips)
     if request.json is not None:
         _write(request.json, comparisons, notes, failures)
+    if request.html is not None:
+        _write_page(request.html, comparisons, (a, b), notes, failures)
     if failures:
         say(f"exit code 1: {'; '.join(failures)}")
     return 1 if failures else 0
@@ -184,6 +188,29 @@ def _write(
         path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
         raise BadInput(f"--json {path}: cannot be written ({error.strerror}); choose another file") from error
+
+
+def _write_page(
+    path: Path,
+    comparisons: Sequence[Comparison],
+    sides: tuple[Selection, Selection],
+    notes: Sequence[str],
+    failures: Sequence[str],
+) -> None:
+    # Few comparisons are wanted as a page.
+    from harness.report.html import Material, write_comparison_html  # noqa: PLC0415
+
+    a, b = (
+        Material(
+            {key_of(result): result for result in side.run.results},
+            read_questions(side.run.folder),
+            read_previews(side.run.folder),
+        )
+        for side in sides
+    )
+    of_a, of_b = sides
+    manifests = {f"A: {of_a.text}": of_a.run.manifest, f"B: {of_b.text}": of_b.run.manifest}
+    write_comparison_html(comparisons, a, b, path, notes=notes, failures=failures, manifests=manifests)
 
 
 def _refusal(request: CompareRequest, fault: str) -> BadInput:

@@ -3,6 +3,7 @@
 import os
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,14 @@ from rich.progress import (
 )
 
 from harness.errors import EngineUnavailable
+from harness.figures.summary import Score
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.plan import Plan
-from harness.pytest_driver import Driver
+from harness.pytest_plugin.driver import Driver
 from harness.report.console import print_tables
 from harness.report.failures import failures
-from harness.report.summary import Score
+from harness.report.writing import HTML, write_reports
 
 INTERRUPTED_EXIT = 130
 """Of a process that Ctrl-C ends, as shells report it."""
@@ -48,8 +50,8 @@ def run_with_pytest(plan: Plan) -> int:
         return INTERRUPTED_EXIT
     if code == pytest.ExitCode.NO_TESTS_COLLECTED and driver.scores:
         # A run that was complete already.
-        return _exit_code(driver.scores)
-    return _exit_code(driver.scores) or int(code)
+        return exit_code(driver.scores)
+    return exit_code(driver.scores) or int(code)
 
 
 def run_directly(plan: Plan, console: Console) -> int:
@@ -61,10 +63,11 @@ def run_directly(plan: Plan, console: Console) -> int:
     with plan:
         scores = score(plan, console)
     print_tables(scores, plan.request.metrics)
-    return _exit_code(scores)
+    return exit_code(scores)
 
 
-def _exit_code(scores: Sequence[Score]) -> int:
+def exit_code(scores: Sequence[Score]) -> int:
+    """0, or 3 where a pair ended in a harness error."""
     broken = any(score.outcomes.get(Outcome.HARNESS_ERROR) for score in scores)
     return EngineUnavailable.exit_code if broken else 0
 
@@ -74,6 +77,19 @@ def score(plan: Plan, console: Console | None = None) -> list[Score]:
 
     A run that is interrupted leaves a folder that can be completed; see `Request.resume`.
     """
+    return list(run(plan, console).scores)
+
+
+@dataclass(frozen=True)
+class Done:
+    """A finished run: its folder and what `summary.json` in it has."""
+
+    folder: Path
+    scores: Sequence[Score]
+
+
+def run(plan: Plan, console: Console | None = None) -> Done:
+    """The same as `score`, and where the run's folder is."""
     evaluation = plan.evaluation
     folder = plan.open_run()
     pairs = [pair for pair in evaluation.pairs if pair.key not in folder.done]
@@ -90,11 +106,15 @@ def score(plan: Plan, console: Console | None = None) -> list[Score]:
             folder.abort(evaluation.unfinished(pair, "the run was broken off") for pair in pairs[finished:])
             raise
     scores = folder.finish()
+    if plan.request.report:
+        write_reports(folder.path)
     if console is not None:
         for line in failures(plan.evaluation.failed, plan.setup.servers):
             console.print(line, markup=False)
         console.print(f"run folder: {folder.path}", markup=False)
-    return scores
+        if plan.request.report:
+            console.print(f"report: {folder.path / HTML}", markup=False)
+    return Done(folder.path, scores)
 
 
 def progress_bar(console: Console | None) -> Progress:

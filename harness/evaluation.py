@@ -12,6 +12,7 @@ from functools import partial
 
 from harness.benchmark import Question
 from harness.judging.dispatch import Asked, Judging
+from harness.judging.golds import Golds
 from harness.judging.sheets import Setup, explain
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
@@ -76,6 +77,11 @@ class Evaluation:
         return bool(self._timed_metrics)
 
     @property
+    def golds(self) -> Golds:
+        """The references that predictions are held against."""
+        return self._judging.golds
+
+    @property
     def failed(self) -> Mapping[Dialect, str]:
         """The engines that failed again and again, so that they were left alone, and why."""
         return self._judging.failed
@@ -118,6 +124,7 @@ class Evaluation:
             db_id=question.db_id,
             difficulty=question.difficulty,
             gold_origin=self._judging.golds.origin(question, pair.dialect),
+            sql=pair.sql,
             **{name: getattr(judgement, name) for name in _JUDGED},
         )
 

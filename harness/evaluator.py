@@ -101,7 +101,10 @@ class Evaluator:
             workers=workers,
         )
         equipped = equip(request, questions, request.dialects or (), say=say)
-        self._request, self._setup = equipped.request, replace(equipped.setup, diagnoses=diagnose)
+        self._request, self._setup = (
+            equipped.request,
+            replace(equipped.setup, diagnoses=diagnose, previews=False),
+        )
         self._questions = {item.key: item for item in questions.questions}
         self._begin()
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from harness.errors import BadInput
 from harness.outcomes import PairResult
 from harness.readers.textfiles import one_line
-from harness.runs import Run, read_run
+from harness.runs.reading import Run, read_run
 from harness.words import Dialect
 
 Key = tuple[str, Dialect]

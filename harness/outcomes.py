@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from harness.metrics.efficiency import Timing
 from harness.metrics.spider import Match, Structure
+from harness.preview import Preview, Side
 from harness.words import Dialect, Difficulty
 
 
@@ -86,6 +87,7 @@ class Judgement:
     structure: Structure | None = None
     compared_variants: int | None = None
     failed_variant: str | None = None
+    preview: Preview | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -101,14 +103,16 @@ class Judgement:
 class PairResult:
     """One line of `results.jsonl`: a pair, its outcome and its scores.
 
-    `question` is the key that is unique within the question set; `scores` maps a metric's name to its score,
+    `question` is the key that is unique within the question set; `sql` is the prediction, None where there is
+    none; `scores` maps a metric's name to its score,
     without those that the pair's dialect does not have or that would take too much memory; `error` and `code`
     are the engine's words where the outcome is an error or a timeout; times are wall-clock seconds, None
     where the SQL was not run.
     `error_class` says what is wrong with a prediction that is the predictor's and does not match; `timings`
     has what the metrics of time measured, by method; `structure` what Spider's measures found;
     `compared_variants` counts the variants of the database on which the prediction was held against gold,
-    None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong.
+    None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong; `preview`
+    has some of the rows, where they were asked for and gold returned any.
     """
 
     dialect: Dialect
@@ -129,6 +133,8 @@ class PairResult:
     structure: Structure | None = None
     compared_variants: int | None = None
     failed_variant: str | None = None
+    sql: str | None = None
+    preview: Preview | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
@@ -149,18 +155,25 @@ class PairResult:
 def _typed(record: Mapping[str, Any]) -> dict[str, Any]:
     """What judgements and results have both and JSON has no type for."""
     error_class, structure = record.get("error_class"), record.get("structure")
+    preview = record.get("preview")
     return {
         "outcome": Outcome(record["outcome"]),
         "error_class": None if error_class is None else ErrorClass(error_class),
         "structure": None if structure is None else Structure.from_json(structure),
+        "preview": None if preview is None else Preview.from_json(preview),
     }
 
+
+_Record = Timing | Structure | Match | Preview | Side
+"""What the fields of judgements and results may be made of."""
 
 _PLAIN = frozenset((str, float, int, bool, type(None)))
 """Types of most values, which are told apart from others faster than by `isinstance`."""
 
 
-def _plain_fields(record: Judgement | PairResult | Timing | Structure | Match) -> dict[str, Any]:
+def _plain_fields(
+    record: Judgement | PairResult | Timing | Structure | Match | Preview | Side,
+) -> dict[str, Any]:
     """The fields of a dataclass, in their order, as plain values."""
     return {name: value if type(value) in _PLAIN else _plain(value) for name, value in vars(record).items()}
 
@@ -170,6 +183,6 @@ def _plain(value: Any) -> Any:
         return value.value
     if isinstance(value, Mapping):
         return {_plain(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, Timing | Structure | Match):
+    if isinstance(value, _Record):
         return _plain_fields(value)
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

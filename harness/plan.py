@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness import provision
-from harness.benchmark import QuestionSet
+from harness.benchmark import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.server import Server
 from harness.errors import BadInput, EngineUnavailable
@@ -22,11 +22,13 @@ from harness.execution import Limits
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup, Workers
 from harness.judging.workers import LocalWorkers
+from harness.known.digests import digests
 from harness.known.store import Store, allowed_bytes, default_path
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
+from harness.outcomes import GoldOrigin
 from harness.predictions import Extract, PredictionFile, read_predictions
 from harness.readers.question_sets import load_set
-from harness.runs import RunFolder
+from harness.runs.folder import RunFolder
 from harness.variants import Variants, find_variants
 from harness.words import Dialect, Profile
 from loaders import load as loading
@@ -82,7 +84,7 @@ class Request:
     `variants` is a folder of variants of the databases or how many to generate, for test-suite accuracy.
     `cache`: whether what is known from earlier runs is used and added to; `store` is the file that has it,
     None for the user's own. `resume` is the folder of a run of the same request that is to be completed.
-    `ray` is the address of a Ray cluster, or `local`.
+    `ray` is the address of a Ray cluster, or `local`. `report`: whether the run folder gets reports, too.
     """
 
     set_name: str = "sample"
@@ -103,6 +105,7 @@ class Request:
     store: Path | None = None
     resume: Path | None = None
     ray: str | None = None
+    report: bool = True
 
     @property
     def processes(self) -> int:
@@ -136,7 +139,29 @@ class Plan:
         """
         if self.request.resume is not None:
             return RunFolder.resume(self.request.resume, self._manifest(), self.request.metrics)
-        return RunFolder(self.request.out, self._manifest(), self.request.metrics)
+        return RunFolder(self.request.out, self._manifest(), self.request.metrics, self._asked())
+
+    def _databases(self) -> dict[str, str | None]:
+        """The digests of the SQLite files, by database; None of one that cannot be read."""
+        return {db_id: _digest(self.questions.database(db_id).sqlite_path) for db_id in self.questions.db_ids}
+
+    def _asked(self) -> list[Question]:
+        """The questions, with the golds that are used; a translation is not known before it is run."""
+        golds = self.evaluation.golds
+        return [
+            replace(
+                question,
+                gold={
+                    **question.gold,
+                    **{
+                        dialect: golds.written(question, dialect)
+                        for dialect in self.setup.servers
+                        if golds.origin(question, dialect) is GoldOrigin.OVERRIDE
+                    },
+                },
+            )
+            for question in self.questions.questions
+        ]
 
     def close(self) -> None:
         """Stop the workers and close the store."""
@@ -156,6 +181,7 @@ class Plan:
             "set": request.set_name,
             "questions": len(self.questions.questions),
             "set_files": self.questions.files,
+            "databases": self._databases(),
             "profile": request.profile,
             "metrics": list(request.metrics),
             "variants": None if self.variants is None else self.variants.fingerprint,
@@ -357,6 +383,13 @@ def _check(request: Request) -> None:
         raise BadInput(
             f"--out {request.out}: cannot hold run folders ({error.strerror}); choose another folder"
         ) from error
+
+
+def _digest(path: Path) -> str | None:
+    try:
+        return digests([path])[path]
+    except BadInput:
+        return None
 
 
 def _bundled(set_name: str) -> Sequence[Path]:

@@ -16,6 +16,8 @@ class Reason(StrEnum):
     NO_DOCKER = "no Docker engine answers, or it has no image of the server"
     NO_APT = "this system has no apt-get and dpkg-deb"
     NO_MOUNT = "this account may not mount a small file system for a server to fill"
+    NO_CHROMIUM = "no chromium is installed"
+    NO_NODE = "no node and npm are installed, or no package registry answers"
     NO_BIRD_DATA = "BIRD_HOME does not name the published data with the figures expected of it"
 
 

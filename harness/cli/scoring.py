@@ -82,6 +82,9 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     driver: Annotated[
         Driver, typer.Option(help="Run the pairs as pytest items, or directly.")
     ] = Driver.PYTEST,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Write tables and report.html into the run folder.")
+    ] = True,
 ) -> None:
     """Score prediction files and print the table."""
     request = Request(
@@ -101,6 +104,7 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         cache=cache,
         ray=ray,
         workers=workers,
+        report=report,
     )
     with loading_bar(messages) as progress:
         plan = prepare(request, say=say, progress=progress)
@@ -174,6 +178,9 @@ def compare(  # noqa: PLR0913 - one parameter an option
         int | None, typer.Option(min=0, help="List so many flipped questions a direction. Default: all.")
     ] = None,
     json: Annotated[Path | None, typer.Option(help="File to write everything to.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Page to write, with both sides of every flipped question.")
+    ] = None,
 ) -> None:
     """Hold two runs, predictors or engines against each other, question by question; 1 on a regression."""
     request = CompareRequest(
@@ -185,6 +192,7 @@ def compare(  # noqa: PLR0913 - one parameter an option
         significant=significant,
         flips=flips,
         json=json,
+        html=html,
     )
     raise typer.Exit(compare_runs(request, say))
 

@@ -7,8 +7,9 @@ and the texts.
 
 import hashlib
 import json
+import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -26,19 +27,29 @@ from harness.outcomes import GoldOrigin
 from harness.words import Dialect
 
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
+_ROOT = Path(__file__).parents[2]
 _ROOMS = ("harness", "dialects", "loaders")
+_SHOWS = _ROOT / "harness" / "report"
+_DECIDE = {".py", ".sql", ".json", ".toml"}
 
 
 @cache
 def code() -> str:
-    """Digest of this project's code and of the versions that it runs on."""
-    root = Path(__file__).parents[2]
+    """Digest of this project's code, but for what shows outcomes, and of the versions that it runs on."""
     digest = hashlib.sha256()
-    for path in sorted(path for room in _ROOMS for path in (root / room).rglob("*.*")):
-        if path.suffix in (".py", ".sql", ".json", ".toml") and path.is_file():
-            digest.update(f"{path.relative_to(root)}\0".encode() + path.read_bytes() + b"\0")
+    for path in sorted(_sources()):
+        digest.update(f"{path.relative_to(_ROOT)}\0".encode() + path.read_bytes() + b"\0")
     versions = [platform.python_version(), *map(version, _PACKAGES)]
     return f"{digest.hexdigest()} {' '.join(versions)}"
+
+
+def _sources() -> Iterator[Path]:
+    for room in _ROOMS:
+        for folder, inner, names in os.walk(_ROOT / room):
+            if Path(folder) == _SHOWS:
+                inner.clear()
+            else:
+                yield from (Path(folder, name) for name in names if Path(name).suffix in _DECIDE)
 
 
 class Addresses:
@@ -84,7 +95,7 @@ class Addresses:
         place = [code(), self._engines[dialect], setup.profile, files, db_id, limits]
         variants = None if setup.variants is None else setup.variants.fingerprint
         schema = repr(setup.questions.schemas.get(db_id))
-        scoring = [list(setup.metrics), variants, schema, setup.diagnoses]
+        scoring = [list(setup.metrics), variants, schema, setup.diagnoses, setup.previews]
         return _begun("execution", place), _begun("judgement", [place, scoring])
 
     def execution(self, question: Question, dialect: Dialect, sql: str, day: str) -> bytes | None:

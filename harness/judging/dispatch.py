@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 
 from harness.benchmark import Question
@@ -45,6 +45,20 @@ class Asked:
     def key(self) -> tuple[Dialect, str, str]:
         """What makes two of them the same."""
         return self.dialect, self.question.key, self.sql
+
+
+@dataclass(frozen=True)
+class _Addressed:
+    """The distinct texts for a question on an engine, with what may be known of them: found once, used twice.
+
+    `judgements` maps texts to the addresses of what they come to; `gold` is the address of gold's execution.
+    """
+
+    question: Question
+    dialect: Dialect
+    day: str
+    gold: bytes | None
+    judgements: Mapping[str, bytes | None]
 
 
 class Judging:
@@ -94,59 +108,65 @@ class Judging:
                 futures.append(future)
         # What ends after midnight is kept as this day's, which nobody asks for any more then.
         day = today()
-        sheets = _by_question(new)
+        sheets = [self._addressed(texts, day) for texts in _by_question(new)]
         # Workers take a moment to start, in which the rest is looked up.
         knowable = []
-        for texts in sheets:
-            if self._addresses.gold(texts[0].question, texts[0].dialect, day) is None:
-                self._submit(texts, day)
+        for sheet in sheets:
+            if sheet.gold is None:
+                self._submit(sheet)
             else:
-                knowable.append(texts)
-        for texts in _heaviest_first(self._unknown(knowable, day)):
-            self._submit(texts, day)
+                knowable.append(sheet)
+        for sheet in _heaviest_first(self._unknown(knowable)):
+            self._submit(sheet)
         return futures
 
-    def _unknown(self, sheets: list[list[Asked]], day: str) -> list[list[Asked]]:
+    def _addressed(self, asked: Sequence[Asked], day: str) -> "_Addressed":
+        question, dialect = asked[0].question, asked[0].dialect
+        judgements = {each.sql: self._addresses.judgement(question, dialect, each.sql, day) for each in asked}
+        return _Addressed(question, dialect, day, self._addresses.gold(question, dialect, day), judgements)
+
+    def _unknown(self, sheets: "Sequence[_Addressed]") -> "list[_Addressed]":
         """Answer what is known; what remains."""
-        addresses = {
-            each: self._addresses.judgement(each.question, each.dialect, each.sql, day)
-            for texts in sheets
-            for each in texts
-        }
-        known = self._recall.get(address for address in addresses.values() if address is not None)
+        wanted = [address for each in sheets for address in each.judgements.values() if address is not None]
+        known = self._recall.get(wanted)
         remaining = []
-        for texts in sheets:
-            unknown = []
-            for each in texts:
-                address = addresses[each]
+        for each in sheets:
+            unknown = {}
+            for text, address in each.judgements.items():
                 if address is not None and address in known:
-                    self._answer(each.key, Judgement.from_json(json.loads(known[address])))
+                    judgement = Judgement.from_json(json.loads(known[address]))
+                    self._answer((each.dialect, each.question.key, text), judgement)
                 else:
-                    unknown.append(each)
+                    unknown[text] = address
             if unknown:
-                remaining.append(unknown)
+                remaining.append(replace(each, judgements=unknown))
         return remaining
 
-    def _submit(self, asked: Sequence[Asked], day: str) -> None:
-        question, dialect = asked[0].question, asked[0].dialect
-        texts = tuple(each.sql for each in asked)
-        addresses = {text: self._addresses.execution(question, dialect, text, day) for text in texts}
-        gold = self._addresses.gold(question, dialect, day)
-        wanted = [address for address in (gold, *addresses.values()) if address is not None]
-        known = self._recall.get(wanted)
+    def _submit(self, asked: "_Addressed") -> None:
+        question, dialect, gold = asked.question, asked.dialect, asked.gold
+        executions = {
+            text: self._addresses.execution(question, dialect, text, asked.day) for text in asked.judgements
+        }
+        known = self._recall.get(address for address in (gold, *executions.values()) if address is not None)
         sheet = Sheet(
             dialect,
             question.key,
-            texts,
-            {text: known[address] for text, address in addresses.items() if address in known},
+            tuple(executions),
+            {text: known[address] for text, address in executions.items() if address in known},
             known.get(gold) if gold is not None else None,
         )
         with self._lock:
             future = self._workers.submit(sheet)
             self._sheets[future] = sheet
-        future.add_done_callback(lambda future: self._finish(question, sheet, day, future))
+        future.add_done_callback(lambda future: self._finish(asked, executions, sheet, future))
 
-    def _finish(self, question: Question, sheet: Sheet, day: str, future: Future[Judged]) -> None:
+    def _finish(
+        self,
+        asked: "_Addressed",
+        executions: Mapping[str, bytes | None],
+        sheet: Sheet,
+        future: Future[Judged],
+    ) -> None:
         with self._lock:
             self._sheets.pop(future, None)
         try:
@@ -157,7 +177,7 @@ class Judging:
         except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
             judged = self._broken(sheet, explain(error))
         self._count(sheet.dialect, judged)
-        kinds = self._worth_keeping(question, sheet, day, judged)
+        kinds = _worth_keeping(asked, executions, judged)
         for values in kinds.values():
             self._recall.note(values)
         for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
@@ -186,27 +206,6 @@ class Judging:
         for future in waiting:
             future.cancel()
 
-    def _worth_keeping(
-        self, question: Question, sheet: Sheet, day: str, judged: Judged
-    ) -> dict[Kind, dict[bytes, bytes]]:
-        """What another run may use of what came of a sheet, by its addresses."""
-        dialect = sheet.dialect
-        executions = {
-            self._addresses.execution(question, dialect, text, day): encoded
-            for text, encoded in judged.executed.items()
-        }
-        if judged.gold is not None:
-            executions[self._addresses.gold(question, dialect, day)] = judged.gold
-        judgements = {
-            self._addresses.judgement(question, dialect, text, day): _as_bytes(judgement)
-            for text, judgement in zip(sheet.texts, judged.judgements, strict=True)
-            if judgement.outcome not in _NOT_KEPT
-        }
-        return {
-            kind: {address: value for address, value in values.items() if address is not None}
-            for kind, values in ((Kind.EXECUTION, executions), (Kind.JUDGEMENT, judgements))
-        }
-
     def _answer(self, key: tuple[Dialect, str, str], judgement: Judgement) -> None:
         with self._lock:
             future = self._running.pop(key)
@@ -216,6 +215,24 @@ class Judging:
         """Stop at once."""
         self._workers.close()
         self._recall.close()
+
+
+def _worth_keeping(
+    asked: _Addressed, executions: Mapping[str, bytes | None], judged: Judged
+) -> dict[Kind, dict[bytes, bytes]]:
+    """What another run may use of what came of a sheet, by its addresses."""
+    found = {executions[text]: encoded for text, encoded in judged.executed.items()}
+    if judged.gold is not None:
+        found[asked.gold] = judged.gold
+    judgements = {
+        address: _as_bytes(judgement)
+        for address, judgement in zip(asked.judgements.values(), judged.judgements, strict=True)
+        if address is not None and judgement.outcome not in _NOT_KEPT
+    }
+    return {
+        Kind.EXECUTION: {address: value for address, value in found.items() if address is not None},
+        Kind.JUDGEMENT: judgements,
+    }
 
 
 def _as_bytes(judgement: Judgement) -> bytes:
@@ -229,7 +246,7 @@ def _by_question(asked: Iterable[Asked]) -> list[list[Asked]]:
     return list(sheets.values())
 
 
-def _heaviest_first(sheets: list[list[Asked]]) -> list[list[Asked]]:
+def _heaviest_first(sheets: Sequence[_Addressed]) -> list[_Addressed]:
     """The tenth of the sheets that is likeliest to run long, and then the others in their order.
 
     A statement that runs into the time limit holds its worker up for as long, and the whole run if it comes
@@ -237,7 +254,7 @@ def _heaviest_first(sheets: list[list[Asked]]) -> list[list[Asked]]:
     """
     heaviest = sorted(
         range(len(sheets)),
-        key=lambda place: max(len(_WORK.findall(each.sql[:_LOOKED_AT])) for each in sheets[place]),
+        key=lambda place: max(len(_WORK.findall(text[:_LOOKED_AT])) for text in sheets[place].judgements),
         reverse=True,
     )[: len(sheets) // 10]
     first = set(heaviest)

@@ -17,6 +17,7 @@ from harness.metrics.spider import read as read_for_spider
 from harness.metrics.strict import Answers
 from harness.once import Once
 from harness.outcomes import ErrorClass, Judgement, Outcome
+from harness.preview import Preview, preview
 from harness.suite import Suite
 from harness.words import Dialect
 
@@ -90,6 +91,7 @@ class Scoring:
             execution.seconds,
             gold.execution.seconds,
             self._diagnose(gold, sql, execution.code, error),
+            preview=self._preview(gold, None),
         )
 
     def _compared(self, gold: Gold, sql: str, execution: Execution, find: Find) -> Judgement:
@@ -118,7 +120,15 @@ class Scoring:
             error_class=error_class,
             compared_variants=compared,
             failed_variant=failed,
+            preview=self._preview(gold, execution),
         )
+
+    def _preview(self, gold: Gold, execution: Execution | None) -> Preview | None:
+        if not self._setup.previews:
+            return None
+        translated = gold.dialect not in gold.question.gold
+        rows = None if execution is None else execution.rows
+        return preview(gold.execution.rows, rows, gold.sql if translated else None)
 
     def _structure(self, gold: Gold, sql: str) -> Structure | None:
         """What Spider's measures find.

@@ -38,6 +38,8 @@ class Setup:
     variants: Variants | None = None
     diagnoses: bool = True
     """Whether it is found out what is wrong with a prediction: `Judgement.error_class`."""
+    previews: bool = True
+    """Whether some of the rows are kept for readers: `Judgement.preview`."""
 
     def engine(self, dialect: Dialect) -> Engine:
         """The engine of a dialect: its first server, or SQLite as it is timed."""

@@ -7,10 +7,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.differences import Change, Differences, Flip
-from harness.report.summary import TOTAL
 from harness.report.tables import NAMES, figure, new_table, wide
 from harness.words import Dialect, Difficulty
 

@@ -1,4 +1,4 @@
-"""What every table on a terminal shares: names, widths, the look."""
+"""What everything printed on a terminal shares: names, widths, the look."""
 
 from rich import box
 from rich.console import Console
@@ -12,9 +12,6 @@ _WIDTH_OF_A_FILE = 200
 """Columns to use where the output is no terminal: three engines stand side by side, and a log keeps every
 figure."""
 
-_WIDTH_OF_A_PREDICTOR = 40
-"""Longer names fold, so that they never cost a column of figures."""
-
 
 def wide(console: Console | None = None) -> Console:
     """The console to print tables on: as wide as the terminal, or wide enough for a file."""
@@ -25,13 +22,6 @@ def wide(console: Console | None = None) -> Console:
 def new_table(title: str) -> Table:
     """A table of the project's look, without columns."""
     return Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
-
-
-def table_of_predictors(title: str) -> Table:
-    """A table with one column yet, for predictors' names; give them as `Text`, for they may hold brackets."""
-    table = new_table(title)
-    table.add_column("predictor", overflow="fold", max_width=_WIDTH_OF_A_PREDICTOR)
-    return table
 
 
 def figure(percent: float | None) -> str:

@@ -2,19 +2,25 @@
 
 from collections.abc import Sequence
 
-from rich.table import Table
-from rich.text import Text
-
+from harness.figures.summary import Score
 from harness.metrics.efficiency import Clock, Timing
-from harness.report.summary import Score
-from harness.report.tables import NAMES, table_of_predictors
+from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
+from harness.report.tables import NAMES
 
 METHOD = "stable"
 
-_HEADS = ("pairs\ntimed", "identical", "decided", "undecided", "failed", "samples\na pair", "executions")
+_HEADS = {
+    "pairs timed": Kind.COUNT,
+    "identical": Kind.COUNT,
+    "decided": Kind.COUNT,
+    "undecided": Kind.COUNT,
+    "failed": Kind.COUNT,
+    "samples a pair": Kind.MEAN,
+    "executions": Kind.COUNT,
+}
 
 
-def timing_table(scores: Sequence[Score]) -> Table | None:
+def timing_grid(scores: Sequence[Score]) -> Grid | None:
     """One row per predictor and engine; None where nothing was timed.
 
     `identical` pairs are not measured; `samples a pair` is the mean over those that are decided or undecided.
@@ -22,28 +28,45 @@ def timing_table(scores: Sequence[Score]) -> Table | None:
     rows = [(score, timings) for score in scores if (timings := _timings(score))]
     if not rows:
         return None
-    table = table_of_predictors("R-VES stable (pairs)")
-    table.add_column("engine")
-    table.add_column("clock")
-    for head in _HEADS:
-        table.add_column(head, justify="right")
-    for score, timings in rows:
-        table.add_row(Text(score.predictor), NAMES[score.dialect], *_cells(timings))
-    return table
+    columns = tuple(Column(head, "r_ves_stable", "timing", head, kind) for head, kind in _HEADS.items())
+    return Grid(
+        "R-VES stable (pairs)",
+        ("predictor", "engine", "clock"),
+        (Group("", columns),),
+        tuple(
+            Row(
+                (score.predictor, NAMES[score.dialect], _clocks(_measured(timings))),
+                tuple(map(Cell, _counts(timings))),
+                score.predictor,
+                score.dialect,
+            )
+            for score, timings in rows
+        ),
+    )
 
 
 def _timings(score: Score) -> list[Timing]:
     return [result.timings[METHOD] for result in score.results if METHOD in result.timings]
 
 
-def _cells(timings: Sequence[Timing]) -> tuple[str, ...]:
-    timed = [timing for timing in timings if timing.error is None]
-    measured = [timing for timing in timed if timing.clock is not Clock.IDENTICAL]
+def _measured(timings: Sequence[Timing]) -> list[Timing]:
+    return [timing for timing in timings if timing.error is None and timing.clock is not Clock.IDENTICAL]
+
+
+def _clocks(measured: Sequence[Timing]) -> str:
+    return ", ".join(clock for clock in Clock if any(timing.clock is clock for timing in measured)) or "-"
+
+
+def _counts(timings: Sequence[Timing]) -> tuple[float | None, ...]:
+    measured = _measured(timings)
+    failed = sum(timing.error is not None for timing in timings)
     decided = sum(timing.decided for timing in measured)
-    counts = (
-        len(timings), len(timed) - len(measured), decided, len(measured) - decided, len(timings) - len(timed)
-    )  # fmt: skip
-    clocks = ", ".join(clock for clock in Clock if any(timing.clock is clock for timing in measured))
-    samples = f"{sum(timing.samples for timing in measured) / len(measured):.1f}" if measured else "-"
-    executions = sum(timing.executions for timing in timings)
-    return clocks or "-", *map(str, counts), samples, str(executions)
+    return (
+        len(timings),
+        len(timings) - failed - len(measured),
+        decided,
+        len(measured) - decided,
+        failed,
+        sum(timing.samples for timing in measured) / len(measured) if measured else None,
+        sum(timing.executions for timing in timings),
+    )

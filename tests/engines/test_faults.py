@@ -24,7 +24,7 @@ from harness.errors import EngineUnavailable
 from harness.execution import Ending, Limits
 from harness.outcomes import Outcome
 from harness.recovery import EngineFull, execute_patiently
-from harness.runs import LATEST, RESULTS, SUMMARY, read_results
+from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
 from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS

@@ -8,11 +8,11 @@ import pytest
 from rich.console import Console
 
 from harness.engines.server import Server
+from harness.figures.summary import summarize
 from harness.judging.sheets import Setup
 from harness.predictions import read_predictions
 from harness.readers.question_sets import load_set
 from harness.report.console import print_tables
-from harness.report.summary import summarize
 from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.engines.server import Server
+from harness.figures.summary import summarize
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup
 from harness.judging.workers import LocalWorkers
@@ -14,7 +15,6 @@ from harness.metrics import METRICS, Basis
 from harness.outcomes import Outcome
 from harness.predictions import read_predictions
 from harness.readers.question_sets import load_set
-from harness.report.summary import summarize
 from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS

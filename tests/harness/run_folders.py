@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.runs import RunFolder
+from harness.runs.folder import RunFolder
 from harness.words import Dialect, Difficulty
 
 _MANIFEST = {"set": "sample", "questions": 30, "profile": "official", "metrics": ["ex", "soft_f1"]}

@@ -17,6 +17,10 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "eval",
     "compare",
+    "runs",
+    "report",
+    "reproduce",
+    "matrix",
     "load",
     "up",
     "down",

@@ -14,7 +14,7 @@ from harness.cli import main
 from harness.compare import CompareRequest, compare
 from harness.outcomes import Outcome, PairResult
 from harness.report.differences import Differences, differences
-from harness.runs import LATEST, MANIFEST, RESULTS, SUMMARY, read_results
+from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results
 from harness.words import Dialect
 from tests.harness.run_folders import pair, right_on, write_run
 
@@ -280,7 +280,7 @@ def on_file(name: str, **values: object) -> Callable[[Path], None]:
         (lambda b: (b / SUMMARY).unlink(), ["b: has no summary.json", "broken off", "--resume"]),
         (lambda b: (b / MANIFEST).unlink(), ["b: has no manifest.json", "name a run folder"]),
         (lambda b: (b / RESULTS).unlink(), ["b/results.jsonl: cannot be read", "check the path"]),
-        (on_file(SUMMARY, schema_version=1), ["b/summary.json", "is 1", "reads 2", "run it again"]),
+        (on_file(SUMMARY, schema_version=1), ["b/summary.json", "is 1", "reads 3", "run it again"]),
         (on_file(SUMMARY, scores=[1]), ["b/summary.json: is damaged", "run it again"]),
         (on_file(MANIFEST, set="mini_dev"), ["compare a b", "question sets (sample and mini_dev)"]),
         (lambda b: (b / MANIFEST).write_text("[]"), ["b/manifest.json: is not a JSON object", _AGAIN]),

@@ -12,7 +12,7 @@ import pytest
 
 import harness
 from harness.outcomes import Outcome
-from harness.runs import LATEST, read_results
+from harness.runs.reading import LATEST, read_results
 from loaders.sample import PREDICTIONS
 
 

@@ -8,11 +8,12 @@ import pytest
 from rich.console import Console
 
 from harness.errors import BadInput
+from harness.figures.summary import SCHEMA_VERSION, summarize
 from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.report.console import print_tables
-from harness.report.summary import SCHEMA_VERSION, summarize
-from harness.runs import LATEST, SUMMARY, RunFolder, read_results, read_run
+from harness.runs.folder import RunFolder
+from harness.runs.reading import LATEST, SUMMARY, read_results, read_run
 from harness.words import Dialect, Difficulty
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from harness.errors import BadInput
 from harness.outcomes import Outcome, PairResult
-from harness.runs import LATEST, MANIFEST, RESULTS, SUMMARY, RunFolder, read_results, read_run
+from harness.runs.folder import RunFolder
+from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results, read_run
 from harness.words import Dialect
 from tests.harness.run_folders import pair, right_on
 
@@ -214,7 +215,7 @@ def test_a_folder_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:
 _KILLED = """
 import os, signal, sys
 from pathlib import Path
-from harness.runs import RunFolder
+from harness.runs.folder import RunFolder
 from tests.harness.run_folders import right_on
 from tests.harness.test_resume import ASKED, METRICS
 folder = RunFolder(Path(sys.argv[1]), ASKED, METRICS)

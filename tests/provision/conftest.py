@@ -15,7 +15,13 @@ from harness.provision.docker_command import docker, require_compose
 from harness.words import Dialect
 from tests.reasons import Reason, skip
 
-_CONTAINERS = ["test_compose.py", "test_containers.py", "test_images.py", "test_loaded_images.py"]
+_CONTAINERS = [
+    "test_compose.py",
+    "test_containers.py",
+    "test_images.py",
+    "test_loaded_images.py",
+    "test_matrix_images.py",
+]
 _OTHER_WAYS: dict[str, list[str]] = {
     Origin.DSN: [*_CONTAINERS, "test_native.py"],
     Origin.NATIVE: _CONTAINERS,

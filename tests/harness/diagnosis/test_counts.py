@@ -5,8 +5,10 @@ from io import StringIO
 
 from rich.console import Console
 
+from harness.figures.error_classes import summary
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
-from harness.report.diagnosis import diagnosis_table, summary
+from harness.report.console import print_grids
+from harness.report.diagnosis import diagnosis_grid
 from harness.words import Dialect, Difficulty
 
 
@@ -35,10 +37,10 @@ ON_MYSQL = [result(ErrorClass.OTHER, Dialect.MYSQL)]
 
 
 def printed(rows: Sequence[Sequence[PairResult]]) -> list[list[str]]:
-    table = diagnosis_table(rows)
-    assert table is not None
+    grid = diagnosis_grid(rows)
+    assert grid is not None
     console = Console(file=StringIO(), width=200, no_color=True)
-    console.print(table)
+    print_grids([grid], console)
     return [line.split() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
 
 
@@ -56,4 +58,4 @@ def test_a_table_has_a_row_per_predictor_and_engine_and_a_column_per_class_that_
 
 
 def test_there_is_no_table_where_everything_matches() -> None:
-    assert diagnosis_table([[result(None)], []]) is None
+    assert diagnosis_grid([[result(None)], []]) is None

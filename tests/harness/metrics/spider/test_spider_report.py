@@ -7,9 +7,11 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
+from harness.figures.spider import summary
 from harness.metrics.spider import Hardness, Match, Part, Structure
 from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.report.spider import print_hardness, print_partial, summary
+from harness.report.console import print_grids
+from harness.report.spider import hardness_grid, partial_grids
 from harness.words import Dialect, Difficulty
 
 RIGHT, WRONG = Match(1, 1, 1), Match(1, 1, 0)
@@ -44,8 +46,8 @@ RESULTS = [
 
 def printed(rows: Sequence[Sequence[PairResult]], width: int = 180) -> str:
     console = Console(file=StringIO(), width=width, force_terminal=True, no_color=True)
-    print_hardness(rows, console)
-    print_partial(rows, console)
+    hardness = hardness_grid(rows)
+    print_grids([*([hardness] if hardness else []), *partial_grids(rows)], console)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
 
@@ -98,8 +100,7 @@ def test_nothing_is_shown_where_there_is_no_structure() -> None:
         (
             80,
             [
-                "EM by Spider's hardness (%)",
-                "EX by Spider's hardness (%)",
+                *["EM and EX by Spider's hardness (%)"] * 2,
                 *["Partial matching (%): a [b]"] * 3,
             ],
         ),

@@ -32,7 +32,17 @@ def locked(folder: Path) -> int:
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write a JSON document, as `replace` does."""
-    replace(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    replace(path, as_json(content, indent=2) + "\n")
+
+
+def as_json(content: Mapping[str, Any], indent: int | None = None) -> str:
+    """A JSON document that UTF-8 can hold; texts as they are, unless they hold half of a surrogate pair."""
+    text = json.dumps(content, indent=indent, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(content, indent=indent)
+    return text
 
 
 def replace(path: Path, text: str) -> None:

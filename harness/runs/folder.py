@@ -1,39 +1,45 @@
-"""A run folder: manifest, results and summary, enough to explain every number in it.
+"""A run folder while it is written: manifest, questions, results, previews of rows and the summary.
 
-`results.jsonl` grows line by line while the run goes on; `summary.json` appears only when the run is
-complete, so a folder without one is a run that was broken off. Such a run can be resumed in its folder.
+They are enough to explain every number in it, and to make every report again. `results.jsonl` grows line by
+line while the run goes on; `summary.json` appears only when the run is complete, so a folder without one is a
+run that was broken off. Such a run can be resumed in its folder.
 """
 
-import json
 import os
 import platform
 import secrets
+import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self, TextIO
 
+from harness.benchmark import Question
 from harness.errors import BadInput
+from harness.figures.summary import SCHEMA_VERSION, Score, summarize
 from harness.outcomes import Outcome, PairResult
-from harness.readers.textfiles import Faults, parse_json, read_json, read_text, refuse
-from harness.report.summary import SCHEMA_VERSION, Score, summarize
-from harness.resuming import require_same
-from harness.runfiles import locked, point, replace, write_json
+from harness.readers.textfiles import parse_json, refuse
+from harness.runs.files import as_json, locked, point, replace, write_json
+from harness.runs.reading import (
+    AGAIN,
+    LATEST,
+    MANIFEST,
+    PREVIEWS,
+    QUESTIONS,
+    RESULTS,
+    SUMMARY,
+    Key,
+    key_of,
+    read_manifest,
+    results_of,
+)
+from harness.runs.resuming import require_same
 from harness.words import Dialect
 
-MANIFEST = "manifest.json"
-RESULTS = "results.jsonl"
-SUMMARY = "summary.json"
-LATEST = "latest"
-
-_RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy")
-
-
-Key = tuple[Dialect, str, str]
-"""What tells a pair from the others of a run: dialect, predictor and the question's key."""
+_ROOT = Path(__file__).parents[2]
+_RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy", "rich")
 
 
 class RunFolder:
@@ -45,12 +51,19 @@ class RunFolder:
         parent: where run folders are kept; created when missing.
         manifest: what the run was asked to do, as plain values.
         metrics: the names of the metrics in every result.
+        questions: what the results are about, with the golds that are used.
 
     Raises:
         BadInput: the folder cannot be written.
     """
 
-    def __init__(self, parent: Path, manifest: Mapping[str, Any], metrics: Sequence[str]) -> None:
+    def __init__(
+        self,
+        parent: Path,
+        manifest: Mapping[str, Any],
+        metrics: Sequence[str],
+        questions: Iterable[Question] = (),
+    ) -> None:
         self.started = datetime.now(UTC)
         run_id = f"{self.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
         try:
@@ -58,7 +71,8 @@ class RunFolder:
         except OSError as error:
             _cannot_write(parent, error)
         begun = {"run_id": run_id, "started": self.started.isoformat(), **_here(), **manifest}
-        self._open(parent / run_id, begun, metrics, ())
+        self._open(parent / run_id, begun, metrics)
+        replace(self.path / QUESTIONS, "".join(_line(_plain(question)) for question in questions))
 
     @classmethod
     def resume(cls, folder: Path, manifest: Mapping[str, Any], metrics: Sequence[str]) -> Self:
@@ -77,7 +91,7 @@ class RunFolder:
                 written by another process.
         """
         folder = folder.resolve()
-        there = _manifest(folder)
+        there = read_manifest(folder)
         require_same(folder / MANIFEST, there, manifest)
         self = cls.__new__(cls)
         self.started = datetime.now(UTC)
@@ -89,17 +103,11 @@ class RunFolder:
             **_here(),
             **manifest,
         }
-        self._open(folder, begun, metrics, None)
+        self._open(folder, begun, metrics)
         return self
 
-    def _open(
-        self,
-        path: Path,
-        manifest: Mapping[str, Any],
-        metrics: Sequence[str],
-        results: Sequence[PairResult] | None,
-    ) -> None:
-        """Begin to write the folder; `results` None takes what is there, once nobody else writes it."""
+    def _open(self, path: Path, manifest: Mapping[str, Any], metrics: Sequence[str]) -> None:
+        """Begin to write the folder, after what is there already."""
         self.run_id = path.name
         self.path = path
         self._manifest = manifest
@@ -107,19 +115,21 @@ class RunFolder:
         try:
             self._lock = locked(path)
             try:
-                kept = _kept(path) if results is None else results
+                kept, previews = _kept(path)
                 self._results = list(kept)
                 write_json(path / MANIFEST, manifest)
                 (path / SUMMARY).unlink(missing_ok=True)
-                replace(path / RESULTS, "".join(_line(result) for result in kept))
+                replace(path / RESULTS, "".join(_line(_filed(result)) for result in kept))
+                replace(path / PREVIEWS, previews)
                 # By lines: what was added is kept even if this process is killed.
                 self._lines: TextIO = (path / RESULTS).open("a", buffering=1, encoding="utf-8")
+                self._previews: TextIO = (path / PREVIEWS).open("a", buffering=1, encoding="utf-8")
             except BaseException:
                 os.close(self._lock)
                 raise
         except OSError as error:
             _cannot_write(path, error)
-        self.done: Mapping[Key, PairResult] = {_key(result): result for result in self._results}
+        self.done: Mapping[Key, PairResult] = {key_of(result): result for result in self._results}
         """The results that the folder had when it was opened, none of them a harness error."""
 
     @property
@@ -128,9 +138,14 @@ class RunFolder:
         return len(self._results)
 
     def add(self, result: PairResult) -> None:
-        """Append one result to `results.jsonl`."""
+        """Append one result to `results.jsonl`, and its rows to `previews.jsonl`."""
         self._results.append(result)
-        self._lines.write(_line(result))
+        record = result.to_json()
+        preview = record.pop("preview")
+        if preview is not None:
+            key = {name: record[name] for name in ("dialect", "predictor", "question")}
+            self._previews.write(_line(key | preview))
+        self._lines.write(_line(record))
 
     def finish(self) -> list[Score]:
         """Close the folder: write `summary.json`, complete the manifest and point `latest` to it."""
@@ -167,6 +182,7 @@ class RunFolder:
         """Close the files; the folder stays without a summary unless `finish` was called."""
         if not self._lines.closed:
             self._lines.close()
+            self._previews.close()
             os.close(self._lock)
 
     def __enter__(self) -> Self:
@@ -178,101 +194,48 @@ class RunFolder:
         self.close()
 
 
-@dataclass(frozen=True)
-class Run:
-    """A finished run, read back from its folder."""
-
-    folder: Path
-    manifest: Mapping[str, Any]
-    results: Sequence[PairResult]
-
-
-def read_run(folder: Path) -> Run:
-    """Read a run folder back.
-
-    Raises:
-        BadInput: it is none, or of a run that was broken off, of another version, or damaged.
-    """
-    manifest = _manifest(folder)
-    if not (folder / SUMMARY).exists():
-        refuse(folder, f"has no {SUMMARY}: the run was broken off", "repeat its command with --resume")
-    summary = _object(folder / SUMMARY)
-    written = summary.get("schema_version")
-    if written != SCHEMA_VERSION:
-        fault = f"schema_version is {written}, and this version of bird-harness reads {SCHEMA_VERSION}"
-        refuse(folder / SUMMARY, fault, "run it again with this version")
-    results = read_results(folder)
-    try:
-        awaited = sum(score["questions"] for score in summary["scores"])
-    except (KeyError, TypeError):
-        refuse(folder / SUMMARY, "is damaged", _AGAIN)
-    if len(results) != awaited:
-        refuse(folder / RESULTS, f"has {len(results)} results, {SUMMARY} {awaited}", _AGAIN)
-    return Run(folder, manifest, results)
+def _kept(folder: Path) -> tuple[list[PairResult], str]:
+    """What a run that is resumed need not do again: results, and the lines of their previews."""
+    results = results_of(folder / RESULTS, _whole_lines(folder / RESULTS))
+    kept = {key_of(each): each for each in results if each.outcome is not Outcome.HARNESS_ERROR}
+    previews = _whole_lines(folder / PREVIEWS).split("\n")
+    return list(kept.values()), "".join(f"{line}\n" for line in previews if line and _pair(line) in kept)
 
 
-def read_results(folder: Path) -> list[PairResult]:
-    """The results of a run folder, in the order in which they were written.
-
-    Raises:
-        BadInput: the file is not there, or a line is no result or one that stood before.
-    """
-    file = read_text(folder / RESULTS)
-    return _read(file.path, file.text)
-
-
-def _kept(folder: Path) -> list[PairResult]:
-    """What a run that is resumed need not do again."""
-    path = folder / RESULTS
+def _whole_lines(path: Path) -> str:
+    """A file without a last line that was cut off."""
     whole, end, _ = path.read_bytes().rpartition(b"\n") if path.exists() else (b"", b"", b"")
     try:
-        text = (whole + end).decode()
+        return (whole + end).decode()
     except UnicodeDecodeError:
-        refuse(path, "is not UTF-8", _AGAIN)
-    return [result for result in _read(path, text) if result.outcome is not Outcome.HARNESS_ERROR]
+        refuse(path, "is not UTF-8", AGAIN)
 
 
-def _read(path: Path, text: str) -> list[PairResult]:
-    faults = Faults(path, "line")
-    results: dict[Key, PairResult] = {}
-    # Not splitlines(): JSON strings may hold the other characters that it takes for line ends.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            result = PairResult.from_json(parse_json(line))
-            is_complete = all(isinstance(score, int | float) for score in result.scores.values())
-        except (AttributeError, KeyError, TypeError, ValueError):
-            is_complete = False
-        if not is_complete:
-            faults.add(number, "not a result of this version", _AGAIN)
-            continue
-        if _key(result) in results:
-            faults.add(f"{number} (question {result.question})", "a second result of a pair", _AGAIN)
-        results[_key(result)] = result
-    faults.stop()
-    return list(results.values())
-
-
-_AGAIN = "the run folder was changed or cut off: run it again"
-
-
-def _key(result: PairResult) -> Key:
-    return result.dialect, result.predictor, result.question
+def _pair(line: str) -> Key | None:
+    try:
+        record = parse_json(line)
+        return Dialect(record["dialect"]), record["predictor"], record["question"]
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _place(result: PairResult) -> tuple[int, str]:
     return result.question_id, result.question
 
 
-def _line(result: PairResult) -> str:
-    return json.dumps(result.to_json(), ensure_ascii=False) + "\n"
+def _filed(result: PairResult) -> dict[str, Any]:
+    """A result as a line of `results.jsonl`: previews have a file of their own."""
+    record = result.to_json()
+    del record["preview"]
+    return record
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    if not (folder / MANIFEST).exists():
-        refuse(folder, f"has no {MANIFEST}", f"name a run folder: results/<run id> or results/{LATEST}")
-    return _object(folder / MANIFEST)
+def _plain(question: Question) -> dict[str, Any]:
+    return {**vars(question), "gold": dict(question.gold)}
+
+
+def _line(record: Mapping[str, Any]) -> str:
+    return as_json(record) + "\n"
 
 
 def _cannot_write(folder: Path, error: OSError) -> NoReturn:
@@ -281,17 +244,38 @@ def _cannot_write(folder: Path, error: OSError) -> NoReturn:
     ) from error
 
 
-def _object(path: Path) -> dict[str, Any]:
-    content = read_json(read_text(path))
-    if not isinstance(content, dict):
-        refuse(path, "is not a JSON object", _AGAIN)
-    return content
-
-
 def _here() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "cpus": os.cpu_count(),
+        **_machine(),
+        "revision": _revision(),
         "packages": {name: version(name) for name in _RECORDED_PACKAGES},
     }
+
+
+def _machine() -> dict[str, Any]:
+    described = Path("/proc/cpuinfo")
+    lines = described.read_text(encoding="utf-8").splitlines() if described.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return {
+        "cpu": models[0] if models else platform.processor() or None,
+        "cpus": os.cpu_count(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }
+
+
+def _revision() -> str | None:
+    """The commit of this checkout, with a plus where files differ from it; None where there is none."""
+    if not (_ROOT / ".git").exists():
+        return None
+    try:
+        commit = _git("rev-parse", "HEAD").strip()
+        return commit + ("+" if _git("status", "--porcelain", "--untracked-files=no").strip() else "")
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(_ROOT), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout

@@ -8,8 +8,8 @@ from typing import Any
 from harness.readers.textfiles import refuse
 
 _SAME = (
-    "set", "questions", "set_files", "profile", "metrics", "variants", "limits", "extract", "allow_missing",
-    "predictions", "engines",
+    "set", "questions", "set_files", "databases", "profile", "metrics", "variants", "limits", "extract",
+    "allow_missing", "predictions", "engines",
 )  # fmt: skip
 """What decides the results of a run, of all that its manifest says."""
 

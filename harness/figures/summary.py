@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from harness.figures.error_classes import groups as error_groups
+from harness.figures.error_classes import summary as error_classes
+from harness.figures.spider import summary as spider
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
-from harness.report.diagnosis import groups as error_groups
-from harness.report.diagnosis import summary as error_classes
-from harness.report.spider import summary as spider
 from harness.statistics import Interval, bootstrap_mean, wilson
 from harness.words import Dialect, Difficulty
 
@@ -27,7 +27,7 @@ LEVELS = (*Difficulty, TOTAL)
 
 _PLACES = {dialect: place for place, dialect in enumerate(Dialect)}
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Version of `summary.json`; its schema is documented in docs/run-folder.md."""
 
 Figures = Mapping[str, Mapping[str, float | None]]
@@ -89,6 +89,21 @@ def by_level(results: Sequence[PairResult], metric: str) -> dict[str, float | No
     return {level: _percent(found) for level, found in values.items()}
 
 
+def mean(results: Iterable[PairResult], metric: str) -> float | None:
+    """The mean score of the results that have one, in percent; None where none has."""
+    return _percent(_values(results, metric))
+
+
+def interval(results: Iterable[PairResult], metric: str) -> Interval | None:
+    """The 95 % interval of that mean, in percent; None where there is none (docs/statistics.md)."""
+    values = _values(results, metric)
+    if METRICS[metric].is_share:
+        found = wilson(sum(value == 1.0 for value in values), len(values))
+    else:
+        found = bootstrap_mean(values)
+    return found and (100 * found[0], 100 * found[1])
+
+
 def _by_predictor(result: PairResult) -> tuple[str, int]:
     return result.predictor, _PLACES[result.dialect]
 
@@ -101,7 +116,7 @@ def _score(results: tuple[PairResult, ...], metrics: Sequence[str]) -> Score:
         dialect=results[0].dialect,
         questions=len(results),
         metrics={name: by_level(results, name) for name in names},
-        intervals={name: _interval(results, name) for name in names},
+        intervals={name: interval(results, name) for name in names},
         scored_questions=len(scored),
         scored_metrics={name: by_level(scored, name) for name in names},
         outcomes=Counter(result.outcome for result in results),
@@ -120,12 +135,3 @@ def _values(results: Iterable[PairResult], metric: str) -> list[float]:
 
 def _percent(values: Sequence[float]) -> float | None:
     return 100 * math.fsum(values) / len(values) if values else None
-
-
-def _interval(results: Iterable[PairResult], metric: str) -> Interval | None:
-    values = _values(results, metric)
-    if METRICS[metric].is_share:
-        interval = wilson(sum(value == 1.0 for value in values), len(values))
-    else:
-        interval = bootstrap_mean(values)
-    return interval and (100 * interval[0], 100 * interval[1])

@@ -1,0 +1,48 @@
+"""The command that covers dialects on every engine version that is at hand."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from harness.cli.console import Dialects, app, say
+from harness.errors import BadInput
+from harness.plan import ALL, parse_dialects
+from harness.versions import matrix_json
+from harness.words import Dialect
+
+
+@app.command()
+def matrix(
+    *,
+    dialect: Dialects = ALL,
+    set_name: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="Question set (repeatable). Default: sample, and mini_dev if it is there."
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each.")] = None,
+    out: Annotated[Path, typer.Option(help="Parent of the folders with the reports.")] = Path("results"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Run nothing: print the versions and sets that CI covers.")
+    ] = False,
+) -> None:
+    """Run `coverage` on a throw-away server of each engine version that is here; 1 on a regression."""
+    # Translating and containers are slow to import, and no other command needs both.
+    from harness.matrix import (  # noqa: PLC0415
+        MatrixRequest,
+        exit_code,
+        print_matrix,
+        run_matrix,
+    )
+
+    if as_json:
+        typer.echo(matrix_json())
+        return
+    dialects = parse_dialects(dialect) or list(Dialect)
+    if dialects == [Dialect.SQLITE]:
+        raise BadInput("--dialect sqlite: SQLite is the reference; name mysql, postgresql or all")
+    rows = run_matrix(MatrixRequest(dialects=dialects, sets=set_name or (), limit=limit, out=out), say)
+    print_matrix(rows)
+    raise typer.Exit(exit_code(rows))

@@ -1,0 +1,143 @@
+"""Figures that others have published for predictors, and whether the databases here are the ones behind them.
+
+They are tables of totals in percent, a file a metric, in the folder `published` of the data:
+`predictor,file_stem,sqlite,mysql,postgresql`. `file_stem` is how prediction files name the predictor.
+"""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from math import isfinite, nan
+from pathlib import Path
+from typing import Any, Self
+
+from harness.benchmark import QuestionSet
+from harness.errors import BadInput
+from harness.known.digests import digests
+from harness.readers.textfiles import Faults, TextFile, read_text, refuse
+from harness.words import Dialect
+
+FOLDER = "published"
+METRICS_PUBLISHED = ("ex", "soft_f1", "r_ves")
+"""The metrics that there are tables of, each in `<metric>.csv`."""
+
+_COLUMNS = ("predictor", "file_stem", *Dialect)
+
+
+@dataclass(frozen=True)
+class Published:
+    """The published totals of one predictor by one metric, in percent, by dialect as far as there are any."""
+
+    metric: str
+    predictor: str
+    file_stem: str
+    totals: Mapping[Dialect, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """Back from plain values."""
+        totals = {Dialect(dialect): float(total) for dialect, total in record["totals"].items()}
+        return cls(str(record["metric"]), str(record["predictor"]), str(record["file_stem"]), totals)
+
+
+class Provenance(StrEnum):
+    """What the digest of a database file says."""
+
+    PUBLISHED = "published"
+    OTHER = "other"
+    """Another digest than that of the published file."""
+    UNKNOWN = "unknown"
+    """Nobody has named the digest of the published file."""
+
+
+def read_published(home: Path) -> list[Published]:
+    """Read every published table below `home`, in the order of the metrics, then of the rows.
+
+    Raises:
+        BadInput: there is none, or one is wrong.
+    """
+    paths = [home / FOLDER / f"{metric}.csv" for metric in METRICS_PUBLISHED]
+    there = [path for path in paths if path.exists()]
+    if not there:
+        raise BadInput(
+            f"{home / FOLDER}: has none of {', '.join(path.name for path in paths)};"
+            " put the published tables there (docs/reports.md), or point BIRD_HOME at where they are"
+        )
+    return [one for path in there for one in _rows(read_text(path))]
+
+
+def provenance(questions: QuestionSet, known: Mapping[str, str]) -> dict[str, Provenance]:
+    """What is known of each database of a set: whether its file is the published one.
+
+    Args:
+        questions: the set.
+        known: SHA-256 by path, as `loaders.packages.manifest.Published.files` has them.
+
+    Raises:
+        BadInput: a file cannot be read.
+    """
+    paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
+    found = digests(paths.values())
+    return {
+        db_id: _provenance(known.get(f"dev_databases/{db_id}/{db_id}.sqlite"), found[path])
+        for db_id, path in paths.items()
+    }
+
+
+def said_of(databases: Mapping[str, Provenance]) -> str:
+    """What the figures of a run on these databases are worth beside published ones, in a sentence or two."""
+    by: dict[Provenance, list[str]] = {each: [] for each in Provenance}
+    for db_id, each in databases.items():
+        by[each].append(db_id)
+    unnamed = by[Provenance.UNKNOWN]
+    unknown = f"; of {len(unnamed)} nobody has named a digest ({', '.join(unnamed)})" if unnamed else ""
+    if by[Provenance.OTHER]:
+        other = by[Provenance.OTHER]
+        return (
+            f"Not Mini-Dev results: {len(other)} of {len(databases)} databases are not the published ones"
+            f" ({', '.join(other)}){unknown}. What differs from published figures may be due to that alone."
+        )
+    proven = (
+        f"{len(by[Provenance.PUBLISHED])} of {len(databases)} databases have the digests of published ones"
+    )
+    return f"{proven}{unknown}."
+
+
+def _provenance(known: str | None, found: str) -> Provenance:
+    if known is None:
+        return Provenance.UNKNOWN
+    return Provenance.PUBLISHED if known == found else Provenance.OTHER
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return nan
+
+
+def _rows(file: TextFile) -> list[Published]:
+    rows = list(csv.DictReader(file.text.splitlines()))
+    heads = tuple(rows[0]) if rows else ()
+    if set(_COLUMNS) - set(heads):
+        refuse(
+            file.path, f"its columns are not {','.join(_COLUMNS)}", "write one line a predictor below them"
+        )
+    faults = Faults(file.path, "line")
+    found: dict[str, Published] = {}
+    for number, row in enumerate(rows, start=2):
+        totals = {dialect: _number(row[dialect]) for dialect in Dialect if (row[dialect] or "").strip()}
+        if not all(map(isfinite, totals.values())):
+            faults.add(number, "a total is no number", "write percentages, or nothing where there is none")
+        if not row["predictor"] or not row["file_stem"]:
+            faults.add(number, "has no predictor or no file_stem", "name both")
+        elif row["file_stem"] in found:
+            faults.add(number, f"a second row of {row['file_stem']}", "leave one out")
+        found[row["file_stem"]] = Published(file.path.stem, row["predictor"], row["file_stem"], totals)
+    faults.stop()
+    return list(found.values())

@@ -1,0 +1,208 @@
+"""Dialect coverage as pytest items: one for each engine and question, held against what is expected of it.
+
+Known gaps are strict xfails with their reasons; whatever else is not as the committed expectations say is a
+failure, as it is for `bird-harness coverage`. The two measure with one function.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from dialects.coverage import Answer as Covered
+from dialects.coverage import Reason, cover
+from dialects.coverage import expectations as expected
+from harness.benchmark import QuestionSet
+from harness.engines import on_server
+from harness.errors import EngineUnavailable
+from harness.execution import Limits
+from harness.plan import Request, find_servers
+from harness.pytest_plugin.collecting import Collecting
+from harness.pytest_plugin.items import Answer, Entry, Part
+from harness.readers.question_sets import load_set
+from harness.readers.set_layouts import LAYOUTS
+from harness.report.coverage import print_coverage
+from harness.words import Dialect, Profile
+from loaders import load as loading
+
+COVERED = "covered"
+"""The outcome of a gold whose translation returns SQLite's rows."""
+
+
+class CoverageDriver:
+    """Measures what was chosen, ahead of the items, and prints the table.
+
+    Args:
+        request: `set_name`, `dialects`, `limit`, `seconds`, `workers` and `profile` count; the profile is
+            `faithful` unless `official` is asked for.
+
+    Raises:
+        BadInput: an option or a file is wrong.
+        EngineUnavailable: no server is up, or one that was named is not, or loading into one failed.
+    """
+
+    is_quick = False
+
+    def __init__(self, request: Request) -> None:
+        everything = load_set(request.set_name, request.bird_home)
+        self._keys = tuple(everything.by_key)
+        self._questions = everything if request.limit is None else everything.limit(request.limit)
+        self._request = request
+        servers = find_servers(
+            request.dialects or list(Dialect), required=request.dialects is not None, say=_silent
+        )
+        if not servers:
+            raise EngineUnavailable(
+                "coverage: SQLite is the reference, and no server is up to be held against it;"
+                " start one with `make up`, or without Docker with `make up NATIVE=1`"
+            )
+        databases = [self._questions.database(db_id, request.profile) for db_id in self._questions.db_ids]
+        for found in servers.values():
+            loading.load(databases, found[0])
+        self._engines = {dialect: on_server(found[0]) for dialect, found in servers.items()}
+        is_usual = request.profile is Profile.FAITHFUL
+        self._expected = expected.read(request.set_name) if is_usual else {}
+        self._asked = [
+            (dialect, question) for dialect in self._engines for question in self._questions.questions
+        ]
+        self.parts: Sequence[Part] = self._listed()
+        self._collecting = Collecting(self)
+        self._answers: dict[tuple[Dialect, str], Future[Covered]] = {}
+        self._stopped = False
+
+    def _listed(self) -> list[Part]:
+        path = expected.HOME / f"{self._request.set_name}.json"
+        if not path.exists():
+            path = _questions_file(self._questions)
+        parts = []
+        for dialect in self._engines:
+            entries = tuple(self._entry(place) for place, (of, _) in enumerate(self._asked) if of is dialect)
+            parts.append(Part(path, f"coverage/{dialect}", entries, (("dialect", str(dialect)),)))
+        return parts
+
+    def _entry(self, place: int) -> Entry:
+        dialect, question = self._asked[place]
+        about = (
+            ("question", question.key),
+            ("database", question.db_id),
+            ("difficulty", str(question.difficulty)),
+        )
+        before = self._expected.get(dialect, {}).get(question.key)
+        if before is None or before.answer in _AS_GOOD:
+            return Entry(place, question.key, about)
+        # What SQLite does not define may come out as SQLite's on another day.
+        return Entry(place, question.key, about, before.answer, strict=before.answer != Reason.UNSPECIFIED)
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Have the items collected."""
+        config.pluginmanager.register(self._collecting, "bird-items")
+
+    def begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
+        """See `Source.begin`."""
+        self._answers = {self._key(place): Future() for place in places}
+        if tell is not None:
+            for place in places:
+                self._answers[self._key(place)].add_done_callback(partial(self._tell, place, tell))
+        Thread(target=self._measure, name="coverage", daemon=True).start()
+
+    def _tell(self, place: int, tell: Callable[[int, Answer], None], done: "Future[Covered]") -> None:
+        del done
+        tell(place, self.answer(place))
+
+    def _key(self, place: int) -> tuple[Dialect, str]:
+        dialect, question = self._asked[place]
+        return dialect, question.key
+
+    def _measure(self) -> None:
+        """Answer all that was chosen; what cannot be answered has the exception."""
+        wanted = {key for _, key in self._answers}
+        questions = tuple(each for each in self._questions.questions if each.key in wanted)
+        engines = {
+            dialect: engine
+            for dialect, engine in self._engines.items()
+            if any(of is dialect for of, _ in self._answers)
+        }
+        try:
+            for found in cover(
+                replace(self._questions, questions=questions),
+                engines,
+                Limits(seconds=self._request.seconds),
+                profile=self._request.profile,
+                workers=self._request.processes,
+            ):
+                if self._stopped:
+                    break
+                future = self._answers.get((found.dialect, found.question))
+                if future is not None:
+                    future.set_result(found)
+        except Exception as error:  # noqa: BLE001 - it is those items' that wait, in another thread
+            for future in self._answers.values():
+                if not future.done():
+                    future.set_exception(error)
+
+    def answer(self, place: int) -> Answer:
+        """See `Source.answer`."""
+        dialect, key = self._key(place)
+        try:
+            found = self._answers[dialect, key].result()
+        except Exception as error:  # noqa: BLE001 - an engine broke, or a file
+            return Answer("harness_error", f"{dialect} {key}: {type(error).__name__}: {error}")
+        outcome = COVERED if found.covered else str(found.reason)
+        faults = list(expected.faults_of_overrides([found]))
+        if self._expected:
+            faults += expected.changes([found], self._expected, self._keys)
+        elif not found.covered:
+            faults.append(_about(found))
+        if faults:
+            return Answer(outcome, "\n".join((*faults, *_shown(found))))
+        return Answer(outcome, None, None if found.covered else _about(found))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table of what was measured."""
+        done = [each for each in self._answers.values() if each.done() and each.exception() is None]
+        if not done:
+            return
+        terminalreporter.section("coverage", sep="=")
+        title = f"{self._request.set_name} held against SQLite, profile {self._request.profile}"
+        print_coverage(f"Translated golds of {title}", [each.result() for each in done])
+        if any(report.nodeid for report in terminalreporter.stats.get("failed", ())) and self._expected:
+            terminalreporter.write_line(
+                "look at the failures; if they are right:"
+                f" bird-harness coverage --set {self._request.set_name} --update"
+            )
+
+    def pytest_unconfigure(self) -> None:
+        """Stop measuring."""
+        self._stopped = True
+
+
+_AS_GOOD = frozenset({COVERED, str(Reason.TIE)})
+
+
+def _about(found: Covered) -> str:
+    detail = found.detail or (found.warnings[0] if found.warnings else "")
+    return f"{found.dialect} {found.question}: {found.reason}" + (f" ({detail})" if detail else "")
+
+
+def _shown(found: Covered) -> list[str]:
+    """Lines about the rows that differ."""
+    return [
+        *(f"  only SQLite: {row}" for row in found.only_sqlite),
+        *(f"  only {found.dialect}: {row}" for row in found.only_engine),
+        *([] if found.sql is None else [f"run: {' '.join(found.sql.split())}"]),
+    ]
+
+
+def _questions_file(questions: QuestionSet) -> Path:
+    """The file that has SQLite's questions."""
+    name = LAYOUTS[questions.name].questions[Dialect.SQLITE]
+    around = (questions.databases.parent, questions.databases)
+    return next((folder / name for folder in around if (folder / name).exists()), questions.databases)
+
+
+def _silent(line: str) -> None:
+    del line

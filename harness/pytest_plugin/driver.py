@@ -1,0 +1,236 @@
+"""The driver: one pytest item for each (engine, predictor, question), and the summary is the table.
+
+A mismatch is an outcome with its own letter, not a test failure, unless it is asked to be one; a harness
+error always is an error. What was chosen is computed ahead, by the same workers as without pytest, while
+pytest reports in order; under pytest-xdist that is the controller's, and so is the run folder. What is timed
+is timed item by item, when there is nothing left to compute.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import pytest
+
+from harness.errors import BadInput
+from harness.evaluation import Evaluation, Pair
+from harness.figures.summary import Score
+from harness.outcomes import Judgement, Outcome, PairResult
+from harness.plan import Plan
+from harness.pytest_plugin.collecting import Collecting
+from harness.pytest_plugin.demands import Demands
+from harness.pytest_plugin.items import Answer, Entry, Part
+from harness.report.console import print_tables
+from harness.report.failures import failures
+from harness.runs.folder import RunFolder
+from harness.words import Dialect
+
+LETTERS = {
+    Outcome.MATCH: (".", "green"),
+    Outcome.MISMATCH: ("x", "yellow"),
+    Outcome.PREDICTION_ERROR: ("e", "yellow"),
+    Outcome.PREDICTION_TIMEOUT: ("t", "yellow"),
+    Outcome.PREDICTION_TOO_LARGE: ("l", "yellow"),
+    Outcome.GOLD_ERROR: ("G", "purple"),
+    Outcome.GOLD_TIMEOUT: ("T", "purple"),
+    Outcome.MISSING: ("m", "cyan"),
+    Outcome.HARNESS_ERROR: ("H", "red"),
+}
+
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""How a session ends that was not broken off."""
+
+
+def refuse_distributed(plan: Plan, config: pytest.Config) -> None:
+    """Refuse to time pairs in several processes at once.
+
+    Raises:
+        BadInput: a metric of time is asked for under pytest-xdist.
+    """
+    if getattr(config.option, "dist", "no") != "no" and plan.evaluation.is_timed:
+        raise BadInput("metrics of time need a machine with nothing else running: leave out pytest's -n")
+
+
+class Driver:
+    """Runs one plan under pytest: letters, the run folder, the tables and what is demanded of them.
+
+    Args:
+        plan: what to run.
+        demands: when that is a failure.
+        resume: the option that completes a run that is broken off, to be named then.
+
+    Raises:
+        BadInput: the run that the plan is to complete is another one, or cannot be written.
+    """
+
+    is_quick = True
+
+    def __init__(self, plan: Plan, demands: Demands | None = None, resume: str = "--resume") -> None:
+        self._plan = plan
+        self._demands = demands or Demands()
+        self._resume = resume
+        self._evaluation: Evaluation = plan.evaluation
+        self._pairs = plan.evaluation.pairs
+        self._folder: RunFolder | None = None
+        if plan.request.resume is not None:
+            self._folder = plan.open_run()
+        self.parts: Sequence[Part] = list(self._listed())
+        self._collecting = Collecting(self)
+        self._ahead: dict[int, Future[Judgement] | None] = {}
+        self._results: dict[int, PairResult] = {}
+        self._settled = False
+        self._chosen: Sequence[int] = ()
+        self._reported: set[int] = set()
+        self._failures: Sequence[str | None] = ()
+        self._broken_off = False
+        self.scores: Sequence[Score] = ()
+
+    def _listed(self) -> "list[Part]":
+        done = self._folder.done if self._folder is not None else {}
+        paths = {(file.dialect, file.predictor): file.path for file in self._plan.files}
+        parts = []
+        for (dialect, predictor), each in groupby(enumerate(self._pairs), key=_asked):
+            entries = tuple(_entry(place, pair) for place, pair in each if pair.key not in done)
+            properties = (("dialect", str(dialect)), ("predictor", predictor))
+            path = paths[dialect, predictor].absolute()
+            parts.append(Part(path, f"{dialect}/{predictor}", entries, properties))
+        return parts
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Have the items collected."""
+        config.pluginmanager.register(self._collecting, "bird-items")
+
+    def begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
+        """See `Source.begin`."""
+        if places and self._folder is None:
+            self._folder = self._plan.open_run()
+        self._chosen = places
+        futures = self._evaluation.begin([self._pairs[place] for place in places])
+        self._ahead = dict(zip(places, futures, strict=True))
+        if tell is None:
+            return
+        for place, future in self._ahead.items():
+            if future is None:
+                tell(place, self.answer(place))
+            else:
+                future.add_done_callback(partial(self._tell, place, tell))
+
+    def _tell(self, place: int, tell: Callable[[int, Answer], None], future: "Future[Judgement]") -> None:
+        tell(place, self._answer(place, self._evaluation.result(self._pairs[place], future)))
+
+    def answer(self, place: int) -> Answer:
+        """See `Source.answer`."""
+        return self._answer(place, self._result(place))
+
+    def _answer(self, place: int, result: PairResult) -> Answer:
+        return Answer(str(result.outcome), self._demands.failure(self._pairs[place], result))
+
+    def _result(self, place: int) -> PairResult:
+        """The result of one pair, computed once."""
+        if place not in self._results:
+            if self._evaluation.is_timed and not self._settled:
+                wait(future for future in self._ahead.values() if future is not None)
+                self._settled = True
+            pair = self._pairs[place]
+            result = self._evaluation.result(pair, self._ahead[place])
+            self._results[place] = self._evaluation.timed(pair, result)
+        return self._results[place]
+
+    def _reported_result(self, report: pytest.TestReport) -> PairResult | None:
+        """The result that a report is about; None where there is none."""
+        if report.when != "call" or not report.user_properties:
+            return None
+        place = self._collecting.place(report.nodeid)
+        return None if place is None else self._result(place)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write the result that a report is about; xdist sends the workers' reports here, too."""
+        result = self._reported_result(report)
+        place = self._collecting.place(report.nodeid)
+        # Other plugins may run an item again.
+        if result is not None and place is not None and place not in self._reported and self._folder:
+            self._reported.add(place)
+            self._folder.add(result)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
+        """Give each outcome its own letter, word and colour; one that fails its item counts as a failure."""
+        result = self._reported_result(report)
+        if result is None:
+            return None
+        letter, colour = LETTERS[result.outcome]
+        category = str(result.outcome)
+        if report.failed:
+            category = "error" if result.outcome is Outcome.HARNESS_ERROR else "failed"
+            colour = "red"
+        return category, letter, (str(result.outcome).upper(), {colour: True})
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Complete the run folder, unless the run was broken off."""
+        folder = self._folder
+        if folder is None:
+            return
+        unfinished = [self._pairs[place] for place in self._chosen if place not in self._reported]
+        if unfinished or exitstatus not in _ENDED:
+            folder.abort(self._evaluation.unfinished(pair, "the run was broken off") for pair in unfinished)
+            self._broken_off = True
+            return
+        self.scores = folder.finish()
+        self._failures = [self._demands.unmet(self.scores), self._write_reports(folder)]
+        if any(self._failures) and exitstatus != pytest.ExitCode.TESTS_FAILED:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _write_reports(self, folder: RunFolder) -> str | None:
+        """Write what can be made of the run folder into it; a line about what could not."""
+        if not self._plan.request.report:
+            return None
+        # Nobody else needs its templates.
+        from harness.report.writing import write_reports  # noqa: PLC0415
+
+        try:
+            write_reports(folder.path)
+        except BadInput as error:
+            return f"{error}; the results are complete"
+        return None
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the tables, and what did not come out as it was to."""
+        folder = self._folder
+        if folder is None:
+            return
+        say = terminalreporter.write_line
+        if "p" in terminalreporter.reportchars:
+            for outcome, (_, colour) in LETTERS.items():
+                for report in terminalreporter.stats.get(str(outcome), ()):
+                    say(f"{str(outcome).upper()} {report.nodeid}", **{colour: True})
+        if self._broken_off:
+            say(f"broken off; what was done is in {folder.path}")
+            say(f"to complete it, repeat the command with {self._resume} {folder.path}")
+            return
+        terminalreporter.section("scores", sep="=")
+        print_tables(self.scores, self._plan.request.metrics)
+        for line in self._plan.left_out:
+            say(line)
+        for line in failures(self._evaluation.failed, self._plan.setup.servers):
+            say(line)
+        say(f"run folder: {folder.path}")
+        for failure in self._failures:
+            if failure is not None:
+                say(failure, red=True)
+
+    def pytest_unconfigure(self) -> None:
+        """Stop computing; what was not reported is not written."""
+        self._plan.close()
+        if self._folder is not None:
+            self._folder.close()
+
+
+def _asked(placed: tuple[int, Pair]) -> tuple[Dialect, str]:
+    return placed[1].dialect, placed[1].predictor
+
+
+def _entry(place: int, pair: Pair) -> Entry:
+    question = pair.question
+    about = (("question", question.key), ("database", question.db_id), ("difficulty", question.difficulty))
+    return Entry(place, question.key, about)

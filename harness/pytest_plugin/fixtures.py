@@ -1,0 +1,186 @@
+"""What the plugin's fixtures are made of: questions, engines with the databases loaded, an evaluator.
+
+They take the plugin's options, and need no prediction files. Databases are loaded when an engine is first
+used; every process of pytest-xdist has engines and an evaluator of its own.
+"""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import pytest
+
+from harness.benchmark import Question, QuestionSet
+from harness.engines.base import Row
+from harness.errors import BadInput, EngineUnavailable, HarnessError
+from harness.evaluator import Evaluator
+from harness.execution import Ending, Execution
+from harness.judging.golds import Golds
+from harness.judging.sheets import Setup
+from harness.plan import Request, equip, find_servers
+from harness.pytest_plugin.starting import request_of
+from harness.readers.question_sets import load_set
+from harness.recovery import execute_patiently
+from harness.words import Dialect
+
+_PLACE = pytest.StashKey["Bench"]()
+
+
+class QueryFailed(Exception):
+    """The engine returned no rows; `execution` says why."""
+
+    def __init__(self, dialect: Dialect, execution: Execution) -> None:
+        code = "" if execution.code is None else f" ({execution.code})"
+        super().__init__(f"{dialect}: {execution.ending}{code}: {execution.error or 'no rows in time'}")
+        self.execution = execution
+
+
+class Bench:
+    """The question set and the engines of a session.
+
+    Raises:
+        BadInput: an option or the question set is wrong.
+        EngineUnavailable: an engine that was named is not up.
+    """
+
+    def __init__(self, request: Request) -> None:
+        everything = load_set(request.set_name, request.bird_home)
+        self.questions: QuestionSet = everything if request.limit is None else everything.limit(request.limit)
+        named = request.dialects
+        servers = find_servers(named or list(Dialect), required=named is not None, say=_silent)
+        self.dialects: Sequence[Dialect] = [
+            dialect for dialect in named or list(Dialect) if dialect is Dialect.SQLITE or dialect in servers
+        ]
+        self.request = request
+
+    @cached_property
+    def setup(self) -> Setup:
+        """The engines with the databases loaded."""
+        return equip(self.request, self.questions, self.dialects, say=_silent).setup
+
+    @cached_property
+    def golds(self) -> Golds:
+        """The reference of every question on every engine."""
+        return Golds(self.questions, tuple(self.setup.servers), self.setup.limits)
+
+    def question(self, key: str) -> Question:
+        """A question by its key.
+
+        Raises:
+            BadInput: there is none.
+        """
+        if key not in self.questions.by_key:
+            raise BadInput(f"question {key!r}: not among the {len(self.questions.questions)} of this run")
+        return self.questions.by_key[key]
+
+
+class BirdEngine:
+    """An engine with the databases of the question set: runs SQL texts as they are, and changes nothing."""
+
+    def __init__(self, dialect: Dialect, bench: Bench) -> None:
+        self.dialect = dialect
+        self._bench = bench
+        self._engine = bench.setup.engine(dialect)
+
+    @property
+    def version(self) -> str:
+        """The engine's version, as it says itself."""
+        return self._engine.version()
+
+    def execute(self, question: Question | str, sql: str) -> Execution:
+        """Run one SQL text on the database of a question, or of a question's key, under the limits.
+
+        Raises:
+            BadInput: there is no such question.
+            EngineUnavailable: the engine broke.
+        """
+        setup = self._bench.setup
+        database = setup.questions.database(self._asked(question).db_id, setup.profile)
+        return execute_patiently(self._engine, database, sql, setup.limits)
+
+    def rows(self, question: Question | str, sql: str) -> tuple[Row, ...]:
+        """The rows of one SQL text, with the values as the engine's driver returns them.
+
+        Raises:
+            QueryFailed: it returned none: an error, a timeout, or a result that is too large.
+            BadInput: there is no such question.
+            EngineUnavailable: the engine broke.
+        """
+        execution = self.execute(question, sql)
+        if execution.ending is not Ending.ROWS:
+            raise QueryFailed(self.dialect, execution)
+        return execution.rows
+
+    def gold(self, question: Question | str) -> str:
+        """The gold of a question for this engine: the set's own, or SQLite's as it is translated.
+
+        Raises:
+            BadInput: there is no such question.
+            NoGold: SQLite's cannot be translated.
+        """
+        return self._bench.golds.text(self._asked(question), self.dialect)
+
+    def _asked(self, question: Question | str) -> Question:
+        return question if isinstance(question, Question) else self._bench.question(question)
+
+
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Run a test with every question and engine that it asks for, unless it says with which itself."""
+    bench = bench_of(metafunc.config)
+    said = {
+        name.strip()
+        for mark in metafunc.definition.iter_markers("parametrize")
+        for name in (mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0])
+    }
+    if "bird_engine" in set(metafunc.fixturenames) - said:
+        ids = [str(dialect) for dialect in bench.dialects]
+        metafunc.parametrize("bird_engine", bench.dialects, ids=ids, indirect=True, scope="session")
+    if "bird_question" in set(metafunc.fixturenames) - said:
+        questions = bench.questions.questions
+        ids = [question.key for question in questions]
+        metafunc.parametrize("bird_question", questions, ids=ids, indirect=True)
+
+
+def question(request: pytest.FixtureRequest) -> Question:
+    """The question of a test, which may have been given by its key."""
+    param = request.param
+    return param if isinstance(param, Question) else bench_of(request.config).question(str(param))
+
+
+def engine(request: pytest.FixtureRequest) -> BirdEngine:
+    """The engine of a test."""
+    bench, dialect = bench_of(request.config), Dialect(request.param)
+    if dialect not in bench.dialects:
+        raise EngineUnavailable(f"{dialect}: is not among the engines of this run; see --bird-dialect")
+    return BirdEngine(dialect, bench)
+
+
+def evaluator(config: pytest.Config) -> Evaluator:
+    """An evaluator for the set and the engines of a session; to be closed."""
+    bench = bench_of(config)
+    request = bench.request
+    return Evaluator(
+        request.set_name,
+        dialects=bench.dialects,
+        metrics=request.metrics,
+        workers=request.workers,
+        profile=request.profile,
+        seconds=request.seconds,
+        bird_home=request.bird_home,
+        cache=request.cache,
+        diagnose=True,
+    )
+
+
+def bench_of(config: pytest.Config) -> Bench:
+    """The one bench of a session."""
+    if _PLACE not in config.stash:
+        try:
+            config.stash[_PLACE] = Bench(request_of(config))
+        except HarnessError as error:
+            # While pytest collects, this is what it shows in one line.
+            raise pytest.Collector.CollectError(str(error)) from error
+    return config.stash[_PLACE]
+
+
+def _silent(line: str) -> None:
+    del line

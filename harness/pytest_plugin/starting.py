@@ -1,0 +1,90 @@
+"""From the plugin's options to a driver that is registered, or one line about what is wrong with them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.errors import EngineUnavailable, HarnessError
+from harness.plan import Request, parse_dialects, parse_metrics, prepare
+from harness.predictions import Extract
+from harness.pytest_plugin.demands import Demands, parse_fail_on, parse_fail_under
+from harness.pytest_plugin.driver import Driver, refuse_distributed
+from harness.words import Profile
+
+
+def start(config: pytest.Config) -> None:
+    """Register the driver that the options ask for.
+
+    Raises:
+        pytest.UsageError: an option is wrong.
+    """
+    try:
+        driver = _coverage(config) if config.getoption("--bird-coverage") else _evaluation(config)
+    except EngineUnavailable as error:
+        pytest.exit(str(error), returncode=error.exit_code)
+    except HarnessError as error:
+        raise pytest.UsageError(str(error)) from error
+    config.pluginmanager.register(driver, "bird-driver")
+
+
+def _evaluation(config: pytest.Config) -> Driver:
+    request = request_of(config)
+    fail_on = config.getoption("--bird-fail-on")
+    demands = Demands(
+        parse_fail_under(config.getoption("--bird-fail-under"), request.metrics),
+        parse_fail_on(fail_on) if fail_on is not None else (),
+    )
+    plan = prepare(request, say=print)
+    try:
+        refuse_distributed(plan, config)
+        return Driver(plan, demands, "--bird-resume")
+    except BaseException:
+        plan.close()
+        raise
+
+
+def _coverage(config: pytest.Config) -> object:
+    # Translating is slow to import, and nothing else needs it.
+    from harness.pytest_plugin.coverage import CoverageDriver  # noqa: PLC0415
+
+    request = request_of(config)
+    if config.getoption("--bird-profile") is None:
+        request = replace(request, profile=Profile.FAITHFUL)
+    return CoverageDriver(request)
+
+
+def request_of(config: pytest.Config) -> Request:
+    """What the options ask for.
+
+    Raises:
+        BadInput: one is wrong.
+    """
+    option = config.getoption
+    metrics, profile = option("--bird-metrics"), option("--bird-profile")
+    seconds, resume = option("--bird-timeout"), option("--bird-resume")
+    # What is not given is as the library has it.
+    given: dict[str, Any] = {
+        "metrics": None if metrics is None else parse_metrics(metrics),
+        "profile": None if profile is None else Profile(profile),
+        "seconds": seconds,
+        # Looking at the items completes nothing.
+        "resume": None if resume is None or config.option.collectonly else Path(resume),
+    }
+    return Request(
+        set_name=option("--bird-set"),
+        predictions=[Path(path) for path in option("--bird-predictions")],
+        dialects=parse_dialects(option("--bird-dialect")),
+        predictor=option("--bird-predictor"),
+        extract=Extract(option("--bird-extract")),
+        allow_missing=option("--bird-allow-missing"),
+        variants=option("--bird-variants"),
+        limit=option("--bird-limit"),
+        out=Path(option("--bird-out")),
+        workers=option("--bird-workers"),
+        cache=not option("--bird-no-cache"),
+        ray=option("--bird-ray"),
+        report=not option("--bird-no-report"),
+        **{name: value for name, value in given.items() if value is not None},
+    )

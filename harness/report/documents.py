@@ -1,0 +1,97 @@
+"""What the tables of a run are made of: its results, its metrics, and what has to be known of it."""
+
+from collections.abc import Iterable, Sequence
+
+from harness.errors import BadInput
+from harness.figures.constructs import constructs
+from harness.figures.groups import By
+from harness.figures.summary import Score, summarize
+from harness.metrics import METRICS
+from harness.outcomes import PairResult
+from harness.report.grids import Document, Grid
+from harness.report.grouped import grouped_grid
+from harness.report.overview import overview
+from harness.report.reproduction import Reference, reproduction
+from harness.runs.reading import Run, read_questions
+from harness.words import Dialect
+
+
+def tables(run: Run, by: Iterable[By] = ()) -> Document:
+    """The tables of a run, or, with `by`, those of its metrics by these groups instead.
+
+    Raises:
+        BadInput: the questions are needed and cannot be read.
+    """
+    scores, metrics = scores_of(run), _metrics(run)
+    groupings = list(dict.fromkeys(by))
+    grids = _grouped(run, scores, metrics, groupings) if groupings else overview(scores, metrics)
+    return Document(_run_id(run), tuple(facts(run)), tuple(grids))
+
+
+def scores_of(run: Run) -> list[Score]:
+    """What `summary.json` has, with the results: equal to the last digit."""
+    return summarize(sorted(run.results, key=_place), _metrics(run))
+
+
+def reproduced(run: Run, held: Reference) -> Document:
+    """The three tables of a run that is held against published figures."""
+    return reproduction(_run_id(run), facts(run), scores_of(run), held)
+
+
+def facts(run: Run) -> list[str]:
+    """What a reader of tables has to know of the run: the questions, the engines, the limits."""
+    manifest = run.manifest
+    engines = manifest.get("engines")
+    versions = [
+        f"{name} {about.get('version')}"
+        for name, about in (engines.items() if isinstance(engines, dict) else ())
+        if isinstance(about, dict)
+    ]
+    limits = manifest.get("limits")
+    seconds = limits.get("seconds") if isinstance(limits, dict) else None
+    left_out = manifest.get("left_out")
+    asked = ", ".join(f"{name} {manifest.get(name)}" for name in ("profile", "extract"))
+    return [
+        f"{manifest.get('set')}: {manifest.get('questions')} questions, {asked}, limit {seconds} s",
+        *([f"Engines: {'; '.join(versions)}"] if versions else []),
+        *(f"Left out: {line}" for line in (left_out if isinstance(left_out, list) else ())),
+    ]
+
+
+def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequence[By]) -> list[Grid]:
+    uses: dict[str, Sequence[str]] = {}
+    if By.CONSTRUCT in by:
+        uses = {
+            key: constructs(sql)
+            for key, question in read_questions(run.folder).items()
+            if (sql := question.gold.get(Dialect.SQLITE)) is not None
+        }
+    made = (
+        grouped_grid(scores, metric, each, uses)
+        for each in by
+        for metric in metrics
+        if METRICS[metric].has_score
+    )
+    return [grid for grid in made if grid is not None]
+
+
+def _run_id(run: Run) -> str:
+    return str(run.manifest.get("run_id"))
+
+
+def _metrics(run: Run) -> list[str]:
+    """The metrics that a run was asked for, in the order of the tables.
+
+    Raises:
+        BadInput: the manifest does not say.
+    """
+    asked = run.manifest.get("metrics")
+    if not isinstance(asked, list) or not asked or any(name not in METRICS for name in asked):
+        raise BadInput(
+            f"{run.folder}: its manifest does not say which metrics it has; take the folder as it was written"
+        )
+    return [name for name in METRICS if name in asked]
+
+
+def _place(result: PairResult) -> tuple[int, str]:
+    return result.question_id, result.question

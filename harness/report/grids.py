@@ -1,0 +1,153 @@
+"""A table before it has a form: what stands in which row and column, and what is said below it.
+
+Every form (console, Markdown, LaTeX, CSV, JSON) is made of this one, so that none can show what another does
+not have.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from harness.statistics import Interval
+from harness.words import Dialect
+
+
+class Kind(StrEnum):
+    """How a figure is spelled."""
+
+    PERCENT = "percent"
+    DIFFERENCE = "difference"
+    """Of two percentages."""
+    COUNT = "count"
+    MEAN = "mean"
+    """Of counts."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure: None where there is none, as for a level without a question.
+
+    `interval` is its 95 % interval; `questions` how many it stands on.
+    """
+
+    value: float | None
+    interval: Interval | None = None
+    questions: int | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """What the cells below it are.
+
+    `head` is what a reader sees, `short` the same where there is little room. `metric`, `by` and `level` name
+    the figure: `ex`, `difficulty`, `simple`. `has_interval` and `has_questions`: whether a form shows these
+    parts of its cells, too.
+    """
+
+    head: str
+    metric: str
+    by: str
+    level: str = ""
+    kind: Kind = Kind.PERCENT
+    short: str = ""
+    is_total: bool = False
+    has_interval: bool = False
+    has_questions: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """Columns with a head of their own; `dialect` where they are an engine's."""
+
+    head: str
+    columns: tuple[Column, ...]
+    dialect: Dialect | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: a cell for every column, None where the table has nothing to show there.
+
+    `dialect` and `level` where the row, and not the column, has them.
+    """
+
+    labels: tuple[str, ...]
+    cells: tuple[Cell | None, ...]
+    predictor: str
+    dialect: Dialect | None = None
+    level: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """One table.
+
+    `labels` are the heads of the rows' labels. A note that begins with two spaces belongs to the one before.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    groups: tuple[Group, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> list[Column]:
+        """All of them, in their order."""
+        return [column for group in self.groups for column in group.columns]
+
+    def part(self, first: int, groups: Sequence[Group]) -> "Grid":
+        """The columns of `groups`, which begin at column `first`, without rows that are empty there."""
+        end = first + sum(len(group.columns) for group in groups)
+        cut = (replace(row, cells=row.cells[first:end]) for row in self.rows)
+        rows = tuple(row for row in cut if any(cell is not None for cell in row.cells))
+        return replace(self, groups=tuple(groups), rows=rows, notes=())
+
+
+@dataclass(frozen=True)
+class Document:
+    """Tables with what they are of: `facts` are lines about the run."""
+
+    run_id: str
+    facts: tuple[str, ...]
+    grids: tuple[Grid, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One cell with all that names it, for programs; values are as they were computed, nothing rounded."""
+
+    predictor: str
+    engine: str
+    metric: str
+    by: str
+    level: str
+    value: float | None
+    low: float | None
+    high: float | None
+    questions: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        return asdict(self)
+
+
+def figures(grid: Grid) -> Iterator[Figure]:
+    """Every cell of a table, row by row; cells that show nothing are left out."""
+    named = [(group.dialect, column) for group in grid.groups for column in group.columns]
+    for row in grid.rows:
+        for (dialect, column), cell in zip(named, row.cells, strict=True):
+            if cell is not None:
+                low, high = cell.interval or (None, None)
+                yield Figure(
+                    row.predictor,
+                    dialect or row.dialect or "",
+                    column.metric,
+                    column.by,
+                    ", ".join(filter(None, (row.level, column.level))),
+                    cell.value,
+                    low,
+                    high,
+                    cell.questions,
+                )

@@ -1,0 +1,58 @@
+"""A metric by what questions or pairs have in common, as a table."""
+
+from collections.abc import Mapping, Sequence
+
+from harness.figures.groups import By, Share, shares
+from harness.figures.summary import Score
+from harness.metrics import METRICS
+from harness.report.grids import Cell, Column, Grid, Group, Row
+from harness.report.overview import dialects_of
+from harness.report.tables import NAMES
+
+_NOTES = {
+    By.OUTCOME: ("A group of pairs, not of questions: each engine and predictor has its own.",),
+    By.ERROR_CLASS: (
+        "A group of pairs, not of questions: each engine and predictor has its own.",
+        "none: pairs that match, or whose outcome is not the predictor's.",
+    ),
+    By.CONSTRUCT: (
+        "What the gold for SQLite uses, on every engine. Groups overlap: a gold may use several.",
+        "plain: none of the others; unreadable: the gold cannot be read here.",
+    ),
+}
+
+
+def grouped_grid(
+    scores: Sequence[Score], metric: str, by: By, constructs: Mapping[str, Sequence[str]]
+) -> Grid | None:
+    """A row per predictor and group, engines side by side; None where nothing has the metric.
+
+    Args:
+        scores: of a run.
+        metric: whose mean is shown.
+        by: what makes the groups.
+        constructs: what each question's gold uses, by the question's key; used by `By.CONSTRUCT` alone.
+    """
+    found = {
+        (score.predictor, score.dialect): shares(score.results, metric, by, constructs) for score in scores
+    }
+    having = [score for score in scores if found[score.predictor, score.dialect]]
+    if not having:
+        return None
+    dialects = dialects_of(having)
+    name = by.replace("-", " ")
+    title = METRICS[metric].title
+    column = Column(title, metric, by.replace("-", "_"), has_interval=True, has_questions=True)
+    rows = []
+    for predictor in dict.fromkeys(score.predictor for score in having):
+        each = [found.get((predictor, dialect), {}) for dialect in dialects]
+        for group in by.order(group for one in each for group in one):
+            cells = tuple(_cell(one.get(group)) for one in each)
+            shown = group if by is By.DATABASE else group.replace("_", " ")
+            rows.append(Row((predictor, shown), cells, predictor, level=group))
+    groups = tuple(Group(NAMES[dialect], (column,), dialect) for dialect in dialects)
+    return Grid(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
+
+
+def _cell(share: Share | None) -> Cell | None:
+    return None if share is None else Cell(share.percent, share.interval, share.questions)

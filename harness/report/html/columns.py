@@ -1,0 +1,209 @@
+"""Pairs as columns of small numbers: texts and rows that occur often stand once, and long ones are cut."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from harness.benchmark import Question
+from harness.metrics.efficiency import Timing
+from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
+from harness.preview import Preview, Side
+from harness.words import Dialect, Difficulty
+
+MOST_CHARACTERS = 20_000
+"""A longer text is cut for display; the page says so. The run folder has all of it."""
+
+NOTHING = -1
+"""In place of a place: there is none."""
+
+
+class Places:
+    """Values by the order in which they first came."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self.values: list[str] = []
+        self._places: dict[str, int] = {}
+        for value in values:
+            self.of(value)
+
+    def of(self, value: str) -> int:
+        """Where `value` stands in `values`; it is put there if it does not."""
+        place = self._places.setdefault(value, len(self.values))
+        if place == len(self.values):
+            self.values.append(value)
+        return place
+
+
+class Texts:
+    """SQL and the words of engines, each once."""
+
+    def __init__(self) -> None:
+        self._whole = Places()
+
+    def of(self, text: str | None) -> int:
+        """The place of a text, `NOTHING` for None."""
+        return NOTHING if text is None else self._whole.of(text)
+
+    def to_json(self) -> dict[str, Any]:
+        """The texts as they are shown, and the length of those that were cut by their place."""
+        whole = self._whole.values
+        return {
+            "texts": [text[:MOST_CHARACTERS] for text in whole],
+            "cut": {place: len(text) for place, text in enumerate(whole) if len(text) > MOST_CHARACTERS},
+        }
+
+
+class Questions:
+    """The questions that pairs are about, by key; what a run folder lacks of one is left empty."""
+
+    def __init__(self, known: Mapping[str, Question], databases: Iterable[str]) -> None:
+        self._known = known
+        self._databases = Places(sorted(databases))
+        self._keys = Places()
+        self._columns: dict[str, list[Any]] = {
+            "key": self._keys.values, "db": [], "difficulty": [], "text": [], "evidence": []
+        }  # fmt: skip
+
+    def of(self, result: PairResult) -> int:
+        """The place of a result's question."""
+        place = self._keys.of(result.question)
+        if place == len(self._columns["db"]):
+            known = self._known.get(result.question)
+            self._columns["db"].append(self._databases.of(result.db_id))
+            self._columns["difficulty"].append(list(Difficulty).index(result.difficulty))
+            self._columns["text"].append(known.text[:MOST_CHARACTERS] if known else "")
+            self._columns["evidence"].append(known.evidence[:MOST_CHARACTERS] if known else "")
+        return place
+
+    def gold(self, result: PairResult) -> str | None:
+        """The gold of the question set in the result's dialect."""
+        known = self._known.get(result.question)
+        return known.gold.get(result.dialect) if known else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The questions, and the names of their databases."""
+        return {"questions": self._columns, "databases": self._databases.values}
+
+
+_SIDES = ("gold_side", "predicted_side")
+
+
+@dataclass
+class Pairs:
+    """The columns of all pairs; those that only the view of one pair needs are `details`."""
+
+    questions: Questions
+    predictors: Places
+    metrics: Sequence[str]
+    _texts: Texts = field(default_factory=Texts)
+    _rows: Places = field(default_factory=Places)
+
+    def __post_init__(self) -> None:
+        names = ("predictor", "dialect", "question", "outcome", "error_class", "origin")
+        times = ("seconds", "gold_seconds", "ratio")
+        self._core: dict[str, list[Any]] = {name: [] for name in (*names, *times)}
+        self._scores: dict[str, list[float | None]] = {name: [] for name in self.metrics}
+        self._details: dict[str, list[Any]] = {name: [] for name in ("gold", "sql", "error", "code", *_SIDES)}
+        self._more: dict[int, Any] = {}
+
+    def add(self, result: PairResult, preview: Preview | None) -> int:
+        """Append a pair; the result is its place."""
+        place = len(self._core["outcome"])
+        self._add_core(result)
+        for name, column in self._scores.items():
+            column.append(short(result.scores.get(name)))
+        translated = preview.gold_sql if preview else None
+        values: tuple[Any, ...] = (
+            self._texts.of(translated if translated is not None else self.questions.gold(result)),
+            self._texts.of(result.sql),
+            self._texts.of(result.error),
+            self._texts.of(result.code),
+            self._side(preview.gold if preview else None),
+            self._side(preview.predicted if preview else None),
+        )
+        for column, value in zip(self._details.values(), values, strict=True):
+            column.append(value)
+        more = _more(result)
+        if more:
+            self._more[place] = more
+        return place
+
+    def _add_core(self, result: PairResult) -> None:
+        values: tuple[Any, ...] = (
+            self.predictors.of(result.predictor),
+            list(Dialect).index(result.dialect),
+            self.questions.of(result),
+            list(Outcome).index(result.outcome),
+            NOTHING if result.error_class is None else list(ErrorClass).index(result.error_class),
+            list(GoldOrigin).index(result.gold_origin),
+            short(result.prediction_seconds),
+            short(result.gold_seconds),
+            short(time_ratio(result)),
+        )
+        for column, value in zip(self._core.values(), values, strict=True):
+            column.append(value)
+
+    def _side(self, side: Side | None) -> list[int | None] | None:
+        if side is None:
+            return None
+        rows = self._rows.of(json.dumps([[_finite(value) for value in row] for row in side.rows]))
+        return [side.count, side.columns, side.only, side.marked, rows]
+
+    def core(self) -> dict[str, Any]:
+        """The part of the page's data that every view needs."""
+        return {
+            "dialects": list(Dialect),
+            "difficulties": list(Difficulty),
+            "outcomes": list(Outcome),
+            "error_classes": list(ErrorClass),
+            "origins": list(GoldOrigin),
+            "predictors": self.predictors.values,
+            **self.questions.to_json(),
+            "pairs": {**self._core, "scores": self._scores},
+        }
+
+    def details(self) -> dict[str, Any]:
+        """The part that the view of one pair needs."""
+        rows = [json.loads(rows) for rows in self._rows.values]
+        return {**self._details, **self._texts.to_json(), "rows": rows, "more": self._more}
+
+
+def time_ratio(result: PairResult) -> float | None:
+    """The prediction's time over gold's: as measured where it was, else that of the one execution of each."""
+    for method in ("stable", "official"):
+        timing = result.timings.get(method)
+        if timing is not None and timing.error is None and timing.tau > 0:
+            return 1 / timing.tau
+    ours, gold = result.prediction_seconds, result.gold_seconds
+    return ours / gold if ours is not None and gold else None
+
+
+def short(value: float | None) -> float | None:
+    """Four digits; None for what is no number."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.4g}")
+
+
+def _finite(value: Any) -> Any:
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _more(result: PairResult) -> dict[str, Any]:
+    """What few pairs have."""
+    found: dict[str, Any] = {}
+    if result.timings:
+        found["timings"] = {method: _timing(timing) for method, timing in result.timings.items()}
+    if result.compared_variants is not None:
+        found["compared_variants"] = result.compared_variants
+    if result.failed_variant is not None:
+        found["failed_variant"] = result.failed_variant
+    if result.structure is not None:
+        found["hardness"] = result.structure.hardness
+    return found
+
+
+def _timing(timing: Timing) -> dict[str, Any]:
+    return {
+        name: short(value) if isinstance(value, float) else value for name, value in asdict(timing).items()
+    }

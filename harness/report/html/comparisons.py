@@ -1,0 +1,124 @@
+"""What the page of a comparison shows: totals, and both sides of every question that flipped."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.benchmark import Question
+from harness.figures.summary import TOTAL
+from harness.metrics import METRICS
+from harness.outcomes import PairResult
+from harness.preview import Preview
+from harness.report.comparison import Comparison, Side
+from harness.report.html.columns import Pairs, Places, Questions
+from harness.report.html.page import Table, write_page
+from harness.report.tables import figure
+from harness.runs.reading import Key
+from harness.words import Difficulty
+
+
+@dataclass(frozen=True)
+class Material:
+    """What one side of a comparison has to show: results and previews of pairs, and the questions."""
+
+    results: Mapping[Key, PairResult]
+    questions: Mapping[str, Question] = field(default_factory=dict)
+    previews: Mapping[Key, Preview] = field(default_factory=dict)
+
+
+def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
+    comparisons: Sequence[Comparison],
+    a: Material,
+    b: Material,
+    path: Path,
+    *,
+    notes: Sequence[str] = (),
+    failures: Sequence[str] = (),
+    manifests: Mapping[str, Mapping[str, Any]] | None = None,
+) -> None:
+    """Write a comparison as one file: the totals, and both sides of every question that flipped.
+
+    Args:
+        comparisons: in the order of the page.
+        a: what the pairs of side A are; lacking results are left out of the list of flips.
+        b: the same of side B.
+        path: the file, which is replaced whole.
+        notes: what a reader has to know beforehand, a line each.
+        failures: the thresholds that failed, a line each.
+        manifests: of both runs, by what they are called.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    metrics = [
+        name
+        for name in METRICS
+        if any(change.metric == name for one in comparisons for change in one.differences.changes)
+    ]
+    databases = {flip.db_id for one in comparisons for flip in one.differences.flips}
+    pairs = Pairs(Questions({**b.questions, **a.questions}, databases), Places(), metrics)
+    flips = []
+    for place, one in enumerate(comparisons):
+        for flip in one.differences.flips:
+            added = []
+            for side, material in ((one.a, a), (one.b, b)):
+                key = side.dialect, side.predictor, flip.question
+                added.append((material.results[key], material.previews.get(key)))
+            sides = dict(zip("ab", (pairs.add(*each) for each in added), strict=True))
+            flips.append({"comparison": place, **sides, "lost": flip.lost, "won": flip.won})
+    core = pairs.core()
+    core |= {
+        "kind": "comparison",
+        "title": "comparison",
+        "notes": list(notes),
+        "failures": list(failures),
+        "metrics": {name: METRICS[name].title for name in ("ex", *metrics)},
+        "comparisons": [_comparison(one) for one in comparisons],
+        "flips": flips,
+        "manifests": dict(manifests or {}),
+    }
+    table = Table(
+        ("comparison", "metric", "A", "B"),
+        [
+            (one.name, METRICS[change.metric].title, figure(change.a[TOTAL]), figure(change.b[TOTAL]))
+            for one in comparisons
+            for change in one.differences.changes
+        ],
+    )
+    write_page(path, "bird-harness: comparison", table, core, pairs.details())
+
+
+def _comparison(one: Comparison) -> dict[str, Any]:
+    found = one.differences
+    return {
+        "a": _side(one.a),
+        "b": _side(one.b),
+        "questions": found.questions,
+        "only_a": found.only_a,
+        "only_b": found.only_b,
+        "outcomes": found.to_json()["outcomes"],
+        "metrics": [
+            {
+                "metric": change.metric,
+                "a": change.a[TOTAL],
+                "b": change.b[TOTAL],
+                "total": change.total,
+                "levels": {level: change.differences[level] for level in map(str, Difficulty)},
+                "interval": change.interval and list(change.interval),
+                "p": change.p,
+                "is_proven": change.is_proven,
+                "mcnemar": change.to_json()["mcnemar"],
+            }
+            for change in found.changes
+        ],
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {
+        "predictor": side.predictor,
+        "dialect": side.dialect,
+        "run_id": side.run_id,
+        "folder": side.folder,
+    }

@@ -1,0 +1,143 @@
+"""What the page of a run shows, from what its folder has."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.benchmark import Question
+from harness.figures.error_classes import summary as error_classes
+from harness.figures.summary import TOTAL, Score, summarize
+from harness.metrics import METRICS
+from harness.outcomes import Outcome, PairResult
+from harness.preview import Preview
+from harness.report.html.columns import Pairs, Places, Questions, short
+from harness.report.html.page import Table, write_page
+from harness.report.tables import NAMES, figure
+from harness.runs.reading import Key, Run
+from harness.words import Dialect
+
+_MEASURED = (
+    "The prediction's time over gold's, for pairs that match: as measured for R-VES, slower to the right."
+)
+_ONCE = (
+    "The prediction's time over gold's, for pairs that match. Each was run once, as EX needs it: this tells"
+    " orders of magnitude, not which is faster. Slower stands to the right."
+)
+
+
+def write_html(
+    run: Run, questions: Mapping[str, Question], previews: Mapping[Key, Preview], path: Path
+) -> None:
+    """Write the report of a run as one file.
+
+    Args:
+        run: the run as it was read back.
+        questions: its questions by key; what is not there is shown as not recorded.
+        previews: its previews; pairs may lack one.
+        path: the file, which is replaced whole.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    metrics = _metrics(run)
+    scores = summarize(run.results, metrics)
+    named = Places(score.predictor for score in scores)
+    pairs = Pairs(Questions(questions, {result.db_id for result in run.results}), named, metrics)
+    for result in _in_order(run.results, named.values):
+        pairs.add(result, previews.get((result.dialect, result.predictor, result.question)))
+    core = pairs.core()
+    title = str(run.manifest.get("run_id") or run.folder.name)
+    core |= {
+        "kind": "run",
+        "title": title,
+        "facts": _facts(run, scores),
+        "notes": _notes(run, scores),
+        "metrics": {name: METRICS[name].title for name in metrics},
+        "scores": [_score(score, named.values) for score in scores],
+        "times_note": _MEASURED if any(result.timings for result in run.results) else _ONCE,
+        "manifests": {"Run": run.manifest},
+    }
+    table = Table(
+        ("predictor", "engine", *(f"{METRICS[name].title} (%)" for name in metrics)),
+        [
+            (score.predictor, NAMES[score.dialect], *(figure(score.metrics[name][TOTAL]) for name in metrics))
+            for score in scores
+        ],
+    )
+    write_page(path, f"bird-harness: {title}", table, core, pairs.details())
+
+
+def _metrics(run: Run) -> list[str]:
+    """The metrics with scores: those that the manifest names, and any that a result has."""
+    named = run.manifest.get("metrics") or ()
+    found = {name for result in run.results for name in result.scores}
+    return [name for name, metric in METRICS.items() if metric.has_score and (name in named or name in found)]
+
+
+def _in_order(results: Sequence[PairResult], predictors: Sequence[str]) -> list[PairResult]:
+    """By question, in the order in which questions first come; then by predictor and engine."""
+    questions = {
+        question: place for place, question in enumerate(dict.fromkeys(one.question for one in results))
+    }
+    names = {name: place for place, name in enumerate(predictors)}
+    dialects = list(Dialect)
+    return sorted(
+        results,
+        key=lambda one: (
+            one.question_id,
+            questions[one.question],
+            names[one.predictor],
+            dialects.index(one.dialect),
+        ),
+    )
+
+
+def _score(score: Score, predictors: Sequence[str]) -> dict[str, Any]:
+    return {
+        "predictor": predictors.index(score.predictor),
+        "dialect": list(Dialect).index(score.dialect),
+        "questions": score.questions,
+        "metrics": score.metrics,
+        "intervals": {
+            name: interval and list(map(short, interval)) for name, interval in score.intervals.items()
+        },
+        "outcomes": [score.outcomes.get(outcome, 0) for outcome in Outcome],
+        "error_classes": list(error_classes(score.results).values()),
+    }
+
+
+def _facts(run: Run, scores: Sequence[Score]) -> list[tuple[str, str]]:
+    questions = {result.question for result in run.results}
+    dialects = [dialect for dialect in Dialect if any(score.dialect is dialect for score in scores)]
+    engines = run.manifest.get("engines") or {}
+    versions = (f"{NAMES[dialect]} {_version(engines.get(dialect))}".strip() for dialect in dialects)
+    facts = [
+        ("question set", str(run.manifest.get("set") or "")),
+        ("questions", f"{len(questions):,}"),
+        ("predictors", f"{len({score.predictor for score in scores}):,}"),
+        ("pairs", f"{len(run.results):,}"),
+        ("engines", ", ".join(versions)),
+        ("profile", str(run.manifest.get("profile") or "")),
+        ("started", str(run.manifest.get("started") or "")[:16].replace("T", " ")),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _version(engine: Any) -> str:
+    return str(engine.get("version", "")).split(" ", 1)[0] if isinstance(engine, Mapping) else ""
+
+
+def _notes(run: Run, scores: Sequence[Score]) -> list[str]:
+    broken = sum(score.outcomes.get(Outcome.HARNESS_ERROR, 0) for score in scores)
+    golds = sorted({question for score in scores for question in score.gold_failures})
+    notes = []
+    if broken:
+        notes.append(f"{broken:,} pairs are harness errors: the engine could not be used, and they count 0.")
+    if golds:
+        notes.append(
+            f"Gold failed for {len(golds):,} questions on some engine; they count 0 for everybody there."
+        )
+    left_out = run.manifest.get("left_out")
+    if isinstance(left_out, Mapping):
+        notes += [f"{dialect} was not scored: {reason}" for dialect, reason in left_out.items()]
+    return notes

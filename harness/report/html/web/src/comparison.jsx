@@ -1,0 +1,295 @@
+// Two sides on the same questions: what changed, and every question that flipped.
+import { useState } from "preact/hooks";
+import { Badge, Engine } from "./badge.jsx";
+import { List, useNarrow } from "./list.jsx";
+import { Question } from "./pair.jsx";
+import { link } from "./route.js";
+import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
+import { ENGINES, count, percent, plural, visible } from "./words.js";
+
+const signed = (value, digits = 2) => {
+  if (value == null) return "–";
+  const text = Math.abs(value).toFixed(digits);
+  if (Number(text) === 0) return text;
+  return `${value < 0 ? "−" : "+"}${text}`;
+};
+const probability = (p) => (p < 0.001 ? "<0.001" : p.toFixed(3));
+
+const sideName = (side) => `${visible(side.predictor)} on ${ENGINES[side.dialect] ?? side.dialect}`;
+const nameOf = (comparison) => {
+  const [a, b] = [sideName(comparison.a), sideName(comparison.b)];
+  return a === b ? a : `${a} → ${b}`;
+};
+
+// Differences on one axis around 0.
+function Change({ change, most }) {
+  const { interval, total } = change;
+  const x = (value) => 50 + (48 * value) / most;
+  return (
+    <svg class="change" viewBox="0 0 100 16" width="160" height="20" preserveAspectRatio="none" aria-hidden="true">
+      <line class="axis" x1="50" x2="50" y1="0" y2="16" />
+      {interval && <line class="whisker" x1={x(interval[0])} x2={x(interval[1])} y1="8" y2="8" />}
+      <rect class={total < 0 ? "down" : "up"} x={x(total) - 1} width="2" y="3" height="10" />
+    </svg>
+  );
+}
+
+function Totals({ data, comparison }) {
+  const changes = comparison.metrics;
+  const most = Math.max(1, ...changes.flatMap((change) => [...(change.interval ?? []), change.total].map(Math.abs)));
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Totals, ${nameOf(comparison)}`}>
+      <table class="scores">
+        <caption class="hidden">{`Totals in percent, ${nameOf(comparison)}`}</caption>
+        <thead>
+          <tr>
+            {["metric", "A", "B", "B−A", "95 %", "", "p", "only A right", "only B right", ...data.difficulties.map((level) => `B−A ${level}`)].map((head) =>
+              head ? <th scope="col">{head}</th> : <td />,
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map((change) => (
+            <tr class={change.is_proven ? "proven" : ""}>
+              <th scope="row">{data.metrics[change.metric]}</th>
+              <td>{percent(change.a, 2)}</td>
+              <td>{percent(change.b, 2)}</td>
+              <td>{signed(change.total)}</td>
+              <td class="interval">{change.interval ? `${signed(change.interval[0], 1)} to ${signed(change.interval[1], 1)}` : "–"}</td>
+              <td>
+                <Change change={change} most={most} />
+              </td>
+              <td>{probability(change.p)}{change.is_proven && <span class="hidden"> below 0.05</span>}</td>
+              <td>{change.mcnemar?.only_a ?? ""}</td>
+              <td>{change.mcnemar?.only_b ?? ""}</td>
+              {data.difficulties.map((level) => (
+                <td>{signed(change.levels[level])}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Sides({ comparison }) {
+  return (
+    <dl class="tiles">
+      {["a", "b"].map((side) => (
+        <div>
+          <dt>{side.toUpperCase()}</dt>
+          <dd>
+            {visible(comparison[side].predictor)} <Engine engine={comparison[side].dialect} />
+            <small>{visible(comparison[side].run_id)}</small>
+          </dd>
+        </div>
+      ))}
+      <div>
+        <dt>questions in both</dt>
+        <dd>{count(comparison.questions)}</dd>
+      </div>
+      {["a", "b"].map((side) =>
+        comparison[`only_${side}`] ? (
+          <div>
+            <dt>{`only in ${side.toUpperCase()}`}</dt>
+            <dd>{count(comparison[`only_${side}`])}</dd>
+          </div>
+        ) : null,
+      )}
+    </dl>
+  );
+}
+
+function Outcomes({ data, comparison }) {
+  const [a, b] = [comparison.outcomes.a, comparison.outcomes.b];
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Outcomes, ${nameOf(comparison)}`}>
+      <table class="everybody">
+        <caption class="hidden">Outcomes</caption>
+        <thead>
+          <tr>
+            <th scope="col">outcome</th>
+            <th scope="col">A</th>
+            <th scope="col">B</th>
+            <th scope="col">B−A</th>
+          </tr>
+        </thead>
+        <tbody>
+          {data.outcomes
+            .filter((outcome) => a[outcome] || b[outcome])
+            .map((outcome) => (
+              <tr>
+                <th scope="row">
+                  <Badge outcome={outcome} />
+                </th>
+                <td>{a[outcome]}</td>
+                <td>{b[outcome]}</td>
+                <td>{signed(b[outcome] - a[outcome], 0)}</td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function Comparisons({ data, listed, cursor, setCursor, address }) {
+  const isNarrow = useNarrow();
+  const tests = data.comparisons.reduce((sum, each) => sum + each.metrics.length, 0);
+  const head = (
+    <div role="row" class="row">
+      {["Question", "Comparison", "A", "B", "By", "Database", "Difficulty"].map((title, place) => (
+        <div role="columnheader" class={`f-${place}`}>
+          {title}
+        </div>
+      ))}
+    </div>
+  );
+  const row = (place, index, style) => {
+    const flip = data.flips[place];
+    const question = data.pairs.question[flip.a];
+    return (
+      <div
+        role="row"
+        key={place}
+        class={place === cursor ? "row current" : "row"}
+        aria-rowindex={index + 2}
+        aria-current={place === cursor ? "true" : undefined}
+        style={style}
+        onClick={(event) => {
+          setCursor(place);
+          if (!event.target.closest("a")) location.hash = address(place);
+        }}
+      >
+        <div role="cell" class="f-0">
+          <a href={address(place)} onFocus={() => setCursor(place)}>
+            <span class="key">{visible(data.questions.key[question])}</span> {visible(data.questions.text[question].slice(0, 240)) || "text not recorded"}
+          </a>
+        </div>
+        <div role="cell" class="f-1">{nameOf(data.comparisons[flip.comparison])}</div>
+        <div role="cell" class="f-2"><Badge outcome={data.outcome(flip.a)} /></div>
+        <div role="cell" class="f-3"><Badge outcome={data.outcome(flip.b)} /></div>
+        <div role="cell" class="f-4">
+          {flip.won.length > 0 && `won ${flip.won.map((name) => data.metrics[name] ?? name).join(", ")} `}
+          {flip.lost.length > 0 && `lost ${flip.lost.map((name) => data.metrics[name] ?? name).join(", ")}`}
+        </div>
+        <div role="cell" class="f-5">{visible(data.databases[data.questions.db[question]])}</div>
+        <div role="cell" class="f-6">{data.difficulties[data.questions.difficulty[question]]}</div>
+      </div>
+    );
+  };
+  return (
+    <div class="page comparison">
+      <h1 class="hidden">Comparison</h1>
+      {data.failures.map((failure) => (
+        <p class="fault">{visible(failure)}</p>
+      ))}
+      {data.notes.map((note) => (
+        <p class="notice">{visible(note)}</p>
+      ))}
+      {data.comparisons.map((comparison) => (
+        <section>
+          <h2>{nameOf(comparison)}</h2>
+          <Sides comparison={comparison} />
+          <Totals data={data} comparison={comparison} />
+          <details>
+            <summary>Outcomes</summary>
+            <Outcomes data={data} comparison={comparison} />
+          </details>
+        </section>
+      ))}
+      {tests > 1 && <p class="note">{`${tests} tests: where nothing differs, 1 in 20 has p below 0.05 by chance alone.`}</p>}
+      <section>
+        <h2>{plural(data.flips.length, "question")} flipped</h2>
+        {data.flips.length > 0 ? (
+          <div class={data.comparisons.length > 1 ? "flips" : "flips single"}>
+            <List items={listed} cursor={cursor} height={isNarrow ? 82 : 38} label="Questions that flipped" head={head} row={row} />
+          </div>
+        ) : (
+          <p>No question is right on one side and wrong on the other.</p>
+        )}
+      </section>
+    </div>
+  );
+}
+
+export function Flip({ data, listed, flip, step }) {
+  const [isFormatted, setFormatted] = useState(true);
+  const found = data.flips[flip];
+  if (!found)
+    return (
+      <div class="page">
+        <h1>No such question</h1>
+        <p>
+          <a href={link("overview")}>Back to the comparison</a>
+        </p>
+      </div>
+    );
+  const { pairs, details } = data;
+  const comparison = data.comparisons[found.comparison];
+  const dialects = { a: comparison.a.dialect, b: comparison.b.dialect };
+  const golds = details && [details.gold[found.a], details.gold[found.b]];
+  return (
+    <article class="page">
+      <nav class="steps" aria-label="Flipped questions">
+        <a href={link("overview")}>← Comparison</a>
+        <span>
+          <button class="plain" disabled={flip === 0} onClick={() => step(-1)} title="Previous (k)">
+            Previous
+          </button>
+          <button class="plain" disabled={flip === listed.length - 1} onClick={() => step(1)} title="Next (j)">
+            Next
+          </button>
+          <span class="note">{`${flip + 1} of ${listed.length}`}</span>
+        </span>
+      </nav>
+      <Question data={data} question={pairs.question[found.a]} />
+      {!details ? (
+        <p role="status">Unpacking texts and rows …</p>
+      ) : (
+        <>
+          <section aria-labelledby="sql">
+            <div class="titled">
+              <h2 id="sql">Predictions</h2>
+              <label class="controls">
+                <input type="checkbox" checked={isFormatted} onChange={(event) => setFormatted(event.target.checked)} /> formatted
+              </label>
+            </div>
+            <TwoTexts
+              details={details}
+              isFormatted={isFormatted}
+              one={{ title: `A: ${sideName(comparison.a)}`, place: details.sql[found.a], dialect: dialects.a, absent: "There is no prediction.", label: "A" }}
+              other={{ title: `B: ${sideName(comparison.b)}`, place: details.sql[found.b], dialect: dialects.b, absent: "There is no prediction.", label: "B" }}
+            />
+          </section>
+          <section aria-labelledby="gold">
+            <h2 id="gold">Gold</h2>
+            <TwoTexts
+              details={details}
+              isFormatted={isFormatted}
+              one={{ title: `A, ${ENGINES[dialects.a]}`, place: golds[0], dialect: dialects.a, absent: "Gold's text was not recorded.", label: "Gold of A" }}
+              other={{ title: `B, ${ENGINES[dialects.b]}`, place: golds[1], dialect: dialects.b, absent: "Gold's text was not recorded.", label: "Gold of B" }}
+            />
+          </section>
+          <section aria-labelledby="rows">
+            <h2 id="rows">Rows</h2>
+            <p class="note">Up to eight rows a side. − only in gold, + only in the prediction.</p>
+            <div class="columns">
+              {["a", "b"].map((side) => (
+                <section class="side" aria-label={`Rows of ${side.toUpperCase()}`}>
+                  <h3>
+                    {side.toUpperCase()} <Badge outcome={data.outcome(found[side])} />
+                  </h3>
+                  <Failure data={data} pair={found[side]} />
+                  <Facts data={data} pair={found[side]} />
+                  <Results data={data} pair={found[side]} of={`${side.toUpperCase()}: `} />
+                </section>
+              ))}
+            </div>
+          </section>
+        </>
+      )}
+    </article>
+  );
+}

@@ -1,0 +1,80 @@
+// A list of thousands of rows of which only those in sight are in the page.
+import { Virtualizer, elementScroll, observeElementOffset, observeElementRect } from "@tanstack/virtual-core";
+import { options as preact } from "preact";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
+
+const MOST_PRINTED = 1_000;
+
+function useVirtualizer(options) {
+  const [, draw] = useReducer((times) => times + 1, 0);
+  const all = { observeElementRect, observeElementOffset, scrollToFn: elementScroll, onChange: draw, ...options };
+  const [virtualizer] = useState(() => new Virtualizer(all));
+  virtualizer.setOptions(all);
+  useLayoutEffect(() => virtualizer._didMount(), []);
+  useLayoutEffect(() => virtualizer._willUpdate());
+  return virtualizer;
+}
+
+// While the page is printed, which happens before any later drawing would.
+function usePrinting() {
+  const [isPrinting, set] = useState(false);
+  useEffect(() => {
+    const now = (value) => () => {
+      const before = preact.debounceRendering;
+      preact.debounceRendering = (draw) => draw();
+      set(value);
+      preact.debounceRendering = before;
+    };
+    const [begin, end] = [now(true), now(false)];
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, []);
+  return isPrinting;
+}
+
+export function useNarrow() {
+  const query = matchMedia("(max-width: 760px)");
+  const [isNarrow, set] = useState(query.matches);
+  useEffect(() => {
+    const changed = () => set(query.matches);
+    query.addEventListener("change", changed);
+    return () => query.removeEventListener("change", changed);
+  }, []);
+  return isNarrow;
+}
+
+export function List({ items, cursor, height, label, head, row }) {
+  const scroller = useRef();
+  const isPrinting = usePrinting();
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    estimateSize: () => height,
+    getScrollElement: () => scroller.current,
+    overscan: 8,
+  });
+  useLayoutEffect(() => virtualizer.measure(), [height]);
+  const place = items.indexOf(cursor);
+  useLayoutEffect(() => {
+    if (place >= 0) virtualizer.scrollToIndex(place, { align: "auto" });
+  }, [cursor, items]);
+  const shown = isPrinting
+    ? items.slice(0, MOST_PRINTED).map((_, index) => ({ index, start: index * height }))
+    : virtualizer.getVirtualItems();
+  return (
+    <div class="list" role="table" aria-label={label} aria-rowcount={items.length + 1}>
+      <div role="rowgroup" class="head">
+        {head}
+      </div>
+      <div role="rowgroup" class="body" ref={scroller}>
+        <div role="presentation" class="all" style={{ height: `${isPrinting ? shown.length * height : virtualizer.getTotalSize()}px` }}>
+          {shown.map(({ index, start }) => row(items[index], index, { transform: `translateY(${start}px)`, height: `${height}px` }))}
+        </div>
+      </div>
+      {isPrinting && items.length > MOST_PRINTED && <p class="note">{`The first ${MOST_PRINTED} of ${items.length}.`}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,467 @@
+// The whole run at a glance.
+import { median } from "d3-array";
+import { useState } from "preact/hooks";
+import { Badge, Engine } from "./badge.jsx";
+import { Dots, Histogram, engineMark, levelMark } from "./charts.jsx";
+import { disagrees } from "./data.js";
+import { link } from "./route.js";
+import { ENGINES, MARKS, count, percent, plural, ratio, visible, words } from "./words.js";
+
+const shade = (share) => ({ "--share": `${Math.round(38 * share)}%` });
+
+const Section = ({ id, title, note, children }) => (
+  <section aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    {note && <p class="note">{note}</p>}
+    {children}
+  </section>
+);
+
+const Scroll = ({ label, children }) => (
+  <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+    {children}
+  </div>
+);
+
+function Scores({ data, metric, engines }) {
+  const levels = [...data.difficulties, "total"];
+  const short = { simple: "simple", moderate: "mod.", challenging: "chall.", total: "total" };
+  const best = Object.fromEntries(
+    engines.map((engine) => [
+      engine,
+      Math.max(...data.scores.filter((score) => score.dialect === engine).map((score) => score.metrics[metric]?.total ?? -1)),
+    ]),
+  );
+  return (
+    <Scroll label={`Scores, ${data.metrics[metric]}`}>
+      <table class="scores">
+        <caption class="hidden">{`${data.metrics[metric]} in percent, by predictor, engine and difficulty`}</caption>
+        <thead>
+          <tr>
+            <th scope="col" rowSpan={2}>
+              predictor
+            </th>
+            {engines.map((engine) => (
+              <th scope="colgroup" colSpan={5} class="group">
+                <Engine engine={data.dialects[engine]} />
+              </th>
+            ))}
+          </tr>
+          <tr>
+            {engines.map(() => [
+              ...levels.map((level, place) => (
+                <th scope="col" class={place ? "" : "group"}>
+                  {short[level] ?? level}
+                </th>
+              )),
+              <th scope="col">95 %</th>,
+            ])}
+          </tr>
+        </thead>
+        <tbody>
+          {data.predictors.map((name, predictor) => (
+            <tr>
+              <th scope="row">{visible(name)}</th>
+              {engines.map((engine) => {
+                const score = data.scores.find((each) => each.predictor === predictor && each.dialect === engine);
+                const figures = score?.metrics[metric] ?? {};
+                const interval = score?.intervals[metric];
+                return [
+                  ...levels.map((level, place) => (
+                    <td class={place ? "" : "group"}>
+                      {level === "total" && figures.total != null ? (
+                        <a class={figures.total === best[engine] ? "best" : ""} href={link("pairs", [], { predictor: name, engine: data.dialects[engine] })}>
+                          {percent(figures.total, 2)}
+                        </a>
+                      ) : (
+                        percent(figures[level])
+                      )}
+                    </td>
+                  )),
+                  <td class="interval">{interval ? `${percent(interval[0])}–${percent(interval[1])}` : "–"}</td>,
+                ];
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+function Outcomes({ data }) {
+  const seen = data.outcomes.filter((_, place) => data.scores.some((score) => score.outcomes[place]));
+  return (
+    <>
+      <ul class="legend">
+        {seen.map((outcome) => (
+          <li>
+            <a href={link("pairs", [], { outcome })}>
+              <Badge outcome={outcome} />
+            </a>
+          </li>
+        ))}
+      </ul>
+      <table class="bars">
+        <caption class="hidden">Outcomes by predictor and engine; each bar is a link to its pairs</caption>
+        <thead class="hidden">
+          <tr>
+            <th scope="col">predictor</th>
+            <th scope="col">engine</th>
+            <th scope="col">pairs of each outcome</th>
+          </tr>
+        </thead>
+        {data.predictors.map((name, predictor) => {
+          const scores = data.scores.filter((score) => score.predictor === predictor);
+          return (
+            <tbody>
+              {scores.map((score, row) => (
+                <tr>
+                  {row === 0 && (
+                    <th scope="rowgroup" rowSpan={scores.length}>
+                      {visible(name)}
+                    </th>
+                  )}
+                  <th scope="row">
+                    <Engine engine={data.dialects[score.dialect]} />
+                  </th>
+                  <td>
+                    <div class="stack">
+                      {data.outcomes.map((outcome, place) => {
+                        const pairs = score.outcomes[place];
+                        if (!pairs) return null;
+                        const title = `${words(outcome)}: ${pairs} of ${score.questions}`;
+                        return (
+                          <a
+                            class={`o-${outcome}`}
+                            style={{ flexGrow: pairs }}
+                            title={title}
+                            aria-label={`${title}, ${visible(name)} on ${ENGINES[data.dialects[score.dialect]]}`}
+                            href={link("pairs", [], { outcome, predictor: name, engine: data.dialects[score.dialect] })}
+                          >
+                            {pairs / score.questions > 0.07 ? `${MARKS[outcome] ?? ""} ${pairs}` : ""}
+                          </a>
+                        );
+                      })}
+                    </div>
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          );
+        })}
+      </table>
+    </>
+  );
+}
+
+// A table whose cells are shaded by a share; `cell(row, column)` gives text, share and address.
+function Heat({ label, head, rows, columns, cell }) {
+  return (
+    <Scroll label={label}>
+      <table class="heat">
+        <caption class="hidden">{label}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{head}</th>
+            <th scope="col">engine</th>
+            {columns.map((column) => (
+              <th scope="col" class="slanted">
+                <span>{visible(column)}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr class={row.isFirst ? "first" : ""}>
+              <th scope="row" class={row.isFirst ? "" : "again"}>
+                {visible(row.name)}
+              </th>
+              <td class="of">
+                <Engine engine={row.engine} />
+              </td>
+              {columns.map((_, column) => {
+                const found = cell(row, column);
+                return found ? (
+                  <td class="shaded" style={shade(found.share)}>
+                    <a href={found.href} title={found.title}>
+                      {found.text}
+                    </a>
+                  </td>
+                ) : (
+                  <td class="null">·</td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+const rowsOf = (data) =>
+  data.scores.map((score, place) => ({
+    score,
+    name: data.predictors[score.predictor],
+    engine: data.dialects[score.dialect],
+    isFirst: place === 0 || data.scores[place - 1].predictor !== score.predictor,
+  }));
+
+function Databases({ data }) {
+  const key = (predictor, dialect, db) => `${predictor},${dialect},${db}`;
+  const all = new Map();
+  const match = data.outcomes.indexOf("match");
+  const { pairs, questions } = data;
+  for (let pair = 0; pair < data.count; pair++) {
+    const name = key(pairs.predictor[pair], pairs.dialect[pair], questions.db[pairs.question[pair]]);
+    const found = all.get(name) ?? [0, 0];
+    all.set(name, [found[0] + (pairs.outcome[pair] === match), found[1] + 1]);
+  }
+  return (
+    <Heat
+      label="EX by database, in percent"
+      head="predictor"
+      rows={rowsOf(data)}
+      columns={data.databases}
+      cell={(row, db) => {
+        const found = all.get(key(row.score.predictor, row.score.dialect, db));
+        if (!found) return null;
+        const share = found[0] / found[1];
+        return {
+          share,
+          text: percent(100 * share, 0),
+          title: `${found[0]} of ${found[1]}`,
+          href: link("pairs", [], { predictor: row.name, engine: row.engine, db: data.databases[db] }),
+        };
+      }}
+    />
+  );
+}
+
+function Classes({ data }) {
+  const seen = data.error_classes.map((_, place) => place).filter((place) => data.scores.some((score) => score.error_classes[place]));
+  if (!seen.length) return <p>No pair has an error class.</p>;
+  return (
+    <Heat
+      label="Pairs by error class"
+      head="predictor"
+      rows={rowsOf(data)}
+      columns={seen.map((place) => words(data.error_classes[place]))}
+      cell={(row, column) => {
+        const pairs = row.score.error_classes[seen[column]];
+        const wrong = row.score.error_classes.reduce((sum, each) => sum + each, 0);
+        if (!pairs) return null;
+        return {
+          share: pairs / wrong,
+          text: count(pairs),
+          title: `${pairs} of ${wrong}`,
+          href: link("pairs", [], { predictor: row.name, engine: row.engine, class: data.error_classes[seen[column]] }),
+        };
+      }}
+    />
+  );
+}
+
+function Times({ data, engines }) {
+  const [predictor, setPredictor] = useState("");
+  const match = data.outcomes.indexOf("match");
+  const { pairs } = data;
+  const of = (engine) => {
+    const found = [];
+    for (let pair = 0; pair < data.count; pair++) {
+      const isAsked = predictor === "" || pairs.predictor[pair] === Number(predictor);
+      if (isAsked && pairs.dialect[pair] === engine && pairs.outcome[pair] === match && pairs.ratio[pair] != null) found.push(pairs.ratio[pair]);
+    }
+    return found;
+  };
+  return (
+    <>
+      <p class="controls">
+        <label>
+          Predictor{" "}
+          <select value={predictor} onChange={(event) => setPredictor(event.target.value)}>
+            <option value="">all</option>
+            {data.predictors.map((name, place) => (
+              <option value={place}>{visible(name)}</option>
+            ))}
+          </select>
+        </label>
+      </p>
+      <div class="panels">
+        {engines.map((engine) => {
+          const values = of(engine);
+          return (
+            <figure>
+              <figcaption>
+                <Engine engine={data.dialects[engine]} />
+                <span class="note">{values.length ? ` ${plural(values.length, "pair")}, median ${ratio(median(values))}` : " nothing was timed"}</span>
+              </figcaption>
+              {values.length > 0 && <Histogram values={values} label={`Prediction's time over gold's on ${ENGINES[data.dialects[engine]]}`} />}
+            </figure>
+          );
+        })}
+      </div>
+    </>
+  );
+}
+
+function Disagreements({ data, engines }) {
+  const counts = new Map();
+  for (const [cell, pattern] of data.patterns) {
+    if (!disagrees(pattern)) continue;
+    const predictor = Math.floor(cell / data.questions.key.length);
+    const of = counts.get(pattern) ?? new Array(data.predictors.length).fill(0);
+    of[predictor]++;
+    counts.set(pattern, of);
+  }
+  if (!counts.size) return <p>Every predictor is right or wrong on all engines alike, question by question.</p>;
+  const total = (of) => of.reduce((sum, each) => sum + each, 0);
+  const patterns = [...counts].sort((one, other) => total(other[1]) - total(one[1]));
+  const most = Math.max(...patterns.flatMap(([, of]) => of));
+  return (
+    <Scroll label="Questions by the engines that have them right">
+      <table class="heat patterns">
+        <caption class="hidden">Questions by the engines on which a predictor is right</caption>
+        <thead>
+          <tr>
+            {engines.map((engine) => (
+              <th scope="col">
+                <Engine engine={data.dialects[engine]} />
+              </th>
+            ))}
+            <th scope="col">all</th>
+            {data.predictors.map((name) => (
+              <th scope="col" class="slanted">
+                <span>{visible(name)}</span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {patterns.map(([pattern, of]) => (
+            <tr class="first">
+              {engines.map((engine) => (
+                <td class="of">{pattern[engine] === "1" ? <Badge outcome="match">right</Badge> : pattern[engine] === "0" ? <Badge outcome="mismatch">wrong</Badge> : <span class="null">not run</span>}</td>
+              ))}
+              <td>
+                <a href={link("pairs", [], { agree: pattern })}>{count(total(of))}</a>
+              </td>
+              {of.map((pairs, predictor) =>
+                pairs ? (
+                  <td class="shaded" style={shade(pairs / most)}>
+                    <a href={link("pairs", [], { agree: pattern, predictor: data.predictors[predictor] })}>{count(pairs)}</a>
+                  </td>
+                ) : (
+                  <td class="null">·</td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
+export function Overview({ data }) {
+  const names = Object.keys(data.metrics);
+  const [metric, setMetric] = useState(names.includes("ex") ? "ex" : names[0]);
+  const engines = data.dialects.map((_, place) => place).filter((place) => data.scores.some((score) => score.dialect === place));
+  const scored = (predictor, engine) => data.scores.find((each) => each.predictor === predictor && each.dialect === engine);
+  if (!data.count) return <p class="page">This run has no results.</p>;
+  return (
+    <div class="page">
+      <h1 class="hidden">Overview</h1>
+      <dl class="tiles">
+        {data.facts.map(([name, value]) => (
+          <div>
+            <dt>{visible(name)}</dt>
+            <dd>{visible(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {data.notes.map((note) => (
+        <p class="notice">{visible(note)}</p>
+      ))}
+      {metric && (
+        <Section id="scores" title={data.metrics[metric]} note="Percent of all questions, as the official script counts them; bars are 95 % intervals, and an engine's best total is underlined.">
+          {names.length > 1 && (
+            <p class="controls">
+              <label>
+                Metric{" "}
+                <select value={metric} onChange={(event) => setMetric(event.target.value)}>
+                  {names.map((name) => (
+                    <option value={name}>{data.metrics[name]}</option>
+                  ))}
+                </select>
+              </label>
+            </p>
+          )}
+          <figure>
+            <figcaption class="legend">
+              {engines.map((engine) => (
+                <Engine engine={data.dialects[engine]} />
+              ))}
+            </figcaption>
+            <Dots
+              label={`${data.metrics[metric]} by predictor and engine with 95 % intervals; the table below has the figures`}
+              rows={data.predictors.map((name, predictor) => ({
+                name,
+                marks: engines
+                  .map((engine) => [engine, scored(predictor, engine)])
+                  .filter(([, score]) => score?.metrics[metric]?.total != null)
+                  .map(([engine, score]) => engineMark(data.dialects[engine], score.metrics[metric].total, score.intervals[metric], visible(name))),
+              }))}
+            />
+          </figure>
+          <Scores data={data} metric={metric} engines={engines} />
+        </Section>
+      )}
+      <Section id="outcomes" title="Outcomes" note="What happened to every pair of a prediction and its gold.">
+        <Outcomes data={data} />
+      </Section>
+      {metric && (
+        <Section id="difficulty" title={`Difficulty, ${data.metrics[metric]}`} note="S simple, M moderate, C challenging.">
+          <div class="panels">
+            {engines.map((engine) => (
+              <figure>
+                <figcaption>
+                  <Engine engine={data.dialects[engine]} />
+                </figcaption>
+                <Dots
+                  joined
+                  label={`${data.metrics[metric]} by difficulty on ${ENGINES[data.dialects[engine]]}; the table above has the figures`}
+                  rows={data.predictors
+                    .map((name, predictor) => ({
+                      name,
+                      marks: data.difficulties
+                        .map((level, place) => [level, place, scored(predictor, engine)?.metrics[metric]?.[level]])
+                        .filter(([, , value]) => value != null)
+                        .map(([level, place, value]) => levelMark(level, place, value, visible(name))),
+                    }))
+                    .filter((row) => row.marks.length)}
+                />
+              </figure>
+            ))}
+          </div>
+        </Section>
+      )}
+      <Section id="databases" title="Databases" note="EX in percent of the questions on each database.">
+        <Databases data={data} />
+      </Section>
+      {engines.length > 1 && (
+        <Section id="engines" title="Where engines disagree" note="Questions that a predictor has right on some engines and wrong on others.">
+          <Disagreements data={data} engines={engines} />
+        </Section>
+      )}
+      <Section id="classes" title="What is wrong" note="Pairs by error class; shaded by their share of the predictor's errors on the engine.">
+        <Classes data={data} />
+      </Section>
+      <Section id="times" title="Time beside gold's" note={data.times_note}>
+        <Times data={data} engines={engines} />
+      </Section>
+    </div>
+  );
+}

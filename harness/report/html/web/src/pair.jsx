@@ -1,0 +1,156 @@
+// One pair: the question, both texts, and the rows on every engine.
+import { useState } from "preact/hooks";
+import { Badge, Engine } from "./badge.jsx";
+import { link } from "./route.js";
+import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
+import { ENGINES, count, visible } from "./words.js";
+
+function Steps({ place, all, back, step }) {
+  return (
+    <nav class="steps" aria-label="Pairs of the list">
+      <a href={back}>← List</a>
+      <span>
+        <button class="plain" disabled={place === 0 || all === 0} onClick={() => step(-1)} title="Previous (k)">
+          Previous
+        </button>
+        <button class="plain" disabled={place === all - 1 || all === 0} onClick={() => step(1)} title="Next (j)">
+          Next
+        </button>
+        <span class="note">{place < 0 ? "not in the list" : `${count(place + 1)} of ${count(all)}`}</span>
+      </span>
+    </nav>
+  );
+}
+
+export function Question({ data, question }) {
+  const { questions } = data;
+  return (
+    <>
+      <p class="about">
+        <span class="key">{visible(questions.key[question])}</span> {visible(data.databases[questions.db[question]])} · {data.difficulties[questions.difficulty[question]]}
+      </p>
+      <h1>{visible(questions.text[question]) || <span class="null">The question's text was not recorded</span>}</h1>
+      {questions.evidence[question] && (
+        <p class="evidence">
+          <strong>Evidence</strong> {visible(questions.evidence[question])}
+        </p>
+      )}
+    </>
+  );
+}
+
+// What everybody made of this question.
+function Everybody({ data, pair, address }) {
+  const question = data.pairs.question[pair];
+  const rows = data.predictors
+    .map((name, predictor) => [name, data.cells.get(predictor * data.questions.key.length + question)])
+    .filter(([, engines]) => engines);
+  if (rows.length < 2) return null;
+  return (
+    <section aria-labelledby="everybody">
+      <h2 id="everybody">All predictors on this question</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Outcomes of all predictors">
+        <table class="everybody">
+          <thead>
+            <tr>
+              <th scope="col">predictor</th>
+              {data.dialects.map((engine) => (
+                <th scope="col">
+                  <Engine engine={engine} />
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(([name, engines]) => (
+              <tr>
+                <th scope="row">{visible(name)}</th>
+                {engines.map((each) => (
+                  <td>
+                    {each < 0 ? (
+                      <span class="null">–</span>
+                    ) : (
+                      <a href={address(each)} aria-current={each === pair ? "true" : undefined}>
+                        <Badge outcome={data.outcome(each)} />
+                      </a>
+                    )}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}
+
+export function Pair({ data, params, listed, pair, step, address }) {
+  const [isFormatted, setFormatted] = useState(true);
+  const back = link("pairs", [], params);
+  if (pair < 0)
+    return (
+      <div class="page">
+        <h1>No such pair</h1>
+        <p>
+          This run has no pair at this address. <a href={back}>All pairs</a>
+        </p>
+      </div>
+    );
+  const { pairs, details } = data;
+  const engine = data.dialects[pairs.dialect[pair]];
+  const engines = data.engines(pair).filter((each) => each >= 0);
+  const predictor = visible(data.predictors[pairs.predictor[pair]]);
+  return (
+    <article class="page">
+      <Steps place={listed.indexOf(pair)} all={listed.length} back={back} step={step} />
+      <Question data={data} question={pairs.question[pair]} />
+      <nav class="engines" aria-label={`${predictor} on every engine`}>
+        <strong>{predictor}</strong>
+        {engines.map((each) => (
+          <a href={address(each)} aria-current={each === pair ? "page" : undefined}>
+            <Engine engine={data.dialects[pairs.dialect[each]]} /> <Badge outcome={data.outcome(each)} />
+          </a>
+        ))}
+      </nav>
+      {!details ? (
+        <p role="status">Unpacking texts and rows …</p>
+      ) : (
+        <>
+          <Failure data={data} pair={pair} />
+          <Facts data={data} pair={pair} />
+          <section aria-labelledby="sql">
+            <div class="titled">
+              <h2 id="sql">SQL on {ENGINES[engine]}</h2>
+              <label class="controls">
+                <input type="checkbox" checked={isFormatted} onChange={(event) => setFormatted(event.target.checked)} /> formatted
+              </label>
+            </div>
+            <TwoTexts
+              details={details}
+              isFormatted={isFormatted}
+              one={{ title: "Gold", place: details.gold[pair], dialect: engine, absent: "Gold's text was not recorded.", label: "Gold" }}
+              other={{ title: "Prediction", place: details.sql[pair], dialect: engine, absent: "There is no prediction.", label: "Prediction" }}
+            />
+          </section>
+          <section aria-labelledby="rows">
+            <h2 id="rows">{engines.length > 1 ? "Rows on every engine" : "Rows"}</h2>
+            <p class="note">Up to eight rows a side. − only in gold, + only in the prediction.</p>
+            <div class="columns">
+              {engines.map((each) => (
+                <section class="side" aria-label={ENGINES[data.dialects[pairs.dialect[each]]]}>
+                  <h3>
+                    <Engine engine={data.dialects[pairs.dialect[each]]} /> <Badge outcome={data.outcome(each)} />
+                  </h3>
+                  {each !== pair && <Failure data={data} pair={each} />}
+                  <Results data={data} pair={each} />
+                </section>
+              ))}
+            </div>
+          </section>
+        </>
+      )}
+      <Everybody data={data} pair={pair} address={address} />
+    </article>
+  );
+}

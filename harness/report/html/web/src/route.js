@@ -1,0 +1,44 @@
+// Views have addresses: #/pairs?engine=mysql&q=count, #/pair/mysql/gpt-4/137%232.
+import { useEffect, useState } from "preact/hooks";
+
+const decoded = (part) => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
+export function parse(hash) {
+  const text = hash.replace(/^#?\/?/, "");
+  const mark = text.indexOf("?");
+  const [view, ...parts] = (mark < 0 ? text : text.slice(0, mark)).split("/").map(decoded);
+  const params = Object.fromEntries(new URLSearchParams(mark < 0 ? "" : text.slice(mark + 1)));
+  return { view: view || "overview", parts, params };
+}
+
+export function link(view, parts = [], params = {}) {
+  const set = Object.entries(params).filter(([, value]) => value != null && value !== "");
+  const query = new URLSearchParams(set.map(([name, value]) => [name, String(value).toWellFormed()])).toString();
+  const path = [view, ...parts].map((part) => encodeURIComponent(String(part).toWellFormed())).join("/");
+  return `#/${path === "overview" ? "" : path}${query ? `?${query}` : ""}`;
+}
+
+export const go = (address) => {
+  location.hash = address;
+};
+
+export const replace = (address) => {
+  history.replaceState(null, "", address);
+  dispatchEvent(new HashChangeEvent("hashchange"));
+};
+
+export function useRoute() {
+  const [route, set] = useState(() => parse(location.hash));
+  useEffect(() => {
+    const changed = () => set(parse(location.hash));
+    addEventListener("hashchange", changed);
+    return () => removeEventListener("hashchange", changed);
+  }, []);
+  return route;
+}

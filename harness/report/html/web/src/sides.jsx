@@ -1,0 +1,125 @@
+// What a run folder keeps of one pair, drawn: texts, rows, errors, times.
+import { useMemo } from "preact/hooks";
+import { Rows } from "./rows.jsx";
+import { Sql, differences, formatted } from "./sql.jsx";
+import { ENGINES, count, percent, ratio, seconds, visible, words } from "./words.js";
+
+export const textOf = (details, place) => (place < 0 ? null : details.texts[place]);
+
+function Cut({ details, place }) {
+  const all = details.cut[place];
+  return all ? <p class="note">{`Cut for display: the text has ${count(all)} characters.`}</p> : null;
+}
+
+// Two SQL texts beside each other. A side: title, place of its text, dialect.
+export function TwoTexts({ details, one, other, isFormatted }) {
+  const [left, right, marks] = useMemo(() => {
+    const texts = [one, other].map(({ place, dialect }) => {
+      const text = textOf(details, place);
+      return text !== null && isFormatted && !details.cut[place] ? formatted(text, dialect) : text;
+    });
+    const found = texts[0] !== null && texts[1] !== null ? differences(texts[0], texts[1], one.dialect, other.dialect) : undefined;
+    return [...texts, found];
+  }, [details, one.place, other.place, one.dialect, other.dialect, isFormatted]);
+  const isSame = marks && !marks[0].includes(1) && !marks[1].includes(1);
+  return (
+    <>
+      <div class="two">
+        {[[one, left, marks?.[0]], [other, right, marks?.[1]]].map(([side, text, mark]) => (
+          <section class="side">
+            <h3>{side.title}</h3>
+            {text === null ? (
+              <p class="null">{side.absent}</p>
+            ) : (
+              <>
+                <Sql text={text} dialect={side.dialect} marks={mark} label={`${side.label ?? side.dialect}: SQL`} />
+                <Cut details={details} place={side.place} />
+              </>
+            )}
+          </section>
+        ))}
+      </div>
+      {isSame && <p class="note">The two texts are the same but for white space, case and how names are quoted.</p>}
+      {marks === null && <p class="note">The two texts have too little in common to mark what differs.</p>}
+    </>
+  );
+}
+
+export function Results({ data, pair, of = "" }) {
+  const { details } = data;
+  const engine = ENGINES[data.dialects[data.pairs.dialect[pair]]];
+  const predictor = visible(data.predictors[data.pairs.predictor[pair]]);
+  const [gold, predicted] = [details.gold_side[pair], details.predicted_side[pair]];
+  const side = (packed) => packed && { count: packed[0], columns: packed[1], only: packed[2], marked: packed[3] };
+  const rows = (packed) => details.rows[packed[4]];
+  if (!gold && !predicted) return <p class="null">No rows are kept of this pair.</p>;
+  const isSame = predicted && predicted[2] === 0 && rows(predicted).length === 0;
+  return (
+    <>
+      {gold && (
+        <>
+          <h4>Gold</h4>
+          <Rows side={side(gold)} rows={rows(gold)} of="gold" other="the prediction" label={`${of}Gold's rows on ${engine}, ${predictor}`} />
+        </>
+      )}
+      <h4>Prediction</h4>
+      {!predicted ? (
+        <p class="null">returned no result</p>
+      ) : isSame ? (
+        <p class="size">{`${count(predicted[0])} ${predicted[0] === 1 ? "row" : "rows"}: the same set of rows as gold`}</p>
+      ) : (
+        <Rows side={side(predicted)} rows={rows(predicted)} of="the prediction" other="gold" label={`${of}Predicted rows on ${engine}, ${predictor}`} />
+      )}
+    </>
+  );
+}
+
+export function Failure({ data, pair }) {
+  const { details } = data;
+  const error = textOf(details, details.error[pair]);
+  const code = textOf(details, details.code[pair]);
+  if (error === null && code === null) return null;
+  return (
+    <div class="failure">
+      <p class="error" tabIndex={0} role="group" aria-label="The engine's words">
+        {code !== null && <code>{visible(code)}</code>} {visible(error ?? "")}
+      </p>
+      <Cut details={details} place={details.error[pair]} />
+    </div>
+  );
+}
+
+export function Facts({ data, pair }) {
+  const { pairs, details } = data;
+  const scores = Object.entries(pairs.scores)
+    .map(([name, column]) => [data.metrics[name] ?? name, column[pair]])
+    .filter(([, value]) => value != null);
+  const more = details.more[pair] ?? {};
+  const facts = [
+    ["Error class", data.errorClass(pair) && words(data.errorClass(pair))],
+    ["Gold is", data.origins[pairs.origin[pair]]],
+    ["Prediction", pairs.seconds[pair] != null && seconds(pairs.seconds[pair])],
+    ["Gold", pairs.gold_seconds[pair] != null && seconds(pairs.gold_seconds[pair])],
+    ["Time ÷ gold's", pairs.ratio[pair] != null && ratio(pairs.ratio[pair])],
+    ...scores.map(([title, value]) => [title, `${percent(100 * value, 2)} %`]),
+    ["Variants compared", more.compared_variants],
+    ["Wrong on variant", more.failed_variant && visible(more.failed_variant)],
+    ...Object.entries(more.timings ?? {}).map(([method, timing]) => [
+      `Measured, ${method}`,
+      timing.error
+        ? visible(timing.error)
+        : `τ ${timing.tau}${timing.low != null ? ` (${timing.low} to ${timing.high})` : ""}, ${timing.samples} samples, ${visible(timing.clock)} clock${timing.decided ? "" : ", undecided"}`,
+    ]),
+    ["Hardness (Spider)", more.hardness],
+  ].filter(([, value]) => value != null && value !== false && value !== "");
+  return (
+    <dl class="tiles small">
+      {facts.map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

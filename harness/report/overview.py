@@ -1,0 +1,158 @@
+"""The tables of a run: one per metric, engines side by side; then outcomes, error classes and measures."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from harness.figures.summary import LEVELS, TOTAL, Score
+from harness.metrics import METRICS
+from harness.outcomes import Outcome
+from harness.report.diagnosis import diagnosis_grid
+from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
+from harness.report.spelling import listed
+from harness.report.spider import hardness_grid, partial_grids
+from harness.report.tables import NAMES
+from harness.report.timings import timing_grid
+from harness.words import Dialect
+
+_SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
+
+
+def overview(scores: Sequence[Score], metrics: Sequence[str]) -> list[Grid]:
+    """Every table of a run, in the order in which they are read."""
+    rows = [score.results for score in scores]
+    measures = [diagnosis_grid(rows), timing_grid(scores)]
+    if "em" in metrics:
+        measures.append(hardness_grid(rows))
+    return [
+        *_metric_grids(scores, metrics),
+        _outcome_grid(scores, [metric for metric in metrics if METRICS[metric].has_score]),
+        *(grid for grid in measures if grid is not None),
+        *(partial_grids(rows) if "partial" in metrics else ()),
+    ]
+
+
+def dialects_of(scores: Sequence[Score]) -> list[Dialect]:
+    """The engines of these scores, in the order of the tables."""
+    return [dialect for dialect in Dialect if any(score.dialect is dialect for score in scores)]
+
+
+def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[Grid]:
+    for metric in metrics:
+        if not METRICS[metric].has_score:
+            continue
+        having = [score for score in scores if score.metrics[metric][TOTAL] is not None]
+        if not having:
+            continue
+        notes = list(_without_score(having, metric))
+        if metric == "ex_strict" and "ex" in metrics:
+            notes += _right_by_strict_alone(scores)
+        if metric == "ts":
+            notes += _untested(scores)
+        yield _metric_grid(having, metric, notes)
+
+
+def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> Grid:
+    columns = tuple(
+        Column(
+            level,
+            metric,
+            "difficulty",
+            level,
+            short=_SHORT[level],
+            is_total=level == TOTAL,
+            has_interval=level == TOTAL,
+        )
+        for level in map(str, LEVELS)
+    )
+    dialects = dialects_of(scores)
+    by_key = {(score.predictor, score.dialect): score for score in scores}
+    rows = []
+    for predictor in dict.fromkeys(score.predictor for score in scores):
+        found = [by_key.get((predictor, dialect)) for dialect in dialects]
+        cells = (cell for score in found for cell in _cells(score, metric))
+        rows.append(Row((predictor,), tuple(cells), predictor))
+    groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
+    return Grid(f"{METRICS[metric].title} (%)", ("predictor",), groups, tuple(rows), tuple(notes))
+
+
+def _cells(score: Score | None, metric: str) -> Iterator[Cell | None]:
+    if score is None:
+        yield from [None] * len(LEVELS)
+        return
+    counts = Counter(str(result.difficulty) for result in score.results if metric in result.scores)
+    counts[TOTAL] = counts.total()
+    for level in map(str, LEVELS):
+        interval = score.intervals[metric] if level == TOTAL else None
+        yield Cell(score.metrics[metric][level], interval, counts[level])
+
+
+def _without_score(scores: Sequence[Score], metric: str) -> Iterator[str]:
+    """Say what is not in the means: results too large to be aligned, golds that cannot be read."""
+    for score in scores:
+        without = [result.question for result in score.results if metric not in result.scores]
+        if without:
+            whose = f"{score.predictor} on {NAMES[score.dialect]}"
+            yield f"Not in the mean of {whose}, too large or unreadable: {listed(without)}"
+
+
+def _untested(scores: Sequence[Score]) -> Iterator[str]:
+    """Say where TS is no more than EX: pairs that no variant was there for."""
+    for score in scores:
+        untested = sum(result.compared_variants == 0 for result in score.results)
+        if untested:
+            yield (
+                f"{score.predictor}: {untested} pairs that EX has right count as right without a variant:"
+                " they have the text of gold, or their database has no variant"
+            )
+
+
+def _right_by_strict_alone(scores: Sequence[Score]) -> list[str]:
+    """Name the questions that EX strict has right and EX has wrong."""
+    lines = []
+    for dialect in dialects_of(scores):
+        for score in scores:
+            alone = [
+                result.question
+                for result in score.results
+                if result.scores.get("ex_strict") == 1.0 and result.scores.get("ex") == 0.0
+            ]
+            if score.dialect is dialect and alone:
+                lines.append(f"  {NAMES[dialect]}, {score.predictor}: {listed(alone)}")
+    head = "Right by EX strict alone: the same by value, or another answer that gold allows:"
+    return [head, *lines] if lines else []
+
+
+def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> Grid:
+    """Counts of outcomes; where some pairs have no score, also the figures without them."""
+    seen = [outcome for outcome in Outcome if any(score.outcomes.get(outcome) for score in scores)]
+    without = metrics if any(score.scored_questions < score.questions for score in scores) else ()
+    columns = [Column(outcome.replace("_", " "), "pairs", "outcome", outcome, Kind.COUNT) for outcome in seen]
+    columns += [
+        Column(f"{METRICS[metric].title} of scored", metric, "scored questions", TOTAL) for metric in without
+    ]
+    rows = []
+    for score in scores:
+        cells = [Cell(score.outcomes.get(outcome, 0)) for outcome in seen]
+        cells += [
+            Cell(score.scored_metrics[metric][TOTAL], questions=score.scored_questions) for metric in without
+        ]
+        labels = score.predictor, NAMES[score.dialect]
+        rows.append(Row(labels, tuple(cells), score.predictor, score.dialect))
+    return Grid(
+        "Outcomes (pairs)",
+        ("predictor", "engine"),
+        (Group("", tuple(columns)),),
+        tuple(rows),
+        tuple(_gold_failures(scores)),
+    )
+
+
+def _gold_failures(scores: Sequence[Score]) -> Iterator[str]:
+    for dialect in dialects_of(scores):
+        found = [score.gold_failures for score in scores if score.dialect is dialect]
+        failures = {question: error for each in found for question, error in each.items()}
+        if failures:
+            where = NAMES[dialect]
+            yield f"Gold that failed on {where}; it counts 0 for everybody, as in the official script:"
+        for question, error in failures.items():
+            yield f"  {question}: {' '.join(error.split())}"

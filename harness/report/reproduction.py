@@ -1,0 +1,140 @@
+"""Published figures, ours and the difference: three tables, and the files of a run folder that hold them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.figures.summary import TOTAL, Score
+from harness.metrics import METRICS
+from harness.published import Provenance, Published, said_of
+from harness.readers.textfiles import read_json, read_text, refuse
+from harness.report.grids import Cell, Column, Document, Grid, Group, Kind, Row
+from harness.report.tables import NAMES
+from harness.runs.reading import AGAIN
+from harness.words import Dialect
+
+REPRODUCED = "reproduce"
+"""Stem of the files that hold the tables; the one in JSON is what they can be made of again."""
+
+_COUNTERPARTS = {"r_ves_stable": "r_ves", "r_ves": "r_ves", "ex": "ex", "soft_f1": "soft_f1"}
+"""Our metrics that estimate what a published one does."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a run is held against.
+
+    `databases` says of each whether it is the published one.
+    """
+
+    published: Sequence[Published]
+    databases: Mapping[str, Provenance]
+
+
+def reproduction(run_id: str, facts: Sequence[str], scores: Sequence[Score], held: Reference) -> Document:
+    """The three tables: published, ours with 95 % intervals, ours minus published.
+
+    The first has a row for every published predictor, the others for those that there are predictions of.
+    """
+    by_name = {(score.predictor, score.dialect): score for score in scores}
+    metrics = [name for name in METRICS if name in _COUNTERPARTS and any(name in s.metrics for s in scores)]
+    totals = {
+        (metric, one.file_stem, dialect): total
+        for metric in METRICS
+        for one in held.published
+        if _COUNTERPARTS.get(metric) == one.metric
+        for dialect, total in one.totals.items()
+    }
+    ours = {
+        (metric, stem, dialect): Cell(total, score.intervals[metric], score.questions)
+        for (stem, dialect), score in by_name.items()
+        for metric in metrics
+        if (total := score.metrics[metric][TOTAL]) is not None
+    }
+    names = {one.file_stem: one.predictor for one in held.published}
+    published_metrics = [name for name in METRICS if any(one.metric == name for one in held.published)]
+    differences = {
+        key: Cell(value - totals[key], questions=cell.questions)
+        for key, cell in ours.items()
+        if key in totals and (value := cell.value) is not None
+    }
+    ours_of_published = {key: cell for key, cell in ours.items() if key[1] in names}
+    return Document(
+        run_id,
+        (*facts, said_of(held.databases)),
+        (
+            _grid("published", names, published_metrics, _cells(totals)),
+            _grid("ours", names, metrics, ours_of_published, _others(scores, names)),
+            _grid("difference", names, metrics, differences, _within(ours, totals)),
+        ),
+    )
+
+
+def reference_of(folder: Path) -> Reference:
+    """What the run of a folder was held against.
+
+    Raises:
+        BadInput: its file cannot be read.
+    """
+    path = folder / f"{REPRODUCED}.json"
+    content = read_json(read_text(path))
+    try:
+        return Reference(
+            [Published.from_json(one) for one in content["published"]],
+            {db_id: Provenance(each) for db_id, each in content["databases"].items()},
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        refuse(path, "is not of this version", AGAIN)
+
+
+_TITLES = {
+    "published": "Published (%)",
+    "ours": "Ours (%)",
+    "difference": "Ours \N{MINUS SIGN} published",
+}
+"""The three tables, by what their figures are."""
+
+_Key = tuple[str, str, Dialect]
+"""Metric, predictor as files name it, dialect."""
+
+
+def _cells(totals: Mapping[_Key, float]) -> dict[_Key, Cell]:
+    return {key: Cell(total) for key, total in totals.items()}
+
+
+def _grid(
+    by: str,
+    names: Mapping[str, str],
+    metrics: Sequence[str],
+    cells: Mapping[_Key, Cell],
+    notes: Iterable[str] = (),
+) -> Grid:
+    kind = Kind.DIFFERENCE if by == "difference" else Kind.PERCENT
+    dialects = [dialect for dialect in Dialect if any(key[2] is dialect for key in cells)]
+    columns = tuple(
+        Column(METRICS[metric].title, metric, by, TOTAL, kind, has_interval=by == "ours")
+        for metric in metrics
+    )
+    rows = (
+        Row((name,), tuple(cells.get((m, stem, d)) for d in dialects for m in metrics), stem)
+        for stem, name in names.items()
+        if any(key[1] == stem for key in cells)
+    )
+    groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
+    return Grid(_TITLES[by], ("predictor",), groups, tuple(rows), tuple(notes))
+
+
+def _others(scores: Sequence[Score], names: Mapping[str, str]) -> Iterator[str]:
+    absent = [name for stem, name in names.items() if all(score.predictor != stem for score in scores)]
+    if absent:
+        yield f"There are no predictions here of {', '.join(absent)}."
+    others = dict.fromkeys(score.predictor for score in scores if score.predictor not in names)
+    if others:
+        yield f"No figures are published for {', '.join(others)}."
+
+
+def _within(ours: Mapping[_Key, Cell], totals: Mapping[_Key, float]) -> Iterator[str]:
+    both = [(cell.interval, totals[key]) for key, cell in ours.items() if key in totals]
+    inside = sum(i is not None and i[0] <= total <= i[1] for i, total in both)
+    if both:
+        yield f"{inside} of {len(both)} published figures lie within the 95 % interval of ours."

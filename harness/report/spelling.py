@@ -1,0 +1,72 @@
+"""How figures are spelled for people, the same in every form: digits, signs, intervals."""
+
+from collections.abc import Iterator, Sequence
+
+from harness.readers.textfiles import one_line
+from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
+from harness.statistics import Interval
+
+MINUS = "\N{MINUS SIGN}"
+DASH = "\N{EN DASH}"
+NONE = "-"
+"""Where there is no figure."""
+
+
+def spelled(value: float | None, kind: Kind) -> str:
+    """One figure."""
+    if value is None:
+        return NONE
+    match kind:
+        case Kind.PERCENT:
+            return f"{value:.2f}"
+        case Kind.DIFFERENCE:
+            text = f"{value:+.2f}"
+            return "0.00" if float(text) == 0 else text.replace("-", MINUS)
+        case Kind.COUNT:
+            return f"{value:.0f}"
+        case Kind.MEAN:
+            return f"{value:.1f}"
+
+
+def spelled_range(interval: Interval | None) -> str:
+    """An interval."""
+    return NONE if interval is None else f"{interval[0]:.1f}{DASH}{interval[1]:.1f}"
+
+
+def heads(column: Column) -> Iterator[str]:
+    """The heads of the columns on paper that one column of a table makes, in full."""
+    if column.has_questions:
+        yield "questions"
+    yield column.head
+    if column.has_interval:
+        yield "95 %"
+
+
+def texts(grid: Grid, row: Row) -> Iterator[str]:
+    """What stands below the heads; empty where the table has nothing to show."""
+    for column, cell in zip(grid.columns, row.cells, strict=True):
+        yield from _parts(column, cell)
+
+
+def _parts(column: Column, cell: Cell | None) -> Iterator[str]:
+    if column.has_questions:
+        yield "" if cell is None else spelled(cell.questions, Kind.COUNT)
+    yield "" if cell is None else spelled(cell.value, column.kind)
+    if column.has_interval:
+        yield "" if cell is None else spelled_range(cell.interval)
+
+
+def width(group: Group) -> int:
+    """How many columns on paper a group has."""
+    return sum(1 for column in group.columns for _ in heads(column))
+
+
+def printable(text: str) -> str:
+    """A text of anybody's in one line, with escapes for what does not print: no name can end a line."""
+    return one_line(text)
+
+
+def listed(questions: Sequence[str], most: int = 10) -> str:
+    """How many questions, and which, up to `most` of them."""
+    rest = ["..."] if len(questions) > most else []
+    return f"{len(questions)} ({', '.join([*questions[:most], *rest])})"

@@ -1,0 +1,132 @@
+"""Every report of a run, made of its folder alone: at the end of the run, and again whenever somebody asks.
+
+The same folder gives the same bytes, wherever it stands: no report has a path or the time of its making.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from harness.errors import BadInput
+from harness.figures.groups import By
+from harness.report.console import console_text
+from harness.report.documents import reproduced, tables
+from harness.report.grids import Document
+from harness.report.latex import latex
+from harness.report.markdown import markdown
+from harness.report.reproduction import REPRODUCED, Reference, reference_of
+from harness.report.tidy import csv_text, json_text
+from harness.runs.files import replace
+from harness.runs.reading import Run, read_previews, read_questions, read_run
+
+HTML = "report.html"
+
+
+class Format(StrEnum):
+    """What a report can be."""
+
+    CONSOLE = "console"
+    MARKDOWN = "markdown"
+    CSV = "csv"
+    LATEX = "latex"
+    JSON = "json"
+    HTML = "html"
+
+
+TEXTS: Mapping[Format, Callable[[Document], str]] = {
+    Format.CONSOLE: lambda document: console_text(document.grids),
+    Format.MARKDOWN: lambda document: markdown(document, f"Run {document.run_id}"),
+    Format.CSV: csv_text,
+    Format.LATEX: lambda document: latex(document, f"Run {document.run_id}"),
+    Format.JSON: json_text,
+}
+"""The formats that are one text, and what writes it."""
+
+_KEPT = (Format.MARKDOWN, Format.CSV, Format.LATEX, Format.JSON)
+"""The texts that a run folder has."""
+
+SUFFIXES = {
+    Format.CONSOLE: "txt",
+    Format.MARKDOWN: "md",
+    Format.CSV: "csv",
+    Format.LATEX: "tex",
+    Format.JSON: "json",
+}
+
+
+def write_reports(folder: Path) -> list[Path]:
+    """Write every report of a finished run into its folder, over those that are there.
+
+    Returns:
+        The files: `tables.md`, `tables.csv`, `tables.tex`, `tables.json`, `report.html`; `reproduce.md`,
+        `reproduce.csv` and `reproduce.json` where the run has been held against published figures.
+
+    Raises:
+        BadInput: the folder is no finished run's, or cannot be written.
+    """
+    run = read_run(folder)
+    document = tables(run)
+    written = [write(folder / file_name(each), TEXTS[each](document)) for each in _KEPT]
+    written.append(write_page(run, folder / HTML))
+    if (folder / f"{REPRODUCED}.json").exists():
+        written += write_reproduction(run, reference_of(folder))
+    return written
+
+
+def write_reproduction(run: Run, held: Reference) -> list[Path]:
+    """Write the three tables of a run that is held against published figures into its folder.
+
+    Returns:
+        The files: `reproduce.md`, `reproduce.csv`, `reproduce.json`.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    document = reproduced(run, held)
+    more = {
+        "published": [one.to_json() for one in held.published],
+        "databases": dict(held.databases),
+    }
+    texts = {
+        Format.MARKDOWN: markdown(document, f"Published figures and run {document.run_id}"),
+        Format.CSV: csv_text(document),
+        Format.JSON: json_text(document, **more),
+    }
+    return [write(run.folder / f"{REPRODUCED}.{SUFFIXES[each]}", text) for each, text in texts.items()]
+
+
+def file_name(kind: Format, by: Sequence[By] = ()) -> str:
+    """What a file of the tables is called."""
+    return f"{'-by-'.join(['tables', *by])}.{SUFFIXES[kind]}"
+
+
+def write(path: Path, text: str) -> Path:
+    """Write a report, whole or not at all.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    try:
+        replace(path, text)
+    except OSError as error:
+        raise BadInput(
+            f"{path}: cannot be written ({error.strerror}); choose another place with --to"
+        ) from error
+    return path
+
+
+def write_page(run: Run, path: Path) -> Path:
+    """Write the HTML report.
+
+    Raises:
+        BadInput: questions or previews cannot be read, or the file cannot be written.
+    """
+    from harness.report.html import write_html  # noqa: PLC0415 - few ask for it, and it has much to import
+
+    try:
+        write_html(run, read_questions(run.folder), read_previews(run.folder), path)
+    except OSError as error:
+        raise BadInput(
+            f"{path}: cannot be written ({error.strerror}); choose another place with --to"
+        ) from error
+    return path

@@ -1,0 +1,168 @@
+"""A run folder read back: what was run, what came of it, and what readers of a report want to see."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from harness.benchmark import Question
+from harness.figures.summary import SCHEMA_VERSION
+from harness.outcomes import PairResult
+from harness.preview import Preview
+from harness.readers.textfiles import Faults, parse_json, read_json, read_text, refuse
+from harness.words import Dialect, Difficulty
+
+MANIFEST = "manifest.json"
+QUESTIONS = "questions.jsonl"
+RESULTS = "results.jsonl"
+PREVIEWS = "previews.jsonl"
+SUMMARY = "summary.json"
+LATEST = "latest"
+
+Key = tuple[Dialect, str, str]
+"""What tells a pair from the others of a run: dialect, predictor and the question's key."""
+
+
+Record = TypeVar("Record")
+
+AGAIN = "the run folder was changed or cut off: run it again"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run, read back from its folder."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    results: Sequence[PairResult]
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder back: what scores are computed from.
+
+    Raises:
+        BadInput: it is none, or of a run that was broken off, of another version, or damaged.
+    """
+    manifest = read_manifest(folder)
+    if not (folder / SUMMARY).exists():
+        refuse(folder, f"has no {SUMMARY}: the run was broken off", "repeat its command with --resume")
+    summary = _object(folder / SUMMARY)
+    written = summary.get("schema_version")
+    if written != SCHEMA_VERSION:
+        fault = f"schema_version is {written}, and this version of bird-harness reads {SCHEMA_VERSION}"
+        refuse(folder / SUMMARY, fault, "run it again with this version")
+    results = read_results(folder)
+    try:
+        awaited = sum(score["questions"] for score in summary["scores"])
+    except (KeyError, TypeError):
+        refuse(folder / SUMMARY, "is damaged", AGAIN)
+    if len(results) != awaited:
+        refuse(folder / RESULTS, f"has {len(results)} results, {SUMMARY} {awaited}", AGAIN)
+    return Run(folder, manifest, results)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a run was asked to do, and on what.
+
+    Raises:
+        BadInput: the folder is no run's, or the file is damaged.
+    """
+    if not (folder / MANIFEST).exists():
+        refuse(folder, f"has no {MANIFEST}", f"name a run folder: results/<run id> or results/{LATEST}")
+    return _object(folder / MANIFEST)
+
+
+def read_results(folder: Path) -> list[PairResult]:
+    """The results of a run folder, in the order in which they were written, without previews.
+
+    Raises:
+        BadInput: the file is not there, or a line is no result or one that stood before.
+    """
+    file = read_text(folder / RESULTS)
+    return results_of(file.path, file.text)
+
+
+def read_questions(folder: Path) -> dict[str, Question]:
+    """The questions of a run by their keys, with the golds that were used; translated ones are in previews.
+
+    Raises:
+        BadInput: the file is not there, or a line is no question.
+    """
+    questions = _records(folder / QUESTIONS, _question)
+    return {question.key: question for question in questions}
+
+
+def read_previews(folder: Path) -> dict[Key, Preview]:
+    """Some of the rows of the pairs of a run, where there were any.
+
+    Raises:
+        BadInput: the file is not there, or a line is no preview.
+    """
+    return dict(_records(folder / PREVIEWS, _preview))
+
+
+def results_of(path: Path, text: str) -> list[PairResult]:
+    """The results in `text`, which stands in the file `path`.
+
+    Raises:
+        BadInput: a line is no result, or one that stood before.
+    """
+    faults = Faults(path, "line")
+    results: dict[Key, PairResult] = {}
+    for number, line in _lines(text):
+        try:
+            result = PairResult.from_json(parse_json(line))
+            is_complete = all(isinstance(score, int | float) for score in result.scores.values())
+        except _DAMAGED:
+            is_complete = False
+        if not is_complete:
+            faults.add(number, "not a result of this version", AGAIN)
+            continue
+        if key_of(result) in results:
+            faults.add(f"{number} (question {result.question})", "a second result of a pair", AGAIN)
+        results[key_of(result)] = result
+    faults.stop()
+    return list(results.values())
+
+
+def key_of(result: PairResult) -> Key:
+    """What tells a result from the others of its run."""
+    return result.dialect, result.predictor, result.question
+
+
+_DAMAGED = (AttributeError, KeyError, TypeError, ValueError)
+
+
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines that hold something, by their numbers."""
+    # Not splitlines(): JSON strings may hold the other characters that it takes for line ends.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, line
+
+
+def _records(path: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
+    # A run without a question, or in which no gold returned rows.
+    text = "" if path.exists() and path.stat().st_size == 0 else read_text(path).text
+    for number, line in _lines(text):
+        try:
+            yield read(parse_json(line))
+        except _DAMAGED:
+            refuse(path, f"line {number}: not of this version", AGAIN)
+
+
+def _question(record: Any) -> Question:
+    gold = {Dialect(dialect): sql for dialect, sql in record["gold"].items()}
+    return Question(**{**record, "difficulty": Difficulty(record["difficulty"]), "gold": gold})
+
+
+def _preview(record: Any) -> tuple[Key, Preview]:
+    key = Dialect(record.pop("dialect")), record.pop("predictor"), record.pop("question")
+    return key, Preview.from_json(record)
+
+
+def _object(path: Path) -> dict[str, Any]:
+    content = read_json(read_text(path))
+    if not isinstance(content, dict):
+        refuse(path, "is not a JSON object", AGAIN)
+    return content

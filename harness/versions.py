@@ -1,0 +1,60 @@
+"""The engine versions and question sets that coverage is proven on: the one definition of that matrix.
+
+`.github/workflows/dialects.yml` has the same cells, and a test holds it against this module.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from harness.words import Dialect
+
+VERSIONS: Mapping[Dialect, tuple[str, ...]] = {
+    Dialect.MYSQL: ("8.4", "9.7"),
+    Dialect.POSTGRESQL: ("14", "15", "16", "17", "18"),
+}
+"""The versions that every change is held against."""
+
+SETS = ("sample", "mini_dev")
+"""The question sets: the first always, the other where its data are."""
+
+_OFFICIAL: Mapping[Dialect, str] = {Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One engine version."""
+
+    dialect: Dialect
+    version: str
+
+    @property
+    def image(self) -> str:
+        """Name of the official image."""
+        return f"{_OFFICIAL[self.dialect]}:{self.version}"
+
+    def to_json(self) -> dict[str, str]:
+        """As a CI matrix has it."""
+        return {"dialect": self.dialect, "version": self.version, "image": self.image}
+
+    def image_here(self, images: Sequence[str]) -> str | None:
+        """Which of `images` has this version: the official one, or one that `make images` built."""
+        for name in (_OFFICIAL[self.dialect], f"bird-harness/{self.dialect}"):
+            pattern = re.compile(rf"{re.escape(f'{name}:{self.version}')}(\.\d+)*(-[\w.-]+)?")
+            found = sorted(image for image in images if pattern.fullmatch(image))
+            if found:
+                return found[0]
+        return None
+
+
+def cells(dialects: Sequence[Dialect] = tuple(VERSIONS)) -> list[Cell]:
+    """The engine versions, oldest first."""
+    return [
+        Cell(dialect, version) for dialect in VERSIONS if dialect in dialects for version in VERSIONS[dialect]
+    ]
+
+
+def matrix_json() -> str:
+    """The whole matrix: `engines` (dialect, version, image) and `sets`."""
+    return json.dumps({"engines": [cell.to_json() for cell in cells()], "sets": list(SETS)}, indent=2)

@@ -1,0 +1,160 @@
+"""The page of `compare`: the figures, every question that flipped, and both sides of it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from harness.cli import main
+from harness.outcomes import Outcome, PairResult
+from harness.preview import preview
+from harness.runs.folder import RunFolder
+from harness.words import Dialect
+from tests.harness.html.conftest import View
+from tests.harness.html.made_up import HOSTILE, question, result
+from tests.harness.html.test_looks import violations
+from tests.test_project import ROOT, commands
+
+QUESTIONS = [question(number) for number in range(1, 13)]
+
+
+def sides(text: str = "SELECT 1") -> tuple[list[PairResult], list[PairResult]]:
+    """A is right on 1 to 6, B on 4 to 12: 3 are lost, 6 are won."""
+
+    def side(right: range, sql: str) -> list[PairResult]:
+        found = []
+        for asked in QUESTIONS:
+            is_right = asked.question_id in right
+            outcome = Outcome.MATCH if is_right else Outcome.MISMATCH
+            one = result(asked, "p", Dialect.SQLITE, outcome, sql)
+            rows = [(1, "gold")] if is_right else [(2, text)]
+            found.append(replace(one, preview=preview([(1, "gold")], rows)))
+        return found
+
+    return side(range(1, 7), text), side(range(4, 13), f"{text} /* B */")
+
+
+def write(parent: Path, name: str, results: list[PairResult]) -> Path:
+    with RunFolder(
+        parent, {"set": "sample", "metrics": ["ex", "soft_f1"]}, ["ex", "soft_f1"], QUESTIONS
+    ) as folder:
+        for one in results:
+            folder.add(one)
+        folder.finish()
+    return folder.path.rename(parent / name)
+
+
+@pytest.fixture
+def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    def page(text: str = "SELECT 1", *options: str) -> Path:
+        for name, results in zip("ab", sides(text), strict=True):
+            write(tmp_path, name, results)
+        path = tmp_path / "page.html"
+        arguments = [str(tmp_path / "a"), str(tmp_path / "b"), "--html", str(path), *options]
+        monkeypatch.setattr(sys, "argv", ["bird-harness", "compare", *arguments])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert stopped.value.code == (1 if "--fail-under" in options else 0)
+        return path
+
+    return page
+
+
+def test_the_figures_are_those_of_the_command(
+    view: View, compared: Callable[..., Path], tmp_path: Path
+) -> None:
+    path = compared("SELECT 1", "--json", str(tmp_path / "figures.json"), "--fail-under", "ex=99")
+    (figures,) = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))["comparisons"]
+    page = view(path).go()
+    cells = page.locator("tbody tr", has_text="EX").first.locator("td").all_inner_texts()
+    ex = figures["metrics"]["ex"]
+    assert cells[:3] == [
+        f"{ex['a']['total']:.2f}",
+        f"{ex['b']['total']:.2f}",
+        f"+{ex['difference']['total']:.2f}",
+    ]
+    assert cells[5].split()[0] == f"{ex['p']:.3f}"
+    assert cells[6:8] == ["3", "6"]
+    expect(page.locator(".fault")).to_contain_text("below 99 (--fail-under)")
+    expect(page.get_by_role("heading", name="flipped")).to_have_text("9 questions flipped")
+
+
+def test_a_flipped_question_shows_both_sides(view: View, compared: Callable[..., Path]) -> None:
+    viewer = view(compared())
+    page = viewer.go()
+    page.locator(".all .row a").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("How many are there? (1)")
+    assert viewer.hash() == "#/flip/0"
+    assert page.get_by_label("A: SQL", exact=True).inner_text().split() == ["SELECT", "1"]
+    expect(page.get_by_label("B: SQL", exact=True).locator("mark")).to_have_text("/* B */")
+    expect(page.get_by_label("Rows of A")).to_contain_text("the same set of rows as gold")
+    assert page.get_by_label("Rows of B").locator("tr.only").count() == 2
+    page.keyboard.press("j")
+    expect(page.get_by_role("heading", level=1)).to_have_text("How many are there? (2)")
+    page.keyboard.press("Escape")
+    expect(page.locator(".all .row.current")).to_have_attribute("aria-rowindex", "3")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_view_of_a_comparison_breaks_a_rule_of_accessibility(
+    view: View, compared: Callable[..., Path], scheme: str
+) -> None:
+    viewer = view(compared(), scheme=scheme)
+    assert {place: violations(viewer.go(place)) for place in ("", "#/flip/3", "#/flip/99", "#/run")} == {
+        "": [], "#/flip/3": [], "#/flip/99": [], "#/run": [],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_stay_texts_in_a_comparison(
+    view: View, compared: Callable[..., Path], text: str
+) -> None:
+    page = view(compared(text)).go("#/flip/0")
+    expect(page.locator("article h1")).to_be_visible()
+    assert page.locator("script").count() == 3
+    assert page.locator("img, [onerror]").count() == 0
+
+
+def test_two_sides_that_are_the_same_have_no_flips(
+    view: View, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path, "a", sides()[0])
+    path = tmp_path / "same.html"
+    monkeypatch.setattr(
+        sys, "argv", ["bird-harness", "compare", str(folder), str(folder), "--html", str(path)]
+    )
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 0
+    page = view(path).go()
+    expect(page.get_by_text("No question is right on one side and wrong on the other.")).to_be_visible()
+
+
+def test_a_page_that_cannot_be_written_is_bad_input(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(write(tmp_path, "a", sides()[0]))
+    path = str(tmp_path / "no" / "page.html")
+    monkeypatch.setattr(sys, "argv", ["bird-harness", "compare", folder, folder, "--html", path])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    assert "page.html: cannot be written" in capsys.readouterr().err
+
+
+def test_the_documented_command_writes_a_page_of_the_samples_run(view: View, tmp_path: Path) -> None:
+    (command,) = commands(ROOT / "docs" / "html-report.md")
+    program, *arguments = command.split()
+    assert program == ".venv/bin/bird-harness"
+    harness = Path(sys.executable).with_name("bird-harness")
+    for each in (["eval", "--dialect", "sqlite", "--driver", "direct"], arguments):
+        subprocess.run([harness, *each], cwd=tmp_path, capture_output=True, check=True)
+    page = view(tmp_path / "results" / "comparison.html").go()
+    expect(page.get_by_role("heading", level=2).first).to_have_text(
+        "careless on SQLite → every-fifth-wrong on SQLite"
+    )

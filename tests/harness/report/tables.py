@@ -1,0 +1,149 @@
+"""Tables that the tests make up, with names that every format has to bear."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from harness.benchmark import Question
+from harness.figures.summary import Score, summarize
+from harness.outcomes import GoldOrigin, Outcome, PairResult
+from harness.report.grids import Cell, Column, Document, Grid, Group, Kind, Row
+from harness.runs.folder import RunFolder
+from harness.words import Dialect, Difficulty
+
+HOSTILE = (
+    "a|b",
+    "[link](https://example.org) ![x](y)",
+    "*bold* _it_ `code` ~~gone~~ $x^2$",
+    "<script>alert(1)</script> &amp; @somebody #1",
+    "two\nlines\rand a\ttab",
+    "\x1b[31mred\x1b[0m \x07",
+    "[bold red]markup[/bold red] [/nothing]",
+    "\\end{tabular}\\input{/etc/passwd} 100% a&b #_~^{}",
+    "[2pt] * -- ``quoted'' \"x\"",
+    "=1+1,\"quoted\";'x'",
+    "\u202eright to left\u200b",
+    "été 模型 😀",
+    "half a character \ud83d",
+)
+
+
+def result(
+    question: int, predictor: str = "p", dialect: Dialect = Dialect.SQLITE, **scores: float
+) -> PairResult:
+    return PairResult(
+        dialect=dialect,
+        predictor=predictor,
+        question=str(question),
+        question_id=question,
+        db_id=("shop", "zoo")[question % 2],
+        difficulty=list(Difficulty)[question % 3],
+        outcome=Outcome.MATCH if scores.get("ex") == 1.0 else Outcome.MISMATCH,
+        scores=scores,
+        gold_origin=GoldOrigin.DATASET,
+    )
+
+
+def results(
+    predictors: Sequence[str] = ("p",), dialects: Sequence[Dialect] = tuple(Dialect), questions: int = 12
+) -> list[PairResult]:
+    """Every third answer is wrong; some of it is worth a part of Soft-F1."""
+    return [
+        replace(
+            result(
+                number,
+                predictor,
+                dialect,
+                ex=float(number % 3 != 1),
+                soft_f1=1.0 if number % 3 != 1 else number / 17,
+            ),
+            outcome=Outcome.MATCH if number % 3 != 1 else Outcome.PREDICTION_ERROR,
+        )
+        for predictor in predictors
+        for dialect in dialects
+        for number in range(questions)
+    ]
+
+
+def scores(predictors: Sequence[str] = ("p",), dialects: Sequence[Dialect] = tuple(Dialect)) -> list[Score]:
+    return summarize(results(predictors, dialects), ["ex", "soft_f1"])
+
+
+def question(number: int, sql: str = "SELECT 1") -> Question:
+    difficulty = list(Difficulty)[number % 3]
+    db_id = ("shop", "zoo")[number % 2]
+    return Question(str(number), number, db_id, "Why?", "", difficulty, {Dialect.SQLITE: sql})
+
+
+MANIFEST = {
+    "set": "sample",
+    "questions": 12,
+    "profile": "official",
+    "metrics": ["ex", "soft_f1"],
+    "extract": "none",
+    "limits": {"seconds": 30.0},
+    "engines": {"sqlite": {"version": "3.50 | _x_", "settings": {}}},
+    "predictions": [{"predictor": "p"}],
+    "left_out": [],
+}
+
+
+def write_run(
+    parent: Path, of: Sequence[PairResult], questions: Sequence[Question] = (), **manifest: object
+) -> Path:
+    """A finished run with these results."""
+    asked = questions or [question(number) for number in range(12)]
+    with RunFolder(parent, MANIFEST | manifest, ["ex", "soft_f1"], asked) as folder:
+        for one in of:
+            folder.add(one)
+        folder.finish()
+    return folder.path
+
+
+EX = Column("total", "ex", "difficulty", "total", short="tot", is_total=True, has_interval=True)
+ROWS = Column("EX", "ex", "database", has_questions=True)
+
+
+def document(grid: Grid) -> Document:
+    return Document("r1", ("sample: 3 questions",), (grid,))
+
+
+def grid(*names: str) -> Grid:
+    """Two engines; the second has nothing of the first predictor, and no figure of the others."""
+    simple = Column("simple", "ex", "difficulty", "simple", short="simp")
+    return Grid(
+        "EX (%)",
+        ("predictor",),
+        (
+            Group("SQLite", (simple, EX), Dialect.SQLITE),
+            Group("MySQL", (EX,), Dialect.MYSQL),
+        ),
+        tuple(
+            Row(
+                (name,),
+                (
+                    Cell(50.0, questions=2),
+                    Cell(100 / 3, (6.149, 79.2345), 3),
+                    None if number == 0 else Cell(None, None, 0),
+                ),
+                name,
+            )
+            for number, name in enumerate(names)
+        ),
+        ("note:", "  1: a | b"),
+    )
+
+
+COUNTS = Grid(
+    "Outcomes (pairs)",
+    ("predictor", "engine"),
+    (Group("", (Column("prediction error", "pairs", "outcome", "prediction_error", Kind.COUNT),)),),
+    (Row(("p", "SQLite"), (Cell(7),), "p", Dialect.SQLITE),),
+)
+
+DIFFERENCES = Grid(
+    "Difference",
+    ("predictor",),
+    (Group("SQLite", (Column("EX", "ex", "difference", "total", Kind.DIFFERENCE),), Dialect.SQLITE),),
+    tuple(Row((name,), (Cell(value),), name) for name, value in (("a", 1.234), ("b", -1.5), ("c", -1e-9))),
+)

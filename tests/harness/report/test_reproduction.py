@@ -1,0 +1,230 @@
+"""Published figures beside ours: what is read, what is said of the databases, and the three tables."""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.figures.summary import summarize
+from harness.published import (
+    METRICS_PUBLISHED,
+    Provenance,
+    Published,
+    provenance,
+    read_published,
+    said_of,
+)
+from harness.readers.question_sets import load_set
+from harness.report.reproduction import Reference, reproduction
+from harness.report.writing import write_reports, write_reproduction
+from harness.reproduce import Reproduction, reproduce
+from harness.runs.reading import LATEST, read_run
+from harness.words import Dialect
+from loaders.packages.manifest import find_published
+from tests.harness.report.tables import result, results, scores, write_run
+
+HEAD = "predictor,file_stem,sqlite,mysql,postgresql\n"
+
+
+def write_published(home: Path, text: str, name: str = "ex") -> Path:
+    (home / "published").mkdir(exist_ok=True)
+    path = home / "published" / f"{name}.csv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_published_tables_are_read_with_gaps(tmp_path: Path) -> None:
+    write_published(tmp_path, HEAD + "The P,p,50.00,,12.5\n")
+    write_published(tmp_path, HEAD + '"A, B",q,1,2,3\n', "r_ves")
+    assert read_published(tmp_path) == [
+        Published("ex", "The P", "p", {Dialect.SQLITE: 50.0, Dialect.POSTGRESQL: 12.5}),
+        Published("r_ves", "A, B", "q", {Dialect.SQLITE: 1.0, Dialect.MYSQL: 2.0, Dialect.POSTGRESQL: 3.0}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "fragment"),
+    [
+        ("", "is empty"),
+        (HEAD, "its columns are not predictor,file_stem,sqlite,mysql,postgresql"),
+        ("a,b\n1,2\n", "its columns are not"),
+        (HEAD + "P,p,many,,\n", "line 2: a total is no number"),
+        (HEAD + "P,p,1,2,nan\n", "line 2: a total is no number"),
+        (HEAD + "P,p,1,2,3\nQ,p,1,2,3\n", "line 3: a second row of p"),
+        (HEAD + "P,,1,2,3\n", "line 2: has no predictor or no file_stem"),
+        (HEAD + "P\n", "line 2: has no predictor or no file_stem"),
+    ],
+)
+def test_a_wrong_table_is_one_clear_error(tmp_path: Path, text: str, fragment: str) -> None:
+    path = write_published(tmp_path, text)
+    with pytest.raises(BadInput, match=fragment) as error:
+        read_published(tmp_path)
+    assert str(path) in str(error.value)
+
+
+def test_no_table_at_all_says_where_they_are_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"published: has none of ex\.csv, soft_f1\.csv, r_ves\.csv"):
+        read_published(tmp_path)
+
+
+SAID = [
+    (["published"], "1 of 1 databases have the digests of published ones."),
+    (["published", "unknown"], "1 of 2 .* of 1 nobody has named a digest \\(d1\\)\\.$"),
+    (
+        ["published", "other"],
+        "^Not Mini-Dev results: 1 of 2 databases are not the published ones \\(d1\\)\\.",
+    ),
+    (["other", "unknown"], "^Not Mini-Dev results: .*of 1 nobody has named a digest \\(d1\\)"),
+]
+
+
+@pytest.mark.parametrize(("states", "expected"), SAID)
+def test_it_is_said_whether_the_databases_are_the_published_ones(states: list[str], expected: str) -> None:
+    databases = {f"d{number}": Provenance(state) for number, state in enumerate(states)}
+    assert re.search(expected, said_of(databases))
+
+
+def test_databases_are_told_apart_by_their_digests() -> None:
+    sample = load_set("sample")
+    first, second, *_ = sample.db_ids
+    digest = hashlib.sha256(sample.database(first).sqlite_path.read_bytes()).hexdigest()
+    known = {
+        f"dev_databases/{first}/{first}.sqlite": digest,
+        f"dev_databases/{second}/{second}.sqlite": digest,
+    }
+    found = provenance(sample, known)
+    assert list(found) == list(sample.db_ids)
+    assert (found[first], found[second]) == (Provenance.PUBLISHED, Provenance.OTHER)
+    assert set(list(found.values())[2:]) <= {Provenance.UNKNOWN}
+
+
+HELD = Reference(
+    [
+        Published("ex", "The P", "p", {Dialect.SQLITE: 66.0, Dialect.MYSQL: 10.0}),
+        Published("ex", "Absent", "absent", {Dialect.SQLITE: 50.0}),
+        Published("r_ves", "The P", "p", {Dialect.SQLITE: 60.0}),
+    ],
+    {"shop": Provenance.OTHER},
+)
+
+
+def test_the_three_tables_are_published_ours_and_ours_minus_published() -> None:
+    document = reproduction("r1", ["a fact"], scores(["p", "unpublished"], [Dialect.SQLITE]), HELD)
+    published, ours, difference = document.grids
+    found = {
+        grid.title: [
+            [row.labels[0], *(cell and cell.value and round(cell.value, 2) for cell in row.cells)]
+            for row in grid.rows
+        ]
+        for grid in document.grids
+    }
+    assert [group.head for group in published.groups] == ["SQLite", "MySQL"]
+    assert [column.head for column in published.columns] == ["EX", "R-VES"] * 2
+    assert found["Published (%)"] == [["The P", 66.0, 60.0, 10.0, None], ["Absent", 50.0, None, None, None]]
+    assert [column.head for column in ours.columns] == ["EX", "Soft-F1"]
+    assert found["Ours (%)"][0][:2] == ["The P", 66.67]
+    assert len(found["Ours (%)"]) == 1
+    assert ours.notes == (
+        "There are no predictions here of Absent.",
+        "No figures are published for unpublished.",
+    )
+    assert found["Ours \N{MINUS SIGN} published"] == [["The P", 0.67, None]]
+    assert difference.notes == ("1 of 1 published figures lie within the 95 % interval of ours.",)
+    assert document.facts[0] == "a fact"
+    assert document.facts[1].startswith("Not Mini-Dev results")
+
+
+def test_stable_r_ves_is_held_against_the_published_r_ves() -> None:
+    timed = [result(number, ex=1.0, r_ves_stable=0.5) for number in range(4)]
+    document = reproduction("r1", [], summarize(timed, ["ex", "r_ves_stable"]), HELD)
+    published, ours, difference = ([column.metric for column in grid.columns] for grid in document.grids)
+    assert (published[:2], ours) == (["ex", "r_ves"], ["ex", "r_ves_stable"])
+    assert difference == ours
+    assert [cell and cell.value for cell in document.grids[2].rows[0].cells] == [34.0, -10.0]
+
+
+def test_the_tables_are_made_again_from_the_run_folder_alone(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "runs", results(["p"]))
+    written = write_reproduction(read_run(folder), HELD)
+    before = {path.name: path.read_bytes() for path in written}
+    assert sorted(before) == ["reproduce.csv", "reproduce.json", "reproduce.md"]
+    moved = tmp_path / "moved"
+    shutil.move(folder, moved)
+    for name in ("reproduce.csv", "reproduce.md"):
+        (moved / name).unlink()
+    again = {path.name: path.read_bytes() for path in write_reports(moved)}
+    assert {name: again[name] for name in before} == before
+    (moved / "reproduce.json").write_text('{"published": 1, "databases": {}}', encoding="utf-8")
+    with pytest.raises(BadInput, match=r"reproduce\.json: is not of this version"):
+        write_reports(moved)
+
+
+def figures(folder: Path) -> dict[tuple[str, str, str, str], float]:
+    """The figures of `reproduce.csv` by metric, predictor, engine and table."""
+    with (folder / "reproduce.csv").open(encoding="utf-8", newline="") as file:
+        return {
+            (row["metric"], row["predictor"], row["engine"], row["by"]): float(row["value"])
+            for row in csv.DictReader(file)
+        }
+
+
+def check(home: Path, folder: Path, engine: Dialect) -> None:
+    """The tables of a run against the published files and the run's own summary."""
+    found = figures(folder)
+    summary: Mapping[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    for metric in METRICS_PUBLISHED:
+        with (home / "published" / f"{metric}.csv").open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                for dialect in Dialect:
+                    shown = found.get((metric, row["file_stem"], dialect, "published"))
+                    assert shown == (float(row[dialect]) if row[dialect] else None)
+    ours = {key[:3]: value for key, value in found.items() if key[3] == "ours"}
+    assert ours == {
+        (metric, score["predictor"], engine): levels["total"]
+        for score in summary["scores"]
+        for metric, levels in score["metrics"].items()
+    }
+    differences = {key[:3]: value for key, value in found.items() if key[3] == "difference"}
+    assert differences == {key: value - found[*key, "published"] for key, value in ours.items()}
+
+
+@pytest.mark.bird
+def test_published_predictions_of_the_kit_are_held_against_the_published_figures(
+    bird_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BIRD_HOME", str(bird_home))
+    asked = Reproduction(dialects=[Dialect.SQLITE], limit=12, out=tmp_path)
+    said: list[str] = []
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        assert reproduce(asked, said.append, Console(file=nowhere)) == 0
+    folder = tmp_path / LATEST
+    check(bird_home, folder, Dialect.SQLITE)
+    assert len({key[1] for key in figures(folder) if key[3] == "ours"}) == 13
+    states = provenance(load_set("mini_dev", bird_home).limit(12), find_published("mini_dev").files)
+    assert said_of(states) in said
+
+
+@pytest.mark.bird
+@pytest.mark.engine
+def test_published_predictions_are_held_against_the_published_figures_on_a_server(
+    bird_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
+    monkeypatch.setenv("BIRD_HOME", str(bird_home))
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
+    monkeypatch.setenv(f"BIRD_{server.dialect.upper()}_DSN", address)
+    asked = Reproduction(dialects=[server.dialect], limit=5, out=tmp_path)
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        assert reproduce(asked, lambda _: None, Console(file=nowhere)) == 0
+    check(bird_home, tmp_path / LATEST, server.dialect)
+    assert len({key[1] for key in figures(tmp_path / LATEST) if key[3] == "ours"}) == 9

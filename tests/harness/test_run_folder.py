@@ -1,0 +1,114 @@
+"""What a run folder has beside the scores: questions, the texts that were run, and some of the rows."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.benchmark import Question
+from harness.drivers import score
+from harness.errors import BadInput
+from harness.outcomes import Outcome, PairResult
+from harness.plan import Request, prepare
+from harness.preview import Preview, Side
+from harness.readers.question_sets import load_set
+from harness.runs.folder import RunFolder
+from harness.runs.reading import (
+    LATEST,
+    PREVIEWS,
+    QUESTIONS,
+    key_of,
+    read_previews,
+    read_questions,
+    read_results,
+    read_run,
+)
+from harness.words import Dialect, Difficulty
+from tests.harness.run_folders import pair
+
+_PREVIEW = Preview(Side(2, 1, 1, 1, ((1,), (("Decimal", "2.5"),))), Side(1, 1, 0, 0, ((None,),)), "SELECT 1")
+_MANIFEST = {"set": "sample", "metrics": ["ex"]}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's predictions on SQLite."""
+    out = tmp_path_factory.mktemp("run")
+    request = Request(dialects=[Dialect.SQLITE], out=out, cache=False)
+    with prepare(request, say=print) as plan:
+        score(plan)
+    return out / LATEST
+
+
+def written(parent: Path, results: Sequence[PairResult], questions: Sequence[Question] = ()) -> Path:
+    folder = RunFolder(parent, _MANIFEST, ["ex"], questions)
+    for result in results:
+        folder.add(result)
+    folder.finish()
+    return folder.path
+
+
+def test_every_question_is_there_with_its_gold(run: Path) -> None:
+    questions = load_set("sample").questions
+    assert list(read_questions(run).values()) == list(questions)
+
+
+def test_every_pair_has_the_text_that_was_run(run: Path) -> None:
+    results = read_run(run).results
+    assert all(result.sql for result in results)
+    gold = {key: question.gold[Dialect.SQLITE] for key, question in read_questions(run).items()}
+    assert all(result.outcome is Outcome.MATCH for result in results if result.sql == gold[result.question])
+
+
+def test_previews_agree_with_outcomes(run: Path) -> None:
+    previews = read_previews(run)
+    results = {key_of(result): result for result in read_results(run)}
+    assert previews.keys() == results.keys()
+    for key, preview in previews.items():
+        ran = results[key].outcome in (Outcome.MATCH, Outcome.MISMATCH)
+        assert (preview.predicted is not None) == ran
+        if preview.predicted is not None:
+            differs = preview.gold.only or preview.predicted.only
+            assert (results[key].outcome is Outcome.MISMATCH) == bool(differs)
+
+
+def test_rows_are_not_in_the_results(run: Path) -> None:
+    lines = (run / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    assert all("preview" not in json.loads(line) for line in lines)
+
+
+def test_a_preview_and_a_text_come_back_as_they_were(tmp_path: Path) -> None:
+    result = replace(pair(1, ex=0.0), sql="SELECT '\N{BLACK HEART SUIT}\ud800\x00\u2028'", preview=_PREVIEW)
+    question = Question("1", 1, "d", "How\nmany?", "\ud800", Difficulty.SIMPLE, {Dialect.SQLITE: "SELECT 1"})
+    folder = written(tmp_path, [result], [question])
+    assert read_questions(folder) == {"1": question}
+    assert read_results(folder) == [replace(result, preview=None)]
+    assert read_previews(folder) == {key_of(result): _PREVIEW}
+
+
+def test_a_resumed_run_keeps_the_previews_of_what_it_keeps(tmp_path: Path) -> None:
+    done = [replace(pair(number, ex=0.0), preview=_PREVIEW) for number in (1, 2)]
+    broken = replace(pair(3), outcome=Outcome.HARNESS_ERROR, preview=_PREVIEW)
+    folder = RunFolder(tmp_path, _MANIFEST, ["ex"], [])
+    for result in (*done, broken):
+        folder.add(result)
+    folder.abort()
+    # As a kill leaves it: a line that is not whole.
+    with (folder.path / PREVIEWS).open("a") as file:
+        file.write('{"dialect": "sqlite", "predictor')
+    resumed = RunFolder.resume(folder.path, _MANIFEST, ["ex"])
+    again = replace(pair(3, ex=1.0), preview=replace(_PREVIEW, gold_sql=None))
+    resumed.add(again)
+    resumed.finish()
+    assert read_previews(folder.path) == {key_of(each): each.preview for each in (*done, again)}
+
+
+@pytest.mark.parametrize("name", [QUESTIONS, PREVIEWS])
+def test_a_damaged_file_is_named_with_its_line(tmp_path: Path, name: str) -> None:
+    folder = written(tmp_path, [pair(1, ex=0.0)])
+    (folder / name).write_text('\n{"key": 1}\n', encoding="utf-8")
+    read = read_questions if name == QUESTIONS else read_previews
+    with pytest.raises(BadInput, match=rf"{name}: line 2: .*run it again"):
+        read(folder)
