@@ -1,0 +1,59 @@
+"""Commands in the documentation that no test can run as they stand there, each with the reason.
+
+They are parsed instead: `tests/docs/test_commands.py` holds their options against the code.
+"""
+
+# ruff: noqa: E501 - a command stands here as it stands on its page
+from collections.abc import Mapping
+from enum import StrEnum
+
+
+class Why(StrEnum):
+    CI = ".ci/run does it as a part of another command, or with more options"
+    DOWNLOADS = "it downloads published data or packages"
+    DATA = "it reads published or large data that CI has in another place"
+    HOURS = "it measures for many minutes"
+    OWN = "it names the reader's own files, servers or runs"
+    CLUSTER = "it takes several machines; tests/harness/judging runs it on a cluster of one"
+
+
+ELSEWHERE: Mapping[str, Why] = {
+    "make test": Why.CI,
+    "make setup": Why.CI,
+    "make data SET=mini_dev": Why.DOWNLOADS,
+    "make data SET=dev": Why.DOWNLOADS,
+    "make data SET=mini_dev_2025": Why.DOWNLOADS,
+    'make load SET=mini_dev DIALECT=postgresql ARGS="--dump data/minidev/MINIDEV_postgresql/BIRD_dev.sql"': Why.DATA,
+    'make load SET=mini_dev DIALECT=mysql ARGS="--dump data/minidev/MINIDEV_mysql/BIRD_dev.sql"': Why.DATA,
+    'make data SET=mini_dev ARGS="--archive minidev.zip"': Why.OWN,
+    "pip install 'bird-harness[ray]'": Why.DOWNLOADS,
+    "bird-harness eval --ray local": Why.CLUSTER,
+    "bird-harness eval --ray 10.0.0.1:6379": Why.CLUSTER,
+    "bird-harness eval --ray auto": Why.CLUSTER,
+    "bird-harness eval --set mini_dev --predictions my_predictions --resume results/20261121T104530Z-1a2b3c": Why.OWN,
+    "make fuzz": Why.HOURS,
+    'make fuzz QUERIES=2000 SEED=5 ARGS="--dialect mysql --out results/fuzz-5.md"': Why.HOURS,
+    "python -m benchmarks.full_scale /data/full": Why.HOURS,
+    "python -m benchmarks.full_scale /data/tenth --scale 0.1": Why.HOURS,
+    'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect sqlite --workers 2 --runs 3': Why.HOURS,
+    'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect mysql --workers 2 --runs 3': Why.HOURS,
+    'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect postgresql --workers 2 --runs 3': Why.HOURS,
+    'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 2 --runs 1 --metrics ex,soft_f1,r_ves_stable --limit 20': Why.HOURS,
+    'python -m benchmarks.overhead --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 2 --runs 3': Why.HOURS,
+    'python -m benchmarks.scaling --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 1,2,4 --runs 3': Why.HOURS,
+    "python -m benchmarks.loading --set mini_dev --dialect postgresql --runs 3": Why.HOURS,
+    "python -m benchmarks.loading --set mini_dev --dialect mysql --db formula_1 --runs 1": Why.HOURS,
+    "python -m benchmarks.loading --set mini_dev --dialect postgresql --scale 1.0": Why.HOURS,
+    "bird-harness compare A B": Why.OWN,
+    "bird-harness compare results/before results/after": Why.OWN,
+    "bird-harness compare results/latest:gpt-4 results/latest:mixtral": Why.OWN,
+    "bird-harness compare results/latest:sqlite results/latest:postgresql": Why.OWN,
+    "bird-harness eval --set mini_dev --predictions answers/ --metrics ex,ts --variants 10": Why.DATA,
+    "bird-harness eval --set dev      --predictions answers/ --metrics ex,ts --variants my-variants/": Why.DATA,
+    "bird-harness twins --set mini_dev --to twins/seed-1": Why.DATA,
+    "bird-harness twins --set mini_dev --schema schema.json --to twins/seed-1": Why.DATA,
+    "bird-harness twins --schema shop.sqlite --questions shop.json --scale 0.5 --seed 7 --to twins/shop": Why.OWN,
+    "bird-harness eval  --set mini_dev --predictions answers/ --metrics ex,ts --variants twins": Why.DATA,
+    "git clone REPOSITORY bird-harness": Why.OWN,
+    "cd bird-harness": Why.OWN,
+}

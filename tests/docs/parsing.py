@@ -1,0 +1,103 @@
+"""Whether a command of the documentation is one that exists: parsed by what would run it, and not run."""
+
+import importlib
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+import typer.main
+
+from harness.cli import app
+from tests.docs.blocks import ROOT
+from tests.docs.reference.plugin import declared
+
+_ASSIGNMENT = re.compile(r"[A-Z_]+=.*")
+_VARIABLES = re.compile(r"^([A-Z]+) \?=", re.MULTILINE)
+
+
+def fault(command: str) -> str | None:
+    """What is wrong with a command; None where nothing is."""
+    words = shlex.split(command)
+    while words and _ASSIGNMENT.fullmatch(words[0]):
+        words = words[1:]
+    program, arguments = words[0].rpartition("/")[2], words[1:]
+    if program == "bird-harness":
+        return _of_group(arguments)
+    if program == "make":
+        return _of_make(arguments)
+    if program.startswith("python"):
+        return _of_module(arguments)
+    if program == "pytest":
+        return _of_pytest(arguments)
+    if program in {"pip", "uv"}:
+        return _of_install(arguments)
+    return None if program in {"git", "docker", "cd", "ls", "cat", "ray"} else f"{program} is not known here"
+
+
+def _of_group(arguments: Sequence[str]) -> str | None:
+    group: Any = typer.main.get_command(app)
+    if arguments[:1] == ["--version"] or arguments[-1:] == ["--help"]:
+        return None
+    command = group.commands.get(arguments[0]) if arguments else None
+    return _parsed(command, arguments[1:]) if command else f"bird-harness has no command {arguments[:1]}"
+
+
+def _parsed(command: Any, arguments: Sequence[str]) -> str | None:
+    try:
+        command.make_context(command.name, list(arguments))
+    except Exception as error:  # noqa: BLE001 - whatever the parser says is the fault
+        return f"{type(error).__name__}: {getattr(error, 'message', error)}"
+    return None
+
+
+def _of_make(arguments: Sequence[str]) -> str | None:
+    """The variables exist, and so do the options of what each target would call."""
+    known = {*_VARIABLES.findall((ROOT / "Makefile").read_text(encoding="utf-8")), "PYTHON"}
+    named = {argument.partition("=")[0] for argument in arguments if "=" in argument}
+    if named - known:
+        return f"make has no variable {', '.join(sorted(named - known))}"
+    dry = ["make", "-C", str(ROOT), "--no-print-directory", "-n", "-o", ".venv/.ready", *arguments]
+    done = subprocess.run(dry, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return done.stderr.strip()
+    printed = re.sub(r"\\\n\s*", "", done.stdout)
+    calls = [
+        line.strip() for line in printed.splitlines() if line.strip().startswith(".venv/bin/bird-harness")
+    ]
+    return next((found for call in calls if (found := fault(call))), None)
+
+
+def _of_module(arguments: Sequence[str]) -> str | None:
+    if arguments[:1] != ["-m"]:
+        return None if arguments and arguments[0].endswith(".py") else "python of what?"
+    name = arguments[1]
+    if name.partition(".")[0] != "benchmarks":
+        return None if importlib.util.find_spec(name) else f"there is no module {name}"
+    application = typer.Typer()
+    application.command()(importlib.import_module(name).main)
+    return _parsed(typer.main.get_command(application), arguments[2:])
+
+
+def _of_pytest(arguments: Sequence[str]) -> str | None:
+    """The plugin's options exist; others are pytest's own."""
+    known = {name for names, _ in declared() for name in names}
+    named = {argument.partition("=")[0] for argument in arguments if argument.startswith("--bird-")}
+    return f"the plugin has no option {', '.join(sorted(named - known))}" if named - known else None
+
+
+def _of_install(arguments: Sequence[str]) -> str | None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [
+        extra for argument in arguments for extra in re.findall(rf"{project['name']}\[(\w+)\]", argument)
+    ]
+    missing = [extra for extra in extras if extra not in project["optional-dependencies"]]
+    return f"there is no extra {', '.join(missing)}" if missing else None
+
+
+if __name__ == "__main__":
+    print(fault(" ".join(sys.argv[1:])))  # noqa: T201 - for trying a command

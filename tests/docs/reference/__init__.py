@@ -1,0 +1,49 @@
+"""The reference pages, written from the code. `python -m tests.docs.reference` renews `docs/reference`."""
+
+import sys
+from collections.abc import Iterable, Mapping
+
+from tests.docs.blocks import ROOT
+from tests.docs.reference.api import api
+from tests.docs.reference.command_line import cli, make
+from tests.docs.reference.plugin import plugin
+from tests.docs.reference.vocabularies import errors, vocabularies
+from tests.docs.reference.written import COMMAND
+
+HOME = ROOT / "docs" / "reference"
+
+
+def pages() -> Mapping[str, str]:
+    """Each page's text by its file name."""
+    return {
+        "cli.md": cli(),
+        "make.md": make(),
+        "api.md": api(),
+        "pytest-options.md": plugin(),
+        "words.md": vocabularies(),
+        "errors.md": errors(),
+    }
+
+
+def stale() -> list[str]:
+    """Names of pages that are not what the code says now, or that nothing writes."""
+    wanted = pages()
+    there = {path.name: path.read_text(encoding="utf-8") for path in HOME.glob("*.md")}
+    return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+
+
+def main(arguments: Iterable[str]) -> int:
+    """Write the pages, or with `--check` only say which are stale; 1 where any is."""
+    if "--check" in arguments:
+        old = stale()
+        if old:
+            sys.stderr.write(f"docs/reference: {', '.join(old)} not as the code has it; run `{COMMAND}`\n")
+        return 1 if old else 0
+    HOME.mkdir(parents=True, exist_ok=True)
+    wanted = pages()
+    for path in HOME.glob("*.md"):
+        if path.name not in wanted:
+            path.unlink()
+    for name, text in wanted.items():
+        (HOME / name).write_text(text, encoding="utf-8")
+    return 0

@@ -1,0 +1,106 @@
+"""The page of what programs may import."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.drivers import score
+from harness.evaluator import Answer, Evaluator
+from harness.outcomes import Judgement, PairResult
+from harness.plan import Plan, Request, prepare
+from tests.docs.reference.markdown import docstring
+from tests.docs.reference.written import WRITTEN
+
+_WIDTH = 80
+
+
+def api() -> str:
+    parts = [
+        WRITTEN,
+        "# Python\n",
+        "What a program may import. Everything else may change without notice.\n",
+        *_class(Evaluator, "harness", ("score", "close")),
+        *_class(Answer, "harness"),
+        *_class(Judgement, "harness.outcomes"),
+        "## Prediction files as a whole\n",
+        *_class(Request, "harness.plan", level="###"),
+        *_function(prepare, "harness.plan"),
+        *_class(Plan, "harness.plan", fields=False, level="###"),
+        *_function(score, "harness.drivers"),
+        *_class(PairResult, "harness.outcomes", level="###"),
+    ]
+    return "\n".join(parts)
+
+
+def _class(
+    kind: type, module: str, methods: Sequence[str] = (), *, fields: bool = True, level: str = "##"
+) -> Iterator[str]:
+    yield f"{level} {kind.__name__}\n"
+    yield f"`from {module} import {kind.__name__}`\n"
+    yield f"{docstring(kind)}\n"
+    if kind is Evaluator:
+        yield _signature(kind.__name__, inspect.signature(kind))
+    found = inspect.signature(kind).parameters.values() if hasattr(kind, "__dataclass_fields__") else ()
+    if fields and found:
+        yield "| field | type | default |\n|---|---|---|"
+        yield from (f"| `{each.name}` | `{_type(each.annotation)}` | {_of_field(each)} |" for each in found)
+        yield ""
+    for name in methods:
+        method = getattr(kind, name)
+        yield f"{level}# {name}\n"
+        yield _signature(f"{kind.__name__.lower()}.{name}", inspect.signature(method), skip=1)
+        yield f"{docstring(method)}\n"
+
+
+def _function(function: Callable[..., Any], module: str) -> Iterator[str]:
+    yield f"### {function.__name__}\n"
+    yield f"`from {module} import {function.__name__}`\n"
+    yield _signature(function.__name__, inspect.signature(function))
+    yield f"{docstring(function)}\n"
+
+
+def _signature(name: str, signature: inspect.Signature, skip: int = 0) -> str:
+    parameters, starred = [], False
+    for each in list(signature.parameters.values())[skip:]:
+        if each.kind is each.KEYWORD_ONLY and not starred:
+            parameters.append("*")
+            starred = True
+        parameters.append(
+            f"{each.name}: {_type(each.annotation)}" + (f" = {_literal(each)}" if _has(each) else "")
+        )
+    inner = ", ".join(parameters)
+    if len(inner) > _WIDTH:
+        inner = "\n    " + ",\n    ".join(parameters) + ",\n"
+    result = (
+        ""
+        if signature.return_annotation in {signature.empty, None}
+        else f" -> {_type(signature.return_annotation)}"
+    )
+    return f"```text\n{name}({inner}){result}\n```\n"
+
+
+def _has(parameter: inspect.Parameter) -> bool:
+    return parameter.default is not parameter.empty
+
+
+def _literal(parameter: inspect.Parameter) -> str:
+    default = parameter.default
+    if inspect.isfunction(default):
+        return "..."
+    if isinstance(default, tuple):
+        return repr(tuple(str(each) if isinstance(each, str) else each for each in default))
+    return repr(str(default)) if isinstance(default, str | Path) else str(default)
+
+
+def _of_field(parameter: inspect.Parameter) -> str:
+    if not _has(parameter):
+        return "required"
+    literal = _literal(parameter)
+    return "made anew" if "factory" in literal else f"`{literal}`"
+
+
+def _type(annotation: Any) -> str:
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"[a-z_][\w.]*\.(?=[A-Z])", "", text).replace("|", "or")

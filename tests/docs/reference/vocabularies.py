@@ -1,0 +1,111 @@
+"""The pages of closed vocabularies and of errors."""
+
+import ast
+import enum
+import inspect
+from collections.abc import Iterator
+from itertools import pairwise
+from types import ModuleType
+
+import harness.errors
+from dialects import errors as dialect_errors
+from dialects.coverage import answers
+from harness import outcomes, words
+from harness.errors import HarnessError
+from harness.metrics import METRICS
+from tests.docs.reference.markdown import cell, one_line
+from tests.docs.reference.written import WRITTEN
+
+_OF_OUTCOMES = """\
+What they mean, and their letters: [the run folder](../run-folder.md#resultsjsonl). Those that are not the
+predictor's are left out of `scored`.
+"""
+
+
+def vocabularies() -> str:
+    parts = [
+        WRITTEN,
+        "# Closed vocabularies\n",
+        "The words of results, tables and reports. A list is complete: there are no others.\n",
+        "## Dialects, profiles, difficulties\n",
+        *_enum(words.Dialect, words),
+        *_enum(words.Profile, words),
+        *_enum(words.Difficulty, words),
+        "## Outcomes\n",
+        _OF_OUTCOMES,
+        "| outcome | the predictor's |\n|---|---|",
+        *(f"| `{one}` | {'yes' if one.is_predictors else 'no'} |" for one in outcomes.Outcome),
+        "\n## Error classes\n",
+        "By which rules: [error classes](../error-classes.md).\n",
+        *_enum(outcomes.ErrorClass, outcomes),
+        "## Where gold comes from\n",
+        *_enum(outcomes.GoldOrigin, outcomes),
+        "## Reasons of coverage\n",
+        "Why an answer is not SQLite's ([coverage](../coverage.md)).\n",
+        *_enum(answers.Reason, answers),
+        "## Metrics\n",
+        "Definitions: [metrics](../metrics.md).\n",
+        "| name | title | engines |\n|---|---|---|",
+        *(
+            f"| `{each.name}` | {each.title} | {'SQLite' if each.is_of_sqlite else 'all'} |"
+            for each in METRICS.values()
+        ),
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _enum(kind: type[enum.Enum], module: ModuleType) -> Iterator[str]:
+    """Values and what stands below each of them in the source."""
+    said = _below(kind, module)
+    yield f"`{kind.__name__}`: {one_line(inspect.getdoc(kind) or '')}\n"
+    yield "| word | meaning |\n|---|---|" if said else "| word |\n|---|"
+    for member in kind:
+        yield f"| `{member.value}` |" + (f" {cell(said.get(member.name, ''))} |" if said else "")
+    yield ""
+
+
+def _below(kind: type[enum.Enum], module: ModuleType) -> dict[str, str]:
+    tree = ast.parse(inspect.getsource(module))
+    [body] = [
+        node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == kind.__name__
+    ]
+    said = {}
+    for node, after in pairwise(body):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(after, ast.Expr)
+            and isinstance(after.value, ast.Constant)
+        ):
+            [target] = node.targets
+            said[ast.unparse(target)] = one_line(str(after.value.value))
+    return said
+
+
+def errors() -> str:
+    parts = [
+        WRITTEN,
+        "# Errors\n",
+        "The command line prints the message, one line, and exits with the code.\n",
+        f"{one_line(inspect.getdoc(HarnessError) or '')}\n",
+        "| class | exit code | meaning |\n|---|---|---|",
+        *(
+            f"| `harness.errors.{kind.__name__}` | {kind.exit_code} | {cell(inspect.getdoc(kind) or '')} |"
+            for kind in _subclasses(harness.errors)
+        ),
+        "\n## Of a translation\n",
+        "| class | meaning |\n|---|---|",
+        *(
+            f"| `dialects.errors.{name}` | {cell(inspect.getdoc(kind) or '')} |"
+            for name, kind in sorted(vars(dialect_errors).items())
+            if inspect.isclass(kind) and kind.__module__ == dialect_errors.__name__
+        ),
+        "",
+    ]
+    return "\n".join(parts)
+
+
+def _subclasses(module: ModuleType) -> Iterator[type[HarnessError]]:
+    for kind in vars(module).values():
+        if inspect.isclass(kind) and issubclass(kind, HarnessError) and kind is not HarnessError:
+            yield kind

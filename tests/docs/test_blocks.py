@@ -1,0 +1,92 @@
+"""Blocks of the documentation that are no commands: code runs, data can be read."""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.provision import dsn
+from harness.words import Dialect
+from tests.docs.blocks import LANGUAGES, ROOT, Block, every_block
+
+_BLOCKS = every_block()
+
+EXAMPLE = ROOT / "docs" / "examples" / "pytest-project"
+"""What docs/pytest.md speaks of."""
+
+
+def of_language(*languages: str) -> list[Any]:
+    return [pytest.param(block, id=block.where) for block in _BLOCKS if block.language in languages]
+
+
+def test_every_block_says_what_it_is() -> None:
+    assert [block.where for block in _BLOCKS if block.language not in LANGUAGES] == []
+
+
+@pytest.mark.parametrize("block", of_language("python"))
+def test_python_runs(block: Block, tmp_path: Path) -> None:
+    """As a program, or as tests where it has any; beside a SQLite file and the page's other files."""
+    with closing(sqlite3.connect(tmp_path / "database.sqlite")) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER)")
+    for other in _BLOCKS:
+        if other.page == block.page and other.title and other.title != "output":
+            (tmp_path / other.title).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / other.title).write_text(other.text, encoding="utf-8")
+    if block.page.name == "pytest.md":
+        shutil.copytree(EXAMPLE, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / (block.title or "block.py")
+    path.write_text(block.text, encoding="utf-8")
+    has_tests = re.search(r"^\s*def test_", block.text, re.MULTILINE)
+    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)] if has_tests else [str(path)]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "json": json.loads,
+    "jsonl": lambda text: [json.loads(line) for line in text.splitlines()],
+    "toml": tomllib.loads,
+}
+
+
+@pytest.mark.parametrize("block", of_language(*READERS))
+def test_data_can_be_read(block: Block) -> None:
+    assert READERS[block.language](block.text)
+
+
+@pytest.mark.parametrize("block", of_language("yaml"))
+def test_yaml_can_be_read_and_workflows_follow_githubs_schema(block: Block, tmp_path: Path) -> None:
+    content = yaml.safe_load(block.text)
+    if "jobs" in content:
+        workflow = tmp_path / "workflow.yml"
+        workflow.write_text(block.text, encoding="utf-8")
+        checker = Path(sys.executable).with_name("check-jsonschema")
+        arguments = ["--builtin-schema", "vendor.github-workflows", str(workflow)]
+        done = subprocess.run([checker, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("block", of_language("ini"))
+def test_variables_are_ones_that_the_code_reads(block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "harness").rglob("*.py"))
+    outside = {"HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "PIP_INDEX_URL", "UV_DEFAULT_INDEX"}
+    for line in block.text.splitlines():
+        name, _, value = line.partition("=")
+        monkeypatch.setenv(name, value.strip('"'))
+        assert name in outside or name in code or name in {dsn.variable(each) for each in Dialect}, line
+    for dialect in (Dialect.MYSQL, Dialect.POSTGRESQL):
+        dsn.all_from_environment(dialect)

@@ -1,0 +1,203 @@
+"""Every command of the documentation is run: here, by `.ci/run`, or it is named with the reason why not."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.engines.server import Server
+from harness.provision.dsn import variable
+from tests.docs.blocks import PAGES, ROOT, Block, blocks, commands, every_block
+from tests.docs.elsewhere import ELSEWHERE
+from tests.docs.parsing import fault
+
+ON_SERVERS = frozenset(
+    f"docs/{name}.md"
+    for name in (
+        "examples/pytest-project/README",
+        "how-to/ci",
+        "how-to/database",
+        "how-to/predictions",
+        "how-to/servers",
+        "pytest",
+        "tutorial",
+    )
+)
+"""Pages whose commands need MySQL and PostgreSQL."""
+
+BEFORE: Mapping[str, Sequence[str]] = {
+    "docs/html-report.md": ("make eval",),
+    "docs/pytest.md": ("cp -r ../bird-harness/loaders/sample/predictions answers",),
+}
+"""What a page takes to have happened."""
+
+PLACES: Mapping[str, str] = {
+    "docs/pytest.md": "another-project",
+    "docs/examples/pytest-project/README.md": "pytest-project",
+}
+"""Where a page's commands run, if not in the checkout."""
+
+EXAMPLE = ROOT / "docs" / "examples" / "pytest-project"
+
+_CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+_SERVERS = ("make up", "make down")
+_OWN = {".git", ".env", "results", "data", "site", "tests"}
+"""Of a checkout, what a new user's copy does not have or no command of the documentation needs."""
+
+
+def is_in_ci(command: str) -> bool:
+    return bool(re.search(rf"^ *(?:[A-Z_]+=\S+ )*{re.escape(command)}( 2>&1.*| \|\|.*)?$", _CI, re.MULTILINE))
+
+
+def of_page(page: Path) -> list[str]:
+    return [command for block in blocks(page) if block.language == "console" for command in commands(block)]
+
+
+def to_run(page: Path) -> list[str]:
+    """What is run here: in a page that needs servers all of it, but not their start and end."""
+    needs_all = name_of(page) in ON_SERVERS
+    return [
+        command
+        for command in of_page(page)
+        if command not in ELSEWHERE
+        and not (is_in_ci(command) and (not needs_all or command.startswith(_SERVERS)))
+    ]
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def params(*, servers: bool) -> list[Any]:
+    """The pages with commands that are run here."""
+    pages = [page for page in PAGES if to_run(page) and (name_of(page) in ON_SERVERS) is servers]
+    return [pytest.param(page, id=name_of(page)) for page in pages]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder that looks like a fresh clone whose `make setup` has run."""
+    folder = tmp_path / "bird-harness"
+    folder.mkdir()
+    for path in ROOT.iterdir():
+        if path.name not in _OWN and not path.name.endswith("_cache"):
+            (folder / path.name).symlink_to(path)
+    shutil.copytree(EXAMPLE, tmp_path / EXAMPLE.name)
+    # What it installs would be this environment, which runs the tests.
+    make = tmp_path / "bin" / "make"
+    make.parent.mkdir()
+    make.write_text(
+        f'#!/bin/sh\nexec {shutil.which("make")} --old-file=.venv/.ready "$@"\n', encoding="utf-8"
+    )
+    make.chmod(0o755)
+    return folder
+
+
+def run(page: Path, folder: Path, servers: Mapping[str, str]) -> None:
+    """Run a page's commands in their order, with the files and the output that it shows."""
+    shown = blocks(page)
+    place = folder.parent / PLACES.get(name_of(page), folder.name)
+    place.mkdir(exist_ok=True)
+    for block in shown:
+        if block.title and block.title != "output":
+            path = folder / block.title
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(block.text, encoding="utf-8")
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))
+    }
+    environment |= {
+        "BIRD_STORE": str(folder.parent / "store.sqlite"),
+        "BIRD_STATE": str(folder.parent / "state"),
+        "BIRD_PROVISION": "dsn",
+        "PATH": f"{folder.parent / 'bin'}:{ROOT / '.venv' / 'bin'}:{environment['PATH']}",
+        **servers,
+    }
+    printed: list[str] = []
+    for command in (*BEFORE.get(name_of(page), ()), *to_run(page)):
+        done = subprocess.run(
+            ["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+        printed += [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+    for block in shown:
+        if block.title == "output":
+            missing = [
+                line for line in block.text.splitlines() if line.strip() and line.rstrip() not in printed
+            ]
+            assert missing == [], block.where
+
+
+@pytest.mark.parametrize("page", params(servers=False))
+def test_the_commands_of_a_page_do_what_it_says(page: Path, checkout: Path) -> None:
+    run(page, checkout, {})
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("page", params(servers=True))
+def test_the_commands_of_a_page_do_what_it_says_on_servers(
+    page: Path, checkout: Path, mysql_server: Server, postgresql_server: Server
+) -> None:
+    run(page, checkout, {variable(each.dialect): dsn(each) for each in (mysql_server, postgresql_server)})
+
+
+def dsn(server: Server) -> str:
+    return f"{server.dialect}://{server.user}:{server.password}@{server.address}"
+
+
+def test_what_is_not_run_is_still_in_the_documentation() -> None:
+    written = {command for page in PAGES for command in of_page(page)}
+    assert ELSEWHERE.keys() - written == set()
+    assert [command for command in ELSEWHERE if is_in_ci(command)] == []
+
+
+@pytest.mark.parametrize("command", sorted({command for page in PAGES for command in of_page(page)}))
+def test_a_command_has_options_that_exist(command: str) -> None:
+    assert fault(command) is None
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("bird-harness evaluate", "no command"),
+        ("bird-harness eval --sett sample", "No such option"),
+        ("bird-harness eval --driver none", "none"),
+        ("make evil", "evil"),
+        ("make eval DIALEKT=mysql", "DIALEKT"),
+        ("make eval ARGS=--fast", "No such option"),
+        ("python -m benchmarks.evaluation --fast", "No such option"),
+        ("pip install 'bird-harness[none]'", "none"),
+        ("pytest --bird-prediction a", "--bird-prediction"),
+        ("pytest-bird", "not known"),
+    ],
+)
+def test_a_command_that_does_not_exist_is_found(command: str, says: str) -> None:
+    assert says in (fault(command) or "")
+
+
+def test_ci_is_asked_for_whole_commands() -> None:
+    assert is_in_ci("make eval")
+    assert is_in_ci("make load DIALECT=all")
+    assert not is_in_ci("make load")
+
+
+def test_every_page_has_the_blocks_that_it_shows() -> None:
+    """The pattern that finds blocks misses none."""
+    for page in PAGES:
+        fences = re.findall(r"^ *```", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert len(fences) == 2 * len(blocks(page)), page
+
+
+def outputs() -> list[Block]:
+    return [block for block in every_block() if block.language == "text" and block.title != "output"]
+
+
+@pytest.mark.parametrize("block", outputs(), ids=lambda block: block.where)
+def test_commands_are_not_hidden_in_text(block: Block) -> None:
+    programs = r"^\s*\$?\s*((make|bird-harness|python3?|pip|uv|pytest|docker|git) |BIRD_\w+=)"
+    assert re.search(programs, block.text, re.MULTILINE) is None

@@ -1,0 +1,149 @@
+"""The built site: complete, whole, and by itself."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+import yaml
+
+from tests.docs.blocks import ROOT
+
+DOCS = ROOT / "docs"
+CONFIGURATION = ROOT / "mkdocs.yml"
+
+_ASSETS = {"script": "src", "img": "src", "iframe": "src", "source": "src", "link": "href"}
+"""Elements that a browser loads something for, and where they say what."""
+_NOT_LOADED = {"canonical", "prev", "next", "alternate"}
+_IN_SCRIPT = re.compile(r"""\bsrc\s*=\s*\\?["'](?:https?:)?//[^"']+""")
+_IN_CSS = re.compile(r"""(?:url\(|@import)\s*["']?\s*(?:https?:)?//""")
+
+
+class Page(HTMLParser):
+    """What one page loads, where it leads, and where one can be led to in it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        said = {name: value or "" for name, value in attrs}
+        self.anchors |= {said[name] for name in ("id", "name") if said.get(name)}
+        if tag == "a" and "href" in said:
+            self.links.append(said["href"])
+        address = said.get(_ASSETS.get(tag, ""))
+        if address and said.get("rel") not in _NOT_LOADED:
+            self.loads.append(address)
+
+
+def in_nav(entries: list[Any]) -> Iterator[str]:
+    for entry in entries:
+        for value in entry.values() if isinstance(entry, dict) else [entry]:
+            yield from [value] if isinstance(value, str) else in_nav(value)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `make docs` does, in a folder of its own."""
+    folder = tmp_path_factory.mktemp("site")
+    shutil.copytree(DOCS, folder / "docs")
+    shutil.copy(CONFIGURATION, folder)
+    builder = Path(sys.executable).with_name("zensical")
+    done = subprocess.run(
+        [builder, "build", "--strict", "--clean"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def pages(built: Path) -> dict[Path, Page]:
+    return {path: Page(path.read_text(encoding="utf-8")) for path in built.rglob("*.html")}
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = sorted(in_nav(yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))["nav"]))
+    assert listed == sorted(
+        str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md") if not is_example(path)
+    )
+
+
+def is_example(path: Path) -> bool:
+    """Whether a file belongs to an example project, which is linked to and not a page."""
+    return path.is_relative_to(DOCS / "examples")
+
+
+def test_every_page_is_built(pages: dict[Path, Page], built: Path) -> None:
+    wanted = {
+        path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md") if not is_example(path)
+    }
+    assert wanted - {path.relative_to(built) for path in pages} == set()
+
+
+def test_links_and_anchors_lead_somewhere(pages: dict[Path, Page], built: Path) -> None:
+    broken = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or path.name == "404.html":
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            anchor = unquote(parts.fragment)
+            if not target.exists() or (anchor and target in pages and anchor not in pages[target].anchors):
+                broken.append(f"{path.relative_to(built)}: {link}")
+    assert broken == []
+
+
+def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page], built: Path) -> None:
+    outside = [
+        f"{path.relative_to(built)}: {address}"
+        for path, page in pages.items()
+        for address in page.loads
+        if urlsplit(address).netloc
+    ]
+    # Scripts may write elements, too.
+    outside += [
+        f"{path.relative_to(built)}: {found}"
+        for path in pages
+        for found in _IN_SCRIPT.findall(path.read_text(encoding="utf-8"))
+    ]
+    outside += [
+        str(path.relative_to(built))
+        for path in built.rglob("*.css")
+        if _IN_CSS.search(path.read_text(encoding="utf-8"))
+    ]
+    assert outside == []
+
+
+@pytest.mark.parametrize(
+    ("added", "says"),
+    [
+        ("[there](nowhere.md)", "page does not exist"),
+        ("[there](metrics.md#nowhere)", "anchor does not exist"),
+    ],
+)
+def test_a_broken_link_fails_the_build(added: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    for name in ("index.md", "metrics.md"):
+        (tmp_path / "docs" / name).write_text(
+            f"# {name}\n\n{added if name == 'index.md' else ''}\n", encoding="utf-8"
+        )
+    content = yaml.safe_load(CONFIGURATION.read_text(encoding="utf-8"))
+    content["nav"] = ["index.md", "metrics.md"]
+    (tmp_path / CONFIGURATION.name).write_text(yaml.safe_dump(content), encoding="utf-8")
+    builder = Path(sys.executable).with_name("zensical")
+    done = subprocess.run(
+        [builder, "build", "--strict", "--clean"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode != 0
+    assert says in done.stdout + done.stderr
