@@ -13,6 +13,10 @@ from harness.errors import EngineUnavailable
 from harness.words import Dialect
 from tests.reasons import Reason, skip
 
+# What `make test ARGS=...` was given is none of the business of a `make` that a test runs.
+for _name in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "ARGS"):
+    os.environ.pop(_name, None)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
