@@ -15,7 +15,6 @@ from harness.judging.golds import Gold, Golds
 from harness.judging.scoring import Scoring
 from harness.judging.sheets import Judged, Setup, Sheet, explain
 from harness.known.codec import decode, encode
-from harness.known.lasting import Lasting, lasting
 from harness.metrics.strict import Answers
 from harness.once import Once
 from harness.outcomes import GoldOrigin, Judgement, Outcome
@@ -87,7 +86,7 @@ class Judge:
             if sql in sheet.known:
                 return decode(sheet.known[sql])
             execution = self._execute(question, sheet.dialect, sql)
-            kept = None if lasting(sql) is Lasting.NEVER else encode(execution, MOST_KEPT_BYTES)
+            kept = encode(execution, MOST_KEPT_BYTES)
             return execution
 
         return self._golds.of(question, sheet.dialect, run), kept
@@ -98,10 +97,9 @@ class Judge:
         if text == gold.sql:
             return gold.execution
         execution = self._execute(gold.question, sheet.dialect, text)
-        if lasting(text) is not Lasting.NEVER:
-            encoded = encode(execution, MOST_KEPT_BYTES)
-            if encoded is not None:
-                executed[text] = encoded
+        encoded = encode(execution, MOST_KEPT_BYTES)
+        if encoded is not None:
+            executed[text] = encoded
         return execution
 
     def _execute(self, question: Question, dialect: Dialect, sql: str) -> Execution:
