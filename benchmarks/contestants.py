@@ -27,8 +27,9 @@ from harness.evaluation import Pair
 from harness.evaluator import Answer, Evaluator
 from harness.judging.sheets import Judged, Sheet, Workers
 from harness.outcomes import Outcome, PairResult
-from harness.plan import Plan, Request, parse_dialects, prepare
+from harness.plan import Plan, prepare
 from harness.pytest_plugin.driver import Driver
+from harness.request import Request, parse_dialects
 from harness.runs.reading import LATEST, read_results
 
 ROOT = Path(__file__).parents[1]

@@ -9,7 +9,7 @@ import typer
 from benchmarks.contestants import NAIVE_METRICS, Contest
 from harness.errors import BadInput
 from harness.execution import Limits
-from harness.plan import parse_metrics
+from harness.request import parse_metrics
 from loaders.sample import PREDICTIONS
 
 SetName = Annotated[str, typer.Option("--set", help="Question set.")]

@@ -17,7 +17,8 @@ import typer
 from harness.errors import HarnessError
 from harness.metrics.efficiency import Timing
 from harness.outcomes import Outcome, PairResult
-from harness.plan import Request, parse_dialects, prepare
+from harness.plan import prepare
+from harness.request import Request, parse_dialects
 
 METRICS = {"stable": "r_ves_stable", "official": "r_ves"}
 """The metric of each method."""

@@ -10,7 +10,8 @@ As a library, answers as they come (`harness.evaluator`):
 
 and prediction files as a whole:
 
-    from harness.plan import Request, prepare
+    from harness.plan import prepare
+    from harness.request import Request
     from harness.drivers import score
 
     with prepare(Request(set_name="sample"), say=print) as plan:

@@ -23,8 +23,9 @@ from harness.execution import Limits
 from harness.judging.dispatch import Asked, Judging
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
-from harness.plan import Request, equip, open_judging, parse_metrics
+from harness.plan import equip, open_judging
 from harness.readers.question_sets import load_set
+from harness.request import Request, parse_metrics
 from harness.words import Dialect, Profile
 
 

@@ -4,7 +4,6 @@ The command line, the pytest plugin and a library call all come through here, so
 means the same everywhere and is refused with the same words.
 """
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -24,93 +23,17 @@ from harness.judging.sheets import Setup, Workers
 from harness.judging.workers import LocalWorkers
 from harness.known.digests import digests
 from harness.known.store import Store, allowed_bytes, default_path
-from harness.metrics import DEFAULT_METRICS, METRICS, Basis
+from harness.metrics import METRICS
 from harness.outcomes import GoldOrigin
-from harness.predictions import Extract, PredictionFile, read_predictions
+from harness.predictions import PredictionFile, read_predictions
 from harness.readers.question_sets import load_set
+from harness.request import Request, check
 from harness.runs.folder import RunFolder
 from harness.variants import Variants, find_variants
 from harness.words import Dialect, Profile
 from loaders import load as loading
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
-
-MOST_WORKERS = 64
-
-AUTO = "auto"
-"""Every dialect that has prediction files and an engine that is up."""
-ALL = "all"
-"""Every dialect; each engine has to be up."""
-
-
-def parse_dialects(text: str) -> Sequence[Dialect] | None:
-    """`auto` (None), `all`, or names separated by commas.
-
-    Raises:
-        BadInput: a name is not a dialect.
-    """
-    if text == AUTO:
-        return None
-    names = list(Dialect) if text == ALL else text.split(",")
-    unknown = [name for name in names if name not in list(Dialect)]
-    if unknown:
-        raise BadInput(
-            f"--dialect {text}: {unknown[0]!r} is not a dialect; "
-            f"choose from {', '.join(Dialect)}, {ALL}, {AUTO}"
-        )
-    return [dialect for dialect in Dialect if dialect in names]
-
-
-def parse_metrics(text: str) -> Sequence[str]:
-    """Names separated by commas, each once, in the order of the tables.
-
-    Raises:
-        BadInput: a name is not a metric.
-    """
-    names = [name.strip() for name in text.split(",")]
-    unknown = [name for name in names if name not in METRICS]
-    if unknown:
-        raise BadInput(f"--metrics {text}: {unknown[0]!r} is not a metric; choose from {', '.join(METRICS)}")
-    return [name for name in METRICS if name in names]
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a run is asked to do.
-
-    `dialects` None means every dialect that has prediction files and an engine that is up; a dialect that
-    is named has to be there. `predictions` empty means the sample's own files, for the sample only.
-    `workers` None means one a core, on Ray one a processor of the cluster.
-    `variants` is a folder of variants of the databases or how many to generate, for test-suite accuracy.
-    `cache`: whether what is known from earlier runs is used and added to; `store` is the file that has it,
-    None for the user's own. `resume` is the folder of a run of the same request that is to be completed.
-    `ray` is the address of a Ray cluster, or `local`. `report`: whether the run folder gets reports, too.
-    """
-
-    set_name: str = "sample"
-    predictions: Sequence[Path] = ()
-    dialects: Sequence[Dialect] | None = None
-    predictor: str | None = None
-    extract: Extract = Extract.NONE
-    allow_missing: bool = False
-    metrics: Sequence[str] = DEFAULT_METRICS
-    variants: str | None = None
-    profile: Profile = Profile.OFFICIAL
-    workers: int | None = None
-    limit: int | None = None
-    seconds: float = Limits.seconds
-    out: Path = Path("results")
-    bird_home: Path | None = None
-    cache: bool = True
-    store: Path | None = None
-    resume: Path | None = None
-    ray: str | None = None
-    report: bool = True
-
-    @property
-    def processes(self) -> int:
-        """How many judge on this machine."""
-        return self.workers or os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -221,7 +144,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         BadInput: an option, a question set or a prediction file is wrong.
         EngineUnavailable: an engine that was asked for is not up, or loading into it failed.
     """
-    _check(request)
+    check(request)
     everything = load_set(request.set_name, request.bird_home)
     files = read_predictions(
         request.predictions or _bundled(request.set_name),
@@ -362,27 +285,6 @@ def _check_sqlite(request: Request, answered: Sequence[Dialect]) -> None:
             f"--metrics {','.join(alone)}: defined for predictions in SQLite's dialect alone, and there are"
             " none; leave it out, or name SQLite's prediction files"
         )
-
-
-def _check(request: Request) -> None:
-    parse_metrics(",".join(request.metrics))
-    wanted = any(METRICS[name].basis is Basis.VARIANTS for name in request.metrics)
-    if wanted and request.variants is None:
-        raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")
-    if request.variants is not None and not wanted:
-        raise BadInput(f"--variants {request.variants}: is for test-suite accuracy; add ts to --metrics")
-    if request.workers is not None and not 1 <= request.workers <= MOST_WORKERS:
-        raise BadInput(f"--workers {request.workers}: has to be between 1 and {MOST_WORKERS}")
-    if request.limit is not None and request.limit < 1:
-        raise BadInput(f"--limit {request.limit}: has to be 1 or more questions")
-    if not request.seconds > 0:
-        raise BadInput(f"--timeout {request.seconds:g}: has to be more than 0 seconds")
-    try:
-        request.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(
-            f"--out {request.out}: cannot hold run folders ({error.strerror}); choose another folder"
-        ) from error
 
 
 def _digest(path: Path) -> str | None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from harness.drivers import exit_code, run
 from harness.execution import Limits
 from harness.metrics import DEFAULT_METRICS
-from harness.plan import Request, prepare
+from harness.plan import prepare
 from harness.predictions import Extract
 from harness.published import provenance, read_published
 from harness.report.console import print_grids
@@ -19,6 +19,7 @@ from harness.report.grids import Document
 from harness.report.loading import loading_bar
 from harness.report.reproduction import Reference
 from harness.report.writing import write_reproduction
+from harness.request import Request
 from harness.runs.reading import read_run
 from harness.words import Dialect
 from loaders.packages.manifest import find_published

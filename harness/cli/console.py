@@ -9,7 +9,8 @@ from rich.console import Console
 
 from harness.engines.server import Server
 from harness.errors import EngineUnavailable
-from harness.plan import find_servers, parse_dialects
+from harness.plan import find_servers
+from harness.request import parse_dialects
 from harness.words import Dialect, Profile
 
 app = typer.Typer(

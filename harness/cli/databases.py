@@ -12,9 +12,9 @@ from harness.cli.console import Dialects, SetName, app, messages, say, servers_u
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
-from harness.plan import AUTO
 from harness.readers.question_sets import load_set
 from harness.report.loading import loading_bar, loading_lines
+from harness.request import AUTO
 from harness.words import Dialect, Profile
 from loaders import load as loading
 

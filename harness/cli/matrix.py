@@ -7,7 +7,7 @@ import typer
 
 from harness.cli.console import Dialects, app, say
 from harness.errors import BadInput
-from harness.plan import ALL, parse_dialects
+from harness.request import ALL, parse_dialects
 from harness.versions import matrix_json
 from harness.words import Dialect
 

@@ -10,12 +10,12 @@ from harness.cli.console import Dialects, app, messages, say
 from harness.errors import BadInput
 from harness.figures.groups import By
 from harness.metrics import DEFAULT_METRICS, METRICS
-from harness.plan import AUTO, parse_dialects, parse_metrics
 from harness.predictions import Extract
 from harness.report.console import print_grids
 from harness.report.documents import tables
 from harness.report.listing import print_runs, runs_in
 from harness.report.writing import HTML, TEXTS, Format, file_name, write, write_page, write_reports
+from harness.request import AUTO, parse_dialects, parse_metrics
 from harness.runs.reading import read_run
 
 

@@ -14,10 +14,11 @@ from harness.errors import BadInput
 from harness.execution import Limits
 from harness.known.store import Store, allowed_bytes, default_path
 from harness.metrics import DEFAULT_METRICS, METRICS
-from harness.plan import AUTO, Request, parse_dialects, parse_metrics, prepare
+from harness.plan import prepare
 from harness.predictions import Extract
 from harness.report.cache import cache_lines, cleared_lines
 from harness.report.loading import loading_bar
+from harness.request import AUTO, Request, parse_dialects, parse_metrics
 from harness.words import Profile
 
 _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."

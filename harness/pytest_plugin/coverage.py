@@ -20,12 +20,13 @@ from harness.benchmark import QuestionSet
 from harness.engines import on_server
 from harness.errors import EngineUnavailable
 from harness.execution import Limits
-from harness.plan import Request, find_servers
+from harness.plan import find_servers
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.readers.question_sets import load_set
 from harness.readers.set_layouts import LAYOUTS
 from harness.report.coverage import print_coverage
+from harness.request import Request
 from harness.words import Dialect, Profile
 from loaders import load as loading
 

@@ -16,10 +16,11 @@ from harness.evaluator import Evaluator
 from harness.execution import Ending, Execution
 from harness.judging.golds import Golds
 from harness.judging.sheets import Setup
-from harness.plan import Request, equip, find_servers
+from harness.plan import equip, find_servers
 from harness.pytest_plugin.starting import request_of
 from harness.readers.question_sets import load_set
 from harness.recovery import execute_patiently
+from harness.request import Request
 from harness.words import Dialect
 
 _PLACE = pytest.StashKey["Bench"]()

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from harness.errors import EngineUnavailable, HarnessError
-from harness.plan import Request, parse_dialects, parse_metrics, prepare
+from harness.plan import prepare
 from harness.predictions import Extract
 from harness.pytest_plugin.demands import Demands, parse_fail_on, parse_fail_under
 from harness.pytest_plugin.driver import Driver, refuse_distributed
+from harness.request import Request, parse_dialects, parse_metrics
 from harness.words import Profile
 
 

@@ -12,8 +12,9 @@ import pytest
 from harness.benchmark import QuestionSet
 from harness.engines.server import Server
 from harness.evaluation import Evaluation
-from harness.plan import Plan, Request, equip, open_judging
+from harness.plan import Plan, equip, open_judging
 from harness.readers.question_sets import load_set
+from harness.request import Request
 from harness.words import Profile
 from tests.loaders.servers import drop
 

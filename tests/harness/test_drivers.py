@@ -120,7 +120,8 @@ def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: P
 BREAK_AND_RUN = """
 import sys
 from harness.drivers import run_directly, run_with_pytest
-from harness.plan import Request, prepare
+from harness.plan import prepare
+from harness.request import Request
 from harness.words import Dialect
 from rich.console import Console
 

@@ -11,9 +11,10 @@ from harness.benchmark import Question
 from harness.drivers import score
 from harness.errors import BadInput
 from harness.outcomes import Outcome, PairResult
-from harness.plan import Request, prepare
+from harness.plan import prepare
 from harness.preview import Preview, Side
 from harness.readers.question_sets import load_set
+from harness.request import Request
 from harness.runs.folder import RunFolder
 from harness.runs.reading import (
     LATEST,

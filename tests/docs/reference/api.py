@@ -9,7 +9,8 @@ from typing import Any
 from harness.drivers import score
 from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Judgement, PairResult
-from harness.plan import Plan, Request, prepare
+from harness.plan import Plan, prepare
+from harness.request import Request
 from tests.docs.reference.markdown import docstring
 from tests.docs.reference.written import WRITTEN
 
@@ -25,7 +26,7 @@ def api() -> str:
         *_class(Answer, "harness"),
         *_class(Judgement, "harness.outcomes"),
         "## Prediction files as a whole\n",
-        *_class(Request, "harness.plan", level="###"),
+        *_class(Request, "harness.request", level="###"),
         *_function(prepare, "harness.plan"),
         *_class(Plan, "harness.plan", fields=False, level="###"),
         *_function(score, "harness.drivers"),

@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from harness.drivers import score
 from harness.outcomes import Outcome
-from harness.plan import Request, prepare
+from harness.plan import prepare
 from harness.report.html import write_html
+from harness.request import Request
 from harness.runs.reading import LATEST, read_previews, read_questions, read_run
 from harness.words import Dialect
 from tests.harness.html.conftest import ARGUMENTS

@@ -1,0 +1,115 @@
+"""What a user asks for, as the command line, the pytest plugin and the library say it."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import BadInput
+from harness.execution import Limits
+from harness.metrics import DEFAULT_METRICS, METRICS, Basis
+from harness.predictions import Extract
+from harness.words import Dialect, Profile
+
+MOST_WORKERS = 64
+
+AUTO = "auto"
+"""Every dialect that has prediction files and an engine that is up."""
+ALL = "all"
+"""Every dialect; each engine has to be up."""
+
+
+def parse_dialects(text: str) -> Sequence[Dialect] | None:
+    """`auto` (None), `all`, or names separated by commas.
+
+    Raises:
+        BadInput: a name is not a dialect.
+    """
+    if text == AUTO:
+        return None
+    names = list(Dialect) if text == ALL else text.split(",")
+    unknown = [name for name in names if name not in list(Dialect)]
+    if unknown:
+        raise BadInput(
+            f"--dialect {text}: {unknown[0]!r} is not a dialect; "
+            f"choose from {', '.join(Dialect)}, {ALL}, {AUTO}"
+        )
+    return [dialect for dialect in Dialect if dialect in names]
+
+
+def parse_metrics(text: str) -> Sequence[str]:
+    """Names separated by commas, each once, in the order of the tables.
+
+    Raises:
+        BadInput: a name is not a metric.
+    """
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in METRICS]
+    if unknown:
+        raise BadInput(f"--metrics {text}: {unknown[0]!r} is not a metric; choose from {', '.join(METRICS)}")
+    return [name for name in METRICS if name in names]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a run is asked to do.
+
+    `dialects` None means every dialect that has prediction files and an engine that is up; a dialect that
+    is named has to be there. `predictions` empty means the sample's own files, for the sample only.
+    `workers` None means one a core, on Ray one a processor of the cluster.
+    `variants` is a folder of variants of the databases or how many to generate, for test-suite accuracy.
+    `cache`: whether what is known from earlier runs is used and added to; `store` is the file that has it,
+    None for the user's own. `resume` is the folder of a run of the same request that is to be completed.
+    `ray` is the address of a Ray cluster, or `local`. `report`: whether the run folder gets reports, too.
+    """
+
+    set_name: str = "sample"
+    predictions: Sequence[Path] = ()
+    dialects: Sequence[Dialect] | None = None
+    predictor: str | None = None
+    extract: Extract = Extract.NONE
+    allow_missing: bool = False
+    metrics: Sequence[str] = DEFAULT_METRICS
+    variants: str | None = None
+    profile: Profile = Profile.OFFICIAL
+    workers: int | None = None
+    limit: int | None = None
+    seconds: float = Limits.seconds
+    out: Path = Path("results")
+    bird_home: Path | None = None
+    cache: bool = True
+    store: Path | None = None
+    resume: Path | None = None
+    ray: str | None = None
+    report: bool = True
+
+    @property
+    def processes(self) -> int:
+        """How many judge on this machine."""
+        return self.workers or os.cpu_count() or 1
+
+
+def check(request: Request) -> None:
+    """Refuse what no run could do.
+
+    Raises:
+        BadInput: an option is wrong by itself or beside another.
+    """
+    parse_metrics(",".join(request.metrics))
+    wanted = any(METRICS[name].basis is Basis.VARIANTS for name in request.metrics)
+    if wanted and request.variants is None:
+        raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")
+    if request.variants is not None and not wanted:
+        raise BadInput(f"--variants {request.variants}: is for test-suite accuracy; add ts to --metrics")
+    if request.workers is not None and not 1 <= request.workers <= MOST_WORKERS:
+        raise BadInput(f"--workers {request.workers}: has to be between 1 and {MOST_WORKERS}")
+    if request.limit is not None and request.limit < 1:
+        raise BadInput(f"--limit {request.limit}: has to be 1 or more questions")
+    if not request.seconds > 0:
+        raise BadInput(f"--timeout {request.seconds:g}: has to be more than 0 seconds")
+    try:
+        request.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(
+            f"--out {request.out}: cannot hold run folders ({error.strerror}); choose another folder"
+        ) from error
