@@ -12,28 +12,15 @@ import pytest
 
 from harness.errors import BadInput
 from harness.readers.question_sets import load_set
-from harness.words import Dialect
 from loaders.packages.download import Unreachable
 from loaders.packages.get import Request, get
 from loaders.packages.manifest import published
 from loaders.packages.sources import kept_archive
 from loaders.sample import sample_folder
-from tests.loaders.packages.conftest import REVISION, Publish
+from tests.loaders.packages.conftest import Publish
+from tests.loaders.packages.fetched import NO_PAUSES, NOWHERE, process, quiet, shown, unpacked
 from tests.loaders.packages.server import Answer, serving
-from tests.loaders.packages.zips import contents, dev_zip, entry, renamed, zipped
-
-NO_PAUSES = (0.0,)
-NOWHERE = "http://127.0.0.1:9/package.zip"
-"""The discard port, where nobody listens."""
-
-
-def quiet(what: str, done: int, total: int | None) -> None:
-    pass
-
-
-def shown(home: Path) -> list[str]:
-    """What is in the folder of all data, but for the lock."""
-    return sorted(path.name for path in home.iterdir() if path.suffix != ".lock") if home.exists() else []
+from tests.loaders.packages.zips import contents, dev_zip, entry, zipped
 
 
 @pytest.mark.parametrize(("name", "root"), [("mini_dev", "minidev"), ("dev", "dev_20240627")])
@@ -178,13 +165,6 @@ def test_a_package_may_have_other_folders_around_it(tmp_path: Path, publish: Pub
     assert load_set("dev", tmp_path / "data").questions
 
 
-def unpacked(folder: Path, name: str) -> Path:
-    for path, content in renamed(sample_folder(), name).items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_bytes(content)
-    return folder
-
-
 @pytest.mark.parametrize("inside", ["", "MINIDEV", "minidev/MINIDEV"])
 def test_a_folder_is_copied_if_its_files_are_known(tmp_path: Path, publish: Publish, inside: str) -> None:
     source = unpacked(tmp_path / "mine" / inside, "mini_dev")
@@ -278,14 +258,6 @@ def test_an_archive_that_is_not_there_is_one_clear_error(tmp_path: Path, publish
         get(Request("dev", tmp_path / "data", tmp_path / "none.zip"), quiet)
 
 
-def process(
-    manifest: Path, name: str, home: Path, what: str = "", stop: int = 0, *options: str
-) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "tests.loaders.packages.getting"]
-    command += [str(manifest), name, str(home), what, str(stop), *options]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
-
-
 @pytest.mark.parametrize(
     ("what", "stop"), [("dev.zip", 1), ("unpacking dev.zip", 1), ("unpacking dev_data", 1)]
 )
@@ -317,75 +289,6 @@ def test_several_processes_at_once_fetch_it_once(
     assert len(site.asked) == 1
     assert sum(lines.startswith("dev is there") for lines in said) == 2
     assert shown(home) == ["dev_20240627"]
-
-
-def hub(sample: Path) -> dict[str, Answer]:
-    """The sample's questions as files of a data set on the hub."""
-    found: dict[str, Answer] = {}
-    for one in Dialect:
-        raw = (sample / f"sample_{one}.json").read_bytes()
-        etag = f'"{hashlib.sha256(raw).hexdigest()[:40]}"'
-        address = f"/datasets/birds/questions/resolve/{REVISION}/data/mini_dev_{one}-0.json"
-        found[address] = Answer(raw, etag, headers=(("X-Repo-Commit", REVISION),))
-    return found
-
-
-def test_questions_from_the_hub_join_the_databases_that_are_there(
-    tmp_path: Path, publish: Publish, packages: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home = tmp_path / "data"
-    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
-    with serving(Answer(packages["mini_dev"]), paths=hub(sample_folder())) as site:
-        manifest = publish(site.url)
-        monkeypatch.setenv("HF_ENDPOINT", site.url.removesuffix("/package.zip"))
-        refused = process(manifest, "mini_dev_2025", home)
-        refused.communicate(timeout=120)
-        assert refused.returncode == 1
-        assert shown(home) == ["minidev"]
-        done = process(manifest, "mini_dev_2025", home, "", 0, "unknown")
-        said, _ = done.communicate(timeout=120)
-    assert done.returncode == 0, said
-    assert "mini_dev_mysql.json: sha256" in said
-    assert shown(home) == ["MINIDEV_2025", "minidev"]
-    found = load_set("mini_dev_2025", home)
-    assert len(found.questions) == len(load_set("sample").questions)
-    assert found.databases == home / "minidev" / "MINIDEV" / "dev_databases"
-
-
-def test_the_hub_out_of_reach_is_one_message_that_says_what_to_do(
-    tmp_path: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    unpacked(tmp_path / "data" / "MINIDEV", "mini_dev")
-    publish(NOWHERE)
-    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", NOWHERE.removesuffix("/package.zip"))
-    monkeypatch.setattr("time.sleep", lambda _: None)
-    with pytest.raises(Unreachable) as raised:
-        get(Request("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
-    for part in ("data/mini_dev_sqlite-0.json", "into one folder", "--archive FOLDER"):
-        assert part in str(raised.value)
-    assert "\n" not in str(raised.value)
-    assert shown(tmp_path / "data") == ["MINIDEV"]
-
-
-def test_without_the_hubs_client_the_message_names_the_extra(
-    tmp_path: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    unpacked(tmp_path / "data" / "MINIDEV", "mini_dev")
-    publish(NOWHERE)
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(Unreachable, match=r"the extra \[hf\].*--archive FOLDER"):
-        get(Request("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
-
-
-@pytest.mark.parametrize("spelled", ["mini_dev_{}.json", "mini_dev_{}-0.json"])
-def test_questions_of_the_hub_may_be_brought_by_hand(tmp_path: Path, publish: Publish, spelled: str) -> None:
-    unpacked(tmp_path / "data" / "MINIDEV", "mini_dev")
-    publish(NOWHERE)
-    (tmp_path / "mine").mkdir()
-    for one in Dialect:
-        shutil.copyfile(sample_folder() / f"sample_{one}.json", tmp_path / "mine" / spelled.format(one))
-    get(Request("mini_dev_2025", tmp_path / "data", tmp_path / "mine", allow_unknown=True), quiet)
-    assert load_set("mini_dev_2025", tmp_path / "data").questions
 
 
 def test_interrupting_it_leaves_no_staging_behind(
