@@ -14,6 +14,7 @@ from pathlib import Path
 import psycopg
 import pymysql
 import pytest
+from filelock import FileLock
 
 from harness import places
 from harness.benchmark import QuestionSet
@@ -89,6 +90,14 @@ def baked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         docker("image", "inspect", plain)
     except EngineUnavailable as error:
         skip(Reason.NO_DOCKER, str(error))
+    # Images are the machine's: of several processes of the tests one makes them at a time.
+    with FileLock(tmp_path_factory.getbasetemp().parent / f"loaded-{dialect}.lock"):
+        made = _made(dialect, plain, tmp_path_factory.mktemp("state"))
+        yield made
+        docker("image", "rm", made.name)
+
+
+def _made(dialect: Dialect, plain: str, state: Path) -> Baked:
     questions = replace(load_set("sample"), name=f"sample-{secrets.token_hex(4)}")
     passwords = set()
 
@@ -97,11 +106,11 @@ def baked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         passwords.add(written[_PASSWORDS[dialect]])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("BIRD_STATE", str(tmp_path_factory.mktemp("state")))
+        patch.setenv("BIRD_STATE", str(state))
         # What the environment says of the user's own containers is none of an image's business.
         patch.setenv("COMPOSE_PROJECT_NAME", _USERS_PROJECT)
         patch.setenv(_PASSWORDS[dialect], "of the user")
-        patch.setenv(variable, plain)
+        patch.setenv(compose.image_variable(dialect), plain)
         theirs = docker("volume", "create", f"{_USERS_PROJECT}_{dialect}")
         try:
             kill_half_way(dialect, questions.name)
@@ -111,8 +120,7 @@ def baked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         finally:
             docker("volume", "rm", theirs)
     [password] = passwords
-    yield Baked(dialect, plain, name, questions, password, after)
-    docker("image", "rm", name)
+    return Baked(dialect, plain, name, questions, password, after)
 
 
 @pytest.fixture
