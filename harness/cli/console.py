@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,7 +10,9 @@ from rich.console import Console
 
 from harness.engines.server import Server
 from harness.errors import EngineUnavailable
+from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.plan import find_servers
+from harness.predictions import Extract
 from harness.request import parse_dialects
 from harness.words import Dialect, Profile
 
@@ -27,6 +30,19 @@ Dialects = Annotated[
     str, typer.Option("--dialect", help="sqlite, mysql, postgresql, all, or auto: every engine that is up.")
 ]
 ProfileName = Annotated[Profile, typer.Option("--profile", help="How the databases are loaded.")]
+USUAL_METRICS = ",".join(DEFAULT_METRICS)
+"""What is scored where nobody says what."""
+
+ExtractName = Annotated[Extract, typer.Option(help="Take SQL out of Markdown fences, or run it as it is.")]
+MetricNames = Annotated[str, typer.Option(help=f"Metrics, separated by commas: {', '.join(METRICS)}.")]
+OutFolder = Annotated[Path, typer.Option(help="Parent of the run's folder.")]
+Resumed = Annotated[
+    Path | None,
+    typer.Option(help="Complete the run in this folder; the rest of the command is the same."),
+]
+UsesCache = Annotated[
+    bool, typer.Option("--cache/--no-cache", help="Use and keep what is known from earlier runs.")
+]
 
 
 def say(line: str) -> None:

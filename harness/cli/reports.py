@@ -6,10 +6,20 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.console import Dialects, app, messages, say
+from harness.cli.console import (
+    USUAL_METRICS,
+    Dialects,
+    ExtractName,
+    MetricNames,
+    OutFolder,
+    Resumed,
+    UsesCache,
+    app,
+    messages,
+    say,
+)
 from harness.errors import BadInput
 from harness.figures.groups import By
-from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.predictions import Extract
 from harness.report.console import print_grids
 from harness.report.documents import tables
@@ -90,21 +100,12 @@ def reproduce(  # noqa: PLR0913 - one parameter an option
         typer.Option(help="Prediction file or folder; repeatable. Default: BIRD_HOME's predictions."),
     ] = None,
     dialect: Dialects = AUTO,
-    metrics: Annotated[
-        str, typer.Option(help=f"Metrics, separated by commas: {', '.join(METRICS)}.")
-    ] = ",".join(DEFAULT_METRICS),
-    extract: Annotated[
-        Extract, typer.Option(help="Take SQL out of Markdown fences, or run it as it is.")
-    ] = Extract.FENCES,
+    metrics: MetricNames = USUAL_METRICS,
+    extract: ExtractName = Extract.FENCES,
     workers: Annotated[int | None, typer.Option(help="Processes that judge. Default: one a core.")] = None,
-    out: Annotated[Path, typer.Option(help="Parent of the run's folder.")] = Path("results"),
-    resume: Annotated[
-        Path | None,
-        typer.Option(help="Complete the run in this folder; the rest of the command is the same."),
-    ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use and keep what is known from earlier runs.")
-    ] = True,
+    out: OutFolder = Path("results"),
+    resume: Resumed = None,
+    cache: UsesCache = True,
 ) -> None:
     """Score the published predictions of Mini-Dev and hold the figures against the published ones."""
     # Digests of published packages are slow to import, and no other command here needs them.

@@ -6,14 +6,27 @@ from typing import Annotated, Any
 
 import typer
 
-from harness.cli.console import Dialects, ProfileName, SetName, app, messages, say, servers_up
+from harness.cli.console import (
+    USUAL_METRICS,
+    Dialects,
+    ExtractName,
+    MetricNames,
+    OutFolder,
+    ProfileName,
+    Resumed,
+    SetName,
+    UsesCache,
+    app,
+    messages,
+    say,
+    servers_up,
+)
 from harness.compare import CompareRequest, parse_thresholds
 from harness.compare import compare as compare_runs
 from harness.drivers import run_directly, run_with_pytest
 from harness.errors import BadInput
 from harness.execution import Limits
 from harness.known.store import Store, allowed_bytes, default_path
-from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.plan import prepare
 from harness.predictions import Extract
 from harness.report.cache import cache_lines, cleared_lines
@@ -50,13 +63,9 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     predictor: Annotated[
         str | None, typer.Option(help="Predictor of all files, instead of their names'.")
     ] = None,
-    extract: Annotated[
-        Extract, typer.Option(help="Take SQL out of Markdown fences, or run it as it is.")
-    ] = Extract.NONE,
+    extract: ExtractName = Extract.NONE,
     allow_missing: Annotated[bool, typer.Option("--allow-missing", help="Score what is there.")] = False,
-    metrics: Annotated[
-        str, typer.Option(help=f"Metrics, separated by commas: {', '.join(METRICS)}.")
-    ] = ",".join(DEFAULT_METRICS),
+    metrics: MetricNames = USUAL_METRICS,
     variants: Annotated[
         str | None,
         typer.Option(help="For ts: a folder of variants of the databases, or how many to generate."),
@@ -69,14 +78,9 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     timeout: Annotated[
         float, typer.Option(help="Seconds for a prediction and its gold together.")
     ] = Limits.seconds,
-    out: Annotated[Path, typer.Option(help="Parent of the run's folder.")] = Path("results"),
-    resume: Annotated[
-        Path | None,
-        typer.Option(help="Complete the run in this folder; the rest of the command is the same."),
-    ] = None,
-    cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use and keep what is known from earlier runs.")
-    ] = True,
+    out: OutFolder = Path("results"),
+    resume: Resumed = None,
+    cache: UsesCache = True,
     ray: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Spread the run over a Ray cluster, or `local`.")
     ] = None,
