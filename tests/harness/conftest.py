@@ -1,12 +1,17 @@
-"""Small question sets in the layout of the published ones."""
+"""Small question sets in the layout of the published ones, and commands in this process."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.benchmark import QuestionSet
+from harness.cli import main
 from harness.readers.question_sets import load_set
 from tests.harness import small_sets as small
+
+Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -19,3 +24,19 @@ def first(tmp_path: Path) -> QuestionSet:
 def later(tmp_path: Path) -> QuestionSet:
     small.write_mini_dev_2025(tmp_path)
     return load_set("mini_dev_2025", tmp_path)
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+    """A command in this process: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("BIRD_HOME", raising=False)
+
+    def inside(*args: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bird-harness", *args])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        assert isinstance(stopped.value.code, int)
+        return stopped.value.code, *capsys.readouterr()
+
+    return inside

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from loaders.sample import PREDICTIONS
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
+from tests.harness.conftest import Call
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
@@ -36,7 +36,6 @@ COMMANDS = (
 MYSQL_ALONE = str(PREDICTIONS / "predict_sample_careless_mysql.json")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-Call = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -57,22 +56,6 @@ def run(tmp_path: Path) -> Run:
         )
 
     return call
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """The same in this process: exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BIRD_HOME", raising=False)
-
-    def inside(*args: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bird-harness", *args])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert isinstance(stopped.value.code, int)
-        return stopped.value.code, *capsys.readouterr()
-
-    return inside
 
 
 def test_the_version_is_the_installed_one(run: Run) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from harness.benchmark import Question
 from harness.figures.summary import Score, summarize
-from harness.outcomes import GoldOrigin, Outcome, PairResult
+from harness.outcomes import Outcome, PairResult
 from harness.report.grids import Cell, Column, Document, Grid, Group, Kind, Row
 from harness.runs.folder import RunFolder
 from harness.words import Dialect, Difficulty
+from tests.harness.run_folders import pair
 
 HOSTILE = (
     "a|b",
@@ -31,17 +32,7 @@ HOSTILE = (
 def result(
     question: int, predictor: str = "p", dialect: Dialect = Dialect.SQLITE, **scores: float
 ) -> PairResult:
-    return PairResult(
-        dialect=dialect,
-        predictor=predictor,
-        question=str(question),
-        question_id=question,
-        db_id=("shop", "zoo")[question % 2],
-        difficulty=list(Difficulty)[question % 3],
-        outcome=Outcome.MATCH if scores.get("ex") == 1.0 else Outcome.MISMATCH,
-        scores=scores,
-        gold_origin=GoldOrigin.DATASET,
-    )
+    return replace(pair(question, predictor, dialect, **scores), db_id=("shop", "zoo")[question % 2])
 
 
 def results(

@@ -3,41 +3,21 @@
 import csv
 import json
 import re
-import sys
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from harness.cli import main
 from harness.report.listing import print_runs, runs_in
 from harness.runs.folder import RunFolder
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
 from harness.words import Dialect
+from tests.harness.conftest import Call
 from tests.harness.report.tables import MANIFEST as ASKED
 from tests.harness.report.tables import result, results, write_run
 
-Call = Callable[..., tuple[int, str, str]]
-
 FILES = ["report.html", "tables.csv", "tables.json", "tables.md", "tables.tex"]
-
-
-@pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
-    """The command in this process: exit code, output, errors."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("BIRD_HOME", raising=False)
-
-    def inside(*args: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["bird-harness", *args])
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        assert isinstance(stopped.value.code, int)
-        return stopped.value.code, *capsys.readouterr()
-
-    return inside
 
 
 @pytest.fixture
