@@ -274,6 +274,13 @@ class _Counting:
         self.sheets.append(sheet)
         return self.workers.submit(sheet)
 
+    def at_once(self, sheet: Sheet) -> "Future[Judged] | None":
+        """See `Workers.at_once`."""
+        judged = self.workers.at_once(sheet)
+        if judged is not None:
+            self.sheets.append(sheet)
+        return judged
+
     def close(self) -> None:
         """See `Workers.close`."""
         self.workers.close()

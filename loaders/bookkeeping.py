@@ -47,14 +47,22 @@ class Marker:
     """ISO 8601, UTC; None where the tables may not be whole."""
     indexes: bool = True
     """Whether they have all keys and indexes of the file, or primary keys alone."""
+    escape: bool = False
+    """Whether what a server cannot hold was to be escaped: see `loaders.escaping`."""
 
     @classmethod
     def now(
-        cls, sha256: str, tables: Mapping[str, int], notes: Sequence[str], *, indexes: bool = True
+        cls,
+        sha256: str,
+        tables: Mapping[str, int],
+        notes: Sequence[str],
+        *,
+        indexes: bool = True,
+        escape: bool = False,
     ) -> Self:
         """The marker of a load that has just been done."""
         moment = datetime.now(UTC).isoformat(timespec="seconds")
-        return cls(sha256, LOADER_VERSION, tables, notes, moment, indexes)
+        return cls(sha256, LOADER_VERSION, tables, notes, moment, indexes, escape)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -65,10 +73,11 @@ class Marker:
         """The marker as a JSON object."""
         return json.dumps(asdict(self))
 
-    def is_current(self, sha256: str, *, indexes: bool | None = None) -> bool:
+    def is_current(self, sha256: str, *, indexes: bool | None = None, escape: bool | None = None) -> bool:
         """Whether loading a file of that digest again would change nothing; None is content with either."""
         is_same = (self.sha256, self.version) == (sha256, LOADER_VERSION)
-        return self.loaded_at is not None and is_same and indexes in {None, self.indexes}
+        is_wanted = indexes in {None, self.indexes} and escape in {None, self.escape}
+        return self.loaded_at is not None and is_same and is_wanted
 
     def checked(self, present: AbstractSet[str]) -> Self:
         """The marker, no longer called whole if one of its tables is not among those present."""

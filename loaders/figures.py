@@ -1,6 +1,7 @@
 """The figures of what is stored in each column of a table, gathered by SQLite itself.
 
-Two passes over the table for all columns at once, more only over columns that mix storage classes.
+One pass over the table for all columns at once, more only over columns that hold dates, or something else
+than their declarations say.
 """
 
 import sqlite3
@@ -11,7 +12,7 @@ from typing import Any
 
 from loaders.dates import FIGURES
 from loaders.declarations import DeclaredColumn, DeclaredTable
-from loaders.portable import AMBIGUOUS, INEXACT, Stored, declared_type
+from loaders.portable import AMBIGUOUS, INEXACT, Stored, affinity, declared_type
 from loaders.schema import PortableType
 from loaders.source import quoted, text_of
 
@@ -36,56 +37,86 @@ _NUMBER_CLASSES = ("min(typeof({0}))", "max(typeof({0}))")
 
 _LENGTH = "max(length(CAST({0} AS BLOB)))"
 
+_SUM_CLASS = "typeof(sum({0}))"
+"""'integer' where all of only numbers are integers. https://sqlite.org/lang_aggfunc.html#sumunc"""
+
+_OVERFLOW = "integer overflow"
+
 
 def figures(connection: sqlite3.Connection, table: DeclaredTable) -> dict[str, Stored]:
     """What each column of `table` holds, by the column's name.
 
     The connection is one of `loaders.source.opened`, for its `exact_text`.
     """
-    first = ask(connection, table.name, {column.name: _EXTREMES for column in table.columns})
-    second = ask(
-        connection,
-        table.name,
-        {
-            column.name: _second(column, *first[column.name][1:3], dated=bool(first[column.name][5]))
-            for column in table.columns
-        },
-    )
-    return {
-        column.name: _stored(connection, table.name, column.name, first[column.name], second[column.name])
+    expected = {column.name: _expected(column) for column in table.columns}
+    try:
+        first = _first(connection, table, expected)
+    except sqlite3.OperationalError as error:
+        if str(error) != _OVERFLOW:
+            raise
+        expected = dict.fromkeys(expected, ())
+        first = _first(connection, table, expected)
+    known = {
+        name: dict(zip(expected[name], found[len(_EXTREMES) :], strict=True)) for name, found in first.items()
+    }
+    wanted = {
+        column.name: [
+            text
+            for text in _needed(column, first[column.name], known[column.name])
+            if text not in known[column.name]
+        ]
         for column in table.columns
     }
+    second = ask(connection, table.name, wanted)
+    for name, texts in wanted.items():
+        known[name] |= zip(texts, second[name], strict=True)
+    return {name: _stored(connection, table.name, name, found, known[name]) for name, found in first.items()}
 
 
-def _stored(
-    connection: sqlite3.Connection, table: str, column: str, first: Sequence[Any], second: Sequence[Any]
-) -> Stored:
-    classes = frozenset(first[1:3]) - {"null"}
-    if classes <= _NUMBER:
-        classes = frozenset(second) - {"null"}
-    if len(classes) > 1:
-        return _mixed(connection, table, column, first)
-    found = Stored(values=first[0], classes=classes, least=first[3], greatest=first[4])
-    if classes <= _NUMBER:
-        return found
-    length, *dates = second
-    if not dates or dates[-1]:
-        return replace(found, longest=length)
-    days, moments, slashes, fractions, _ = map(bool, dates)
-    return replace(found, longest=length, days=days, moments=moments, slashes=slashes, fractions=fractions)
+def _first(
+    connection: sqlite3.Connection, table: DeclaredTable, expected: Mapping[str, Sequence[str]]
+) -> dict[str, tuple[Any, ...]]:
+    return ask(connection, table.name, {name: (*_EXTREMES, *texts) for name, texts in expected.items()})
 
 
-def _second(column: DeclaredColumn, lowest: str, highest: str, *, dated: bool) -> tuple[str, ...]:
-    """The expressions that the second pass asks of a column, given the classes of its extremes.
+def _expected(column: DeclaredColumn) -> tuple[str, ...]:
+    """What the first pass asks besides, as the declaration lets expect what the column holds."""
+    asked = declared_type(column.declared)
+    if asked is PortableType.REAL or not column.declared:
+        return ()
+    return (_SUM_CLASS,) if asked in {PortableType.INTEGER, None} else (_LENGTH,)
 
-    `dated` says that the extremes look like dates, so that all texts may be.
-    """
+
+def _needed(column: DeclaredColumn, extremes: Sequence[Any], known: Mapping[str, Any]) -> tuple[str, ...]:
+    """The expressions that say the rest of a column, given what the first pass has said."""
+    lowest, highest, dated = extremes[1], extremes[2], bool(extremes[5])
     if {lowest, highest} <= _NUMBER:
-        return _NUMBER_CLASSES
+        is_real = affinity(column.declared) == "REAL"  # Integers in it become fractions when they are read.
+        return () if is_real or known.get(_SUM_CLASS) == "integer" else _NUMBER_CLASSES
     if lowest == highest == "text":
         dated = dated or declared_type(column.declared) in {PortableType.DATE, PortableType.DATETIME}
         return (_LENGTH, *FIGURES) if dated else (_LENGTH,)
     return (_LENGTH,) if lowest == highest == "blob" else ()
+
+
+def _stored(
+    connection: sqlite3.Connection, table: str, column: str, extremes: Sequence[Any], known: Mapping[str, Any]
+) -> Stored:
+    """The figures of a column, of which the expressions in `known` have been evaluated."""
+    classes = frozenset(extremes[1:3]) - {"null"}
+    if classes <= _NUMBER:
+        classes |= {known[text] for text in _NUMBER_CLASSES if text in known} - {"null"}
+    if len(classes) > 1:
+        return _mixed(connection, table, column, extremes)
+    found = Stored(values=extremes[0], classes=classes, least=extremes[3], greatest=extremes[4])
+    if classes <= _NUMBER:
+        return found
+    found = replace(found, longest=known[_LENGTH])
+    dates = [known[text] for text in FIGURES if text in known]
+    if not dates or dates[-1]:
+        return found
+    days, moments, slashes, fractions, _ = map(bool, dates)
+    return replace(found, days=days, moments=moments, slashes=slashes, fractions=fractions)
 
 
 def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Sequence[Any]) -> Stored:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.known.digests import digests
-from harness.words import Profile
+from harness.words import Dialect, Profile
 from loaders.bookkeeping import Key, Marker, key
 from loaders.owners import refuse_collisions, refuse_place
 from loaders.profiles import ServerTable, server_tables
@@ -63,6 +63,7 @@ def load(  # noqa: PLR0913 - what a load can be told
     *,
     force: bool = False,
     indexes: bool | None = None,
+    escape: bool | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> list[Loaded]:
@@ -78,8 +79,11 @@ def load(  # noqa: PLR0913 - what a load can be told
             times.
         indexes: whether there are to be the keys and indexes of the file, or primary keys alone; by default
             a database that is there may have either, and one that is loaded gets all.
-        jobs: tables that are loaded at once, each by a process; 1 for none beside this one. By default as
-            many as there are cores, up to 8, and 1 where the files are small.
+        escape: whether values that the server cannot hold are written in another form, as
+            `loaders.escaping` says, or stop the load; by default a database that is there may have been
+            loaded either way, and they stop the load of one that is not.
+        jobs: tables that are loaded at once, each by a thread or, into MySQL, by a process; 1 for none beside
+            this one. By default as many as there are cores, up to 8, and 1 where the files are small.
         progress: told about each database that is loaded.
 
     Returns:
@@ -101,11 +105,14 @@ def load(  # noqa: PLR0913 - what a load can be told
         done = {} if force else {
             database: _skipped(database, markers[key(database)])
             for database in databases
-            if _is_current(database, markers, found, indexes)
+            if _is_current(database, markers, found, indexes=indexes, escape=escape)
         }  # fmt: skip
         stale = [database for database in dict.fromkeys(databases) if database not in done]
-        with workers(_jobs(jobs, _paths(stale))) as hands:
-            plans = _plans(stale, server, found, markers, hands, indexes=indexes is not False)
+        # SQLite writes for PostgreSQL what is sent; for MySQL the driver works on it, too.
+        with workers(_jobs(jobs, _paths(stale)), processes=server.dialect is Dialect.MYSQL) as hands:
+            plans = _plans(
+                stale, server, found, markers, hands, indexes=indexes is not False, escape=bool(escape)
+            )
             planned = {plan.database: [table.name for table in plan.source.tables] for plan in plans}
             present = {database: engine.present(server, database) for database in planned}
             refuse_collisions(planned, markers, present, server.dialect)
@@ -140,6 +147,7 @@ class _Plan:
     source: Source
     rows: int
     indexes: bool
+    escape: bool
     old: tuple[str, ...]
     """The tables that an earlier load left."""
     staging: str
@@ -154,7 +162,7 @@ class _Plan:
         counts = {name: one.rows for name, one in filled.items()}
         refused = [note for one in filled.values() for note in one.notes]
         every = (*self.source.notes, *refused, *notes)
-        return Marker.now(self.source.sha256, counts, every, indexes=self.indexes)
+        return Marker.now(self.source.sha256, counts, every, indexes=self.indexes, escape=self.escape)
 
 
 def _paths(databases: Sequence[Database]) -> list[Path]:
@@ -172,10 +180,14 @@ def _is_current(
     database: Database,
     markers: Mapping[Key, Marker],
     found: Mapping[Path, str],
-    indexes: bool | None = None,  # noqa: FBT001 - no flag: a wish
+    *,
+    indexes: bool | None = None,
+    escape: bool | None = None,
 ) -> bool:
     marker = markers.get(key(database))
-    return marker is not None and marker.is_current(found[database.sqlite_path], indexes=indexes)
+    return marker is not None and marker.is_current(
+        found[database.sqlite_path], indexes=indexes, escape=escape
+    )
 
 
 def _skipped(database: Database, marker: Marker) -> Loaded:
@@ -190,10 +202,13 @@ def _plans(  # noqa: PLR0913 - what plans are made from
     hands: Workers,
     *,
     indexes: bool,
+    escape: bool,
 ) -> list[_Plan]:
     """Take the census of each file once, however many profiles it is loaded in."""
-    for path in _paths(databases):
-        hands.give(Survey(path), (path.stat().st_size, 0))
+    paths = _paths(databases)
+    threads = -(-hands.number // max(len(paths), 1))
+    for path in paths:
+        hands.give(Survey(path, threads, escape), (path.stat().st_size, 0))
     schemas: dict[Task[Any], Schema] = dict(hands.results(lambda _, __: None))
     token = secrets.token_hex(4)
     plans = []
@@ -204,7 +219,8 @@ def _plans(  # noqa: PLR0913 - what plans are made from
         source = Source(path, found[path], tables if indexes else _bare(tables), schema.notes)
         earlier = markers.get(key(database))
         old = tuple(earlier.tables) if earlier else ()
-        plans.append(_Plan(database, source, schema.rows, indexes, old, f"{STAGING}_{token}_{number}"))
+        staging = f"{STAGING}_{token}_{number}"
+        plans.append(_Plan(database, source, schema.rows, indexes, escape, old, staging))
     return plans
 
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from pymysql.connections import Connection
 
-from loaders.mysql_pages import ESCAPE, FIELD, LINE, pages
+from loaders.forms import MYSQL
+from loaders.pages import pages
 from loaders.profiles import ServerTable
 from loaders.source import quoted
 
@@ -55,7 +56,7 @@ def load_rows(
         sent = pool.submit(_send, connection, _statement(name, table, f"/dev/fd/{reading}"), reading)
         try:
             with os.fdopen(writing, "wb", buffering=0) as pipe:
-                for page, rows in pages(source, table):
+                for page, rows in pages(source, table, MYSQL):
                     _write(pipe.fileno(), page)
                     if rows:
                         advance(rows)
@@ -80,8 +81,8 @@ def _statement(name: str, table: ServerTable, path: str) -> str:
         fields.append(quoted(table.place))
     return (
         f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {name} CHARACTER SET binary"
-        f" FIELDS TERMINATED BY x'{FIELD.hex()}' ESCAPED BY x'{ESCAPE.hex()}'"
-        f" LINES TERMINATED BY x'{LINE.hex()}' ({', '.join(fields)})"
+        f" FIELDS TERMINATED BY x'{MYSQL.field.hex()}' ESCAPED BY x'{MYSQL.escape.hex()}'"
+        f" LINES TERMINATED BY x'{MYSQL.line.hex()}' ({', '.join(fields)})"
     )
 
 

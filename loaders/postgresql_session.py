@@ -1,7 +1,10 @@
 """The administrator's sessions with a PostgreSQL server, and whose fault an error in one is."""
 
+import os
+import socket
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -9,11 +12,14 @@ from psycopg import Connection
 
 from harness.engines.server import Server
 from harness.errors import EngineUnavailable
+from loaders import ending
 
 MAINTENANCE = "postgres"
 """The database that every server has, and no prediction uses."""
 
 CONNECT_SECONDS = 10
+
+_OPTIONS = "-c client_min_messages=warning -c statement_timeout=0 -c lock_timeout=0 -c timezone=UTC"
 
 _LIMIT_EXCEEDED = "54"
 """The SQLSTATE class for too much of something: columns, the size of a row, that of an index entry.
@@ -30,16 +36,25 @@ def connected(server: Server, database: str, *, autocommit: bool = False) -> Ite
         EngineUnavailable: for every error of the server that nobody caught within the `with` block.
     """
     try:
-        with psycopg.connect(
-            host=server.host, port=server.port, user=server.user, password=server.password, dbname=database,
-            connect_timeout=CONNECT_SECONDS, application_name="bird-harness load", autocommit=autocommit,
-            options="-c client_min_messages=warning -c statement_timeout=0 -c lock_timeout=0",
-        ) as connection:  # fmt: skip
+        with (
+            psycopg.connect(
+                host=server.host, port=server.port, user=server.user, password=server.password,
+                dbname=database, connect_timeout=CONNECT_SECONDS, application_name="bird-harness load",
+                autocommit=autocommit, options=_OPTIONS,
+            ) as connection,
+            ending.by(partial(_cut, connection)),
+        ):  # fmt: skip
             yield connection
     except psycopg.Error as error:
         raise EngineUnavailable(
             f"PostgreSQL at {server.address}: {one_line(error)}; see what `bird-harness doctor` says"
         ) from error
+
+
+def _cut(connection: Connection[Any]) -> None:
+    """Break a session off, whatever it waits for."""
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as line:
+        line.shutdown(socket.SHUT_RDWR)
 
 
 def is_broken(error: Exception) -> bool:

@@ -1,23 +1,24 @@
-"""One table of PostgreSQL in a transaction of its own: rows by binary COPY, then keys, then statistics.
+"""One table of PostgreSQL in a transaction of its own: rows by COPY, then keys, then statistics.
 
-Binary, because psycopg writes it in less time than text, and the server reads it in no more; and because it
-holds every double exactly.
+COPY reads text that SQLite writes in whole pages, and where it can't, its binary format, value by value.
 """
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, Cursor
 
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.words import Dialect
 from loaders import dates
+from loaders.forms import POSTGRESQL
 from loaders.keys import add_foreign_keys, add_keys
+from loaders.pages import is_plain, pages
 from loaders.postgresql_session import attempt, connected, is_broken, one_line, run
 from loaders.profiles import ServerColumn, ServerTable
 from loaders.refusals import refuse_text
@@ -91,13 +92,9 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
     try:
         run(session, f"CREATE TABLE {name} ({columns}) {_SETTLED}")
         cursor = session.cursor()
-        with cursor.copy(f"COPY {name} FROM STDIN (FORMAT binary, FREEZE)".encode()) as copy:
-            copy.set_types([_ON_THE_WIRE[column.type] for column in table.columns])
-            write = copy.write_row
-            for batch in batches(connection, table.source, [_value(column) for column in table.columns]):
-                for row in batch:
-                    write(row)
-                advance(len(batch))
+        copied = _copied_text if is_plain(connection, table) else _copied_binary
+        for rows in copied(cursor, name, table, connection):
+            advance(rows)
     except (psycopg.Error, sqlite3.OperationalError) as error:
         if is_broken(error):
             raise
@@ -110,6 +107,30 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
             " do not change the file while it is loaded"
         )
     return count
+
+
+def _copied_text(
+    cursor: Cursor[Any], name: str, table: ServerTable, connection: sqlite3.Connection
+) -> Iterator[int]:
+    """Send all rows as text; says how many more have been sent."""
+    options = f"FREEZE, ENCODING 'UTF8', DELIMITER E'\\x{POSTGRESQL.field.hex()}'"
+    with cursor.copy(f"COPY {name} FROM STDIN ({options})".encode()) as copy:
+        for page, rows in pages(connection, table, POSTGRESQL):
+            copy.write(page)
+            yield rows
+
+
+def _copied_binary(
+    cursor: Cursor[Any], name: str, table: ServerTable, connection: sqlite3.Connection
+) -> Iterator[int]:
+    """Send all rows in the binary format; says how many more have been sent."""
+    with cursor.copy(f"COPY {name} FROM STDIN (FORMAT binary, FREEZE)".encode()) as copy:
+        copy.set_types([_ON_THE_WIRE[column.type] for column in table.columns])
+        write = copy.write_row
+        for batch in batches(connection, table.source, [_value(column) for column in table.columns]):
+            for row in batch:
+                write(row)
+            yield len(batch)
 
 
 def _value(column: ServerColumn) -> str:

@@ -1,8 +1,9 @@
 """How tables, columns and portable types are spelled on each server engine and in each profile."""
 
+import math
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
@@ -65,6 +66,12 @@ MYSQL_KEY_CHARACTERS = 768
 https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html
 """
 
+LARGEST_REAL = 3.4028235677973366e38
+"""The least double that rounds to infinity as an IEEE 754 single."""
+
+_LONGEST_NUMBER = 24
+"""Characters of a double's shortest text."""
+
 _MYSQL_CHARACTER_BYTES = 4
 _MYSQL_ROW_BYTES = 65_535
 """Of all columns together, of texts and blobs only what points to them.
@@ -124,11 +131,28 @@ def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path
     for table in schema.tables:
         columns = [column.name for column in table.columns]
         names.check_columns(columns, dialect, f"{path}: columns of {table.name}")
-    return tuple(_server_table(table, dialect, profile) for table in schema.tables)
+    return tuple(
+        _server_table(_widened(table, dialect) if schema.escapes else table, dialect, profile, schema.escapes)
+        for table in schema.tables
+    )
 
 
-def _server_table(table: Table, dialect: Dialect, profile: Profile) -> ServerTable:
+def _widened(table: Table, dialect: Dialect) -> Table:
+    """The table with its numbers as texts where MySQL, which has no infinite ones, could not hold them."""
+    if dialect is not Dialect.MYSQL:
+        return table
+    columns = [
+        replace(column, type=PortableType.TEXT, mixed=True, longest=_LONGEST_NUMBER)
+        if column.type is PortableType.REAL and math.inf in {-(column.least or 0), column.greatest}
+        else column
+        for column in table.columns
+    ]
+    return replace(table, columns=tuple(columns))
+
+
+def _server_table(table: Table, dialect: Dialect, profile: Profile, escapes: bool) -> ServerTable:  # noqa: FBT001 - no flag: a wish
     types = TYPES[dialect][profile]
+    exact = TYPES[dialect][Profile.FAITHFUL][PortableType.REAL]
     short = _short_keys(table, types) if dialect is Dialect.MYSQL else frozenset()
     columns = [
         ServerColumn(
@@ -136,12 +160,20 @@ def _server_table(table: Table, dialect: Dialect, profile: Profile) -> ServerTab
             names.column_name(column.name, dialect),
             _mysql_type(column, types[column.type], short)
             if dialect is Dialect.MYSQL
+            else exact
+            if escapes and _is_huge(column)
             else types[column.type],
         )
         for column in table.columns
     ]
     place = PLACE if _needs_place(table, dialect, profile) else None
     return ServerTable(table, names.table_name(table.name, dialect), tuple(columns), place)
+
+
+def _is_huge(column: Column) -> bool:
+    return (
+        column.type is PortableType.REAL and max(-(column.least or 0), column.greatest or 0) >= LARGEST_REAL
+    )
 
 
 def _needs_place(table: Table, dialect: Dialect, profile: Profile) -> bool:

@@ -28,8 +28,10 @@ def kept_references(
     kept, notes = [], []
     for reference in declared:
         resolved, trouble = _resolved(reference, table, tables)
-        if resolved and (dangling := _dangling(connection, table.name, resolved)):
-            trouble = f"{dangling} rows have no parent"
+        if resolved:
+            parent = next(other for other in tables if other.name == resolved.parent)
+            if dangling := _dangling(connection, table, parent, resolved):
+                trouble = f"{dangling} rows have no parent"
         if resolved and not trouble:
             kept.append(resolved)
         else:
@@ -54,18 +56,25 @@ def _resolved(reference: ForeignKey, table: Table, tables: Sequence[Table]) -> t
     return ForeignKey(reference.columns, parent.name, columns), ""
 
 
-def _dangling(connection: sqlite3.Connection, table: str, reference: ForeignKey) -> int:
+def _dangling(connection: sqlite3.Connection, child: Table, parent: Table, reference: ForeignKey) -> int:
     """Rows whose reference is whole and leads nowhere. https://sqlite.org/foreignkeys.html#fk_composite."""
-    own = [f"child.{quoted(name)}" for name in reference.columns]
-    there = [f"parent.{quoted(name)}" for name in reference.parent_columns]
-    whole = " AND ".join(f"{name} IS NOT NULL" for name in own)
-    # What only NOCASE takes for equal is not equal on a server; by its own collation an index finds it.
-    match = " AND ".join(
-        f"{theirs} = {ours} AND {theirs} COLLATE BINARY = {ours}"
-        for theirs, ours in zip(there, own, strict=True)
-    )
+    own = [child.column(name) for name in reference.columns]
+    there = [parent.column(name) for name in reference.parent_columns]
+    if len(own) == 1 and not there[0].nulls and own[0].collation == there[0].collation == "BINARY":
+        # Of one column SQLite looks into the parent's own key, in a third of the time or less.
+        lost = f"{quoted(own[0].name)} NOT IN (SELECT {quoted(there[0].name)} FROM {quoted(parent.name)})"  # noqa: S608 - quoted
+    else:
+        # What only NOCASE takes for equal is not equal on a server; by its own collation an index finds it.
+        pairs = [
+            (f"parent.{quoted(theirs.name)}", f"child.{quoted(ours.name)}")
+            for theirs, ours in zip(there, own, strict=True)
+        ]
+        whole = " AND ".join(f"{ours} IS NOT NULL" for _, ours in pairs)
+        match = " AND ".join(
+            f"{theirs} = {ours} AND {theirs} COLLATE BINARY = {ours}" for theirs, ours in pairs
+        )
+        lost = f"{whole} AND NOT EXISTS (SELECT 1 FROM {quoted(parent.name)} AS parent WHERE {match})"  # noqa: S608 - quoted
     [count] = connection.execute(
-        f"SELECT count(*) FROM {quoted(table)} AS child WHERE {whole} AND NOT EXISTS"  # noqa: S608 - quoted
-        f" (SELECT 1 FROM {quoted(reference.parent)} AS parent WHERE {match})"
+        f"SELECT count(*) FROM {quoted(child.name)} AS child WHERE {lost}"  # noqa: S608 - quoted
     ).fetchone()
     return int(count)

@@ -11,11 +11,9 @@ from pathlib import Path
 
 from harness.errors import BadInput
 from harness.words import Dialect, Profile
+from loaders.profiles import LARGEST_REAL, ServerTable
 from loaders.schema import PortableType, Table
 from loaders.source import place
-
-_LARGEST_REAL = 3.4028235677973366e38
-"""The least double that rounds to infinity as an IEEE 754 single."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Refusal:
 _INFINITE = Refusal("an infinite number, which MySQL has not", "abs({0}) = 9e999")
 _TOO_LARGE = Refusal(
     "a number beyond PostgreSQL's real, the type in the profile official",
-    f"abs({{0}}) >= {_LARGEST_REAL!r} AND abs({{0}}) < 9e999",
+    f"abs({{0}}) >= {LARGEST_REAL!r} AND abs({{0}}) < 9e999",
 )
 _NUL = Refusal("a NUL character, which PostgreSQL's text cannot hold", "instr({0}, char(0))")
 _NOT_TEXT = Refusal(
@@ -60,7 +58,7 @@ def refusals(type_: PortableType) -> dict[Refusal, list[tuple[Dialect, Profile]]
 
 
 def refuse_numbers(
-    connection: sqlite3.Connection, path: Path, table: Table, dialect: Dialect, profile: Profile
+    connection: sqlite3.Connection, path: Path, table: ServerTable, dialect: Dialect, profile: Profile
 ) -> None:
     """Refuse numbers that the engine cannot hold, looking only where the census saw huge ones.
 
@@ -68,12 +66,12 @@ def refuse_numbers(
         BadInput: with the file, table, column and row of the first.
     """
     huge = [
-        column.name
+        column.source.name
         for column in table.columns
-        if column.type is PortableType.REAL
-        and max(-(column.least or 0), column.greatest or 0) >= _LARGEST_REAL
+        if column.type in {"real", "double"}
+        and max(-(column.source.least or 0), column.source.greatest or 0) >= LARGEST_REAL
     ]
-    _refuse(connection, path, table, huge, _NUMBERS[dialect, profile])
+    _refuse(connection, path, table.source, huge, _NUMBERS[dialect, profile])
 
 
 def refuse_text(connection: sqlite3.Connection, path: Path, table: Table, dialect: Dialect) -> None:

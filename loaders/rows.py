@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from loaders import dates
+from loaders.escaping import escaped_value
 from loaders.profiles import ServerColumn
 from loaders.schema import PortableType, Table
 from loaders.source import quoted, text_of
@@ -18,6 +19,8 @@ _NUMBER_BYTES = 32
 def stored_value(column: ServerColumn) -> str:
     """SQL for a column's value in the form that its type on the server reads as text."""
     name, source = quoted(column.source.name), column.source
+    if source.escaped:
+        return escaped_value(name, among_others=source.mixed)
     if source.mixed:
         return text_of(name) if source.type is PortableType.TEXT else f"CAST({name} AS REAL)"
     if source.slashes and column.type == "date":

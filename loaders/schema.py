@@ -45,6 +45,8 @@ class Column:
     """Text of any declaration: whether every value is such a day or YYYY-MM-DD HH:MM:SS, decimals or not."""
     fractions: bool = False
     """DATETIME: whether a value has a fraction of a second other than zero."""
+    escaped: bool = False
+    """Whether its texts are written as `loaders.escaping` says; `longest` is that of what is written."""
     mixed: bool = False
     """Whether values of more than one SQLite storage class have to be converted to `type`."""
     collation: str = "BINARY"
@@ -97,6 +99,8 @@ class Schema:
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
     """What could not be taken over as declared, one sentence each."""
+    escapes: bool = False
+    """Whether what a server cannot hold is to be written in another form; see `loaders.escaping`."""
 
     @property
     def rows(self) -> int:

@@ -5,15 +5,20 @@ an immutable connection would not see what the journal holds.
 """
 
 import sqlite3
+import struct
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
 from harness.errors import BadInput
+from loaders import ending
+from loaders.escaping import escaped_text
 
 _JOURNALS = ("-wal", "-journal")
 """Suffixes of the files beside a database that hold changes not yet in it. https://sqlite.org/tempfiles.html."""
+
+_SINGLE = struct.Struct("f")
 
 _ROWID_NAMES = ("rowid", "_rowid_", "oid")
 """https://sqlite.org/lang_createtable.html#rowid."""
@@ -34,10 +39,11 @@ def text_of(name: str) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a SQLite file read-only, with the functions `exact_text` and `is_text`.
+    """Open a SQLite file read-only, with functions of our own.
 
-    `exact_text(x)` is a number's shortest text that reads back as the same number; `is_text(x)` says whether
-    the blob `x` is text in the file's encoding.
+    `exact_text(x)` is a number's shortest text that reads back as the same number, `single_text(x)` that of
+    the single next to it; `is_text(x)` says whether the blob `x` is text in the file's encoding;
+    `escaped_text(x, y)` is that of `loaders.escaping`.
 
     Raises:
         BadInput: it is missing, not a SQLite database, damaged, or has an unfinished journal. Raised for
@@ -51,12 +57,18 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             )
     try:
         with closing(
-            sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+            # One thread at a time uses it, but not always the one that opened it.
+            sqlite3.connect(
+                f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, check_same_thread=False
+            )
         ) as connection:
             connection.create_function("exact_text", 1, _exact_text, deterministic=True)
+            connection.create_function("single_text", 1, _single_text, deterministic=True)
             [encoding] = connection.execute("PRAGMA encoding").fetchone()
             connection.create_function("is_text", 1, partial(_is_text, encoding), deterministic=True)
-            yield connection
+            connection.create_function("escaped_text", 2, partial(_escaped, encoding), deterministic=True)
+            with ending.by(connection.interrupt):
+                yield connection
     except sqlite3.Error as error:
         raise BadInput(f"{path}: {error}; {_advice(error)}") from error
 
@@ -70,6 +82,15 @@ def _advice(error: sqlite3.Error) -> str:
 
 def _exact_text(value: float) -> str:
     return str(value)
+
+
+def _single_text(value: float) -> str:
+    [single] = _SINGLE.unpack(_SINGLE.pack(value))
+    return str(single)
+
+
+def _escaped(encoding: str, value: bytes, among_others: int) -> str:
+    return escaped_text(value, encoding, among_others=bool(among_others))
 
 
 def _is_text(encoding: str, value: bytes) -> bool:

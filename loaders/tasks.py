@@ -5,7 +5,7 @@ SQLite's rows become Python's values under the interpreter's lock, so that threa
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -45,10 +45,14 @@ class Survey(Task[Schema]):
     """The census of a file."""
 
     path: Path
+    jobs: int = field(default=1, compare=False)
+    """Threads that take it."""
+    escape: bool = field(default=False, compare=False)
+    """See `loaders.census.census`."""
 
     def do(self, advance: Callable[[int], None]) -> Schema:  # noqa: ARG002 - nothing is sent
         """See `loaders.census.census`."""
-        return census(self.path)
+        return census(self.path, jobs=self.jobs, escape=self.escape)
 
     @property
     def name(self) -> str:
@@ -71,7 +75,7 @@ class Fill(Task[Filled]):
         dialect, path = self.server.dialect, self.source.path
         advance(0)
         with opened(path) as connection:
-            refuse_numbers(connection, path, self.table.source, dialect, self.database.profile)
+            refuse_numbers(connection, path, self.table, dialect, self.database.profile)
             return target(dialect).fill(
                 self.server, self.database, self.source, self.table, self.staging, connection, advance
             )

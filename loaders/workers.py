@@ -1,83 +1,59 @@
-"""Tasks done in worker processes or, where those do not pay, in this one; results as they come.
+"""Tasks done in worker processes, in threads or, where those do not pay, in this one; results as they come.
 
-The processes end with the one that started them, however that ends.
+Threads start at once, and do for tasks that wait for SQLite and a server, and hardly hold Python's lock. The
+processes end with the one that started them, however that ends.
 """
 
-import heapq
 import socket
+import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from itertools import count
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection, wait
-from typing import Any, Protocol
+from typing import Any
 
 from harness.errors import HarnessError
 from loaders.tasks import Task
+from loaders.threads import Threads
+from loaders.waiting import Advance, Urgency, Waiting, Workers
+
+__all__ = ["Workers", "workers"]
 
 _ENDING_SECONDS = 5
 
-Advance = Callable[[Task[Any], int], None]
-"""Told, in the thread that asks for results, how many more rows a task has sent."""
-
-
-Urgency = tuple[float, float]
-"""Of the tasks that wait the one with the largest is next, and of several the one that was given first."""
-
-
-class Workers(Protocol):
-    """Takes tasks at any time, also between two results."""
-
-    def give(self, task: Task[Any], urgency: Urgency) -> None:
-        """Have a task done."""
-        ...
-
-    def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
-        """Each task with its result, as they finish, until none is left.
-
-        Raises:
-            HarnessError: a task raised it, or its process died.
-        """
-        ...
-
-    def end(self) -> None:
-        """End what is under way; nothing can be given any more. May be called twice."""
-        ...
-
 
 @contextmanager
-def workers(number: int) -> Iterator[Workers]:
-    """As many worker processes, started when needed and ended at the end; 1 means none beside this one."""
-    hands = _Processes(number) if number > 1 else _Here()
+def workers(number: int, *, processes: bool = True) -> Iterator[Workers]:
+    """As many worker processes or threads, started when needed and ended at the end; 1 means none.
+
+    Processes in any case where SQLite may not take all the memory that long values need: its limit is one for
+    the whole process, and whoever has run predictions in this one has set it.
+    """
+    hands: Workers
+    if (processes and number > 1) or _is_limited():
+        hands = _Processes(number)
+    else:
+        hands = _Here() if number == 1 else Threads(number)
     try:
         yield hands
     finally:
         hands.end()
 
 
-class _Waiting:
-    """Tasks by urgency."""
-
-    def __init__(self) -> None:
-        self._heap: list[tuple[float, float, int, Task[Any]]] = []
-        self._numbers = count()
-
-    def put(self, task: Task[Any], urgency: Urgency) -> None:
-        heapq.heappush(self._heap, (-urgency[0], -urgency[1], next(self._numbers), task))
-
-    def take(self) -> Task[Any]:
-        return heapq.heappop(self._heap)[-1]
-
-    def __len__(self) -> int:
-        return len(self._heap)
+def _is_limited() -> bool:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        [limit] = connection.execute("PRAGMA hard_heap_limit").fetchone()
+    return bool(limit)
 
 
 class _Here:
     """See `Workers`: one task after the other, in this process."""
 
+    number = 1
+
     def __init__(self) -> None:
-        self._waiting = _Waiting()
+        self._waiting = Waiting()
 
     def give(self, task: Task[Any], urgency: Urgency) -> None:
         self._waiting.put(task, urgency)
@@ -95,8 +71,8 @@ class _Processes:
     """See `Workers`."""
 
     def __init__(self, number: int) -> None:
-        self._number = number
-        self._waiting = _Waiting()
+        self.number = number
+        self._waiting = Waiting()
         self._processes: dict[Connection, subprocess.Popen[bytes]] = {}
         self._busy: dict[Connection, Task[Any]] = {}
 
@@ -122,7 +98,7 @@ class _Processes:
 
     def _hand_out(self) -> None:
         idle = [connection for connection in self._processes if connection not in self._busy]
-        while self._waiting and (idle or len(self._processes) < self._number):
+        while self._waiting and (idle or len(self._processes) < self.number):
             connection = idle.pop() if idle else self._started()
             task = self._busy[connection] = self._waiting.take()
             try:

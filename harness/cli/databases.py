@@ -82,6 +82,10 @@ def load(  # noqa: PLR0913 - one parameter an option
     no_indexes: Annotated[
         bool, typer.Option("--no-indexes", help="Primary keys alone, for studies of efficiency.")
     ] = False,
+    escape: Annotated[
+        bool,
+        typer.Option("--escape", help="Load what a server can't hold escaped, instead of stopping."),
+    ] = False,
     jobs: Annotated[
         int | None, typer.Option(help="Tables loaded at once. Default: one a core, up to 8.", min=1)
     ] = None,
@@ -95,7 +99,7 @@ def load(  # noqa: PLR0913 - one parameter an option
     """Load a question set's databases into the servers that are up."""
     questions = load_set(set_name)
     if dump is not None:
-        if force or no_indexes or verify or jobs is not None:
+        if force or no_indexes or escape or verify or jobs is not None:
             raise BadInput("--dump: goes with --set, --dialect and --profile alone; leave the others out")
         _load_dump(questions, dump, dialect, profile)
         return
@@ -106,7 +110,13 @@ def load(  # noqa: PLR0913 - one parameter an option
         databases = [questions.database(db_id, each) for each in profiles for db_id in questions.db_ids]
         with loading_bar(messages) as progress:
             done = loading.load(
-                databases, server, force=force, indexes=not no_indexes, jobs=jobs, progress=progress
+                databases,
+                server,
+                force=force,
+                indexes=not no_indexes,
+                escape=escape,
+                jobs=jobs,
+                progress=progress,
             )
         for each in profiles:
             of_profile = [one for one in done if one.database.profile is each]

@@ -4,6 +4,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
+from loaders.verify.escapes import stored
 from loaders.verify.forms import (
     Cells,
     Digest,
@@ -86,13 +87,21 @@ def _batches(connection: sqlite3.Connection, table: Compared) -> Iterator[list[S
 
 
 def _written(columns: Sequence[Column], values: Sequence[Sequence[Value]]) -> list[Cells]:
-    return [written(column.form, part) for column, part in zip(columns, values, strict=True)]
+    return [written(column.form, _stored(column, part)) for column, part in zip(columns, values, strict=True)]
+
+
+def _stored(column: Column, values: Sequence[Value]) -> Sequence[Value]:
+    """The values as they have to stand on a server."""
+    if column.among_others is None:
+        return values
+    return [stored(value, among_others=column.among_others) for value in values]
 
 
 def _cells(columns: Sequence[Column], values: Sequence[Value]) -> tuple[tuple[str, str | None], ...]:
     cells = _written(columns, [[value] for value in values])
     hashed = [identity(hashes(rows_of([cell]))[0]) for cell in cells]
-    return tuple(zip(hashed, map(_shown, values), strict=True))
+    shown = [_stored(column, [value])[0] for column, value in zip(columns, values, strict=True)]
+    return tuple(zip(hashed, map(_shown, shown), strict=True))
 
 
 def _shown(value: Value) -> str | None:

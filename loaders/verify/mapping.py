@@ -26,6 +26,8 @@ class Holding(StrEnum):
     MOMENTS = "moments"
     """Texts in a column declared DATE, DATETIME or TIMESTAMP, each the text of a plain day or a moment."""
     BLOBS = "blobs"
+    HUGE = "reals beyond the type of others"
+    """Where values may be escaped."""
     NOTHING = "nothing"
     MIXTURE = "blobs and other values"
 
@@ -60,6 +62,15 @@ TYPES: Mapping[tuple[Dialect, Profile], Types] = {
         Holding.MOMENTS: (r"datetime(\(6\))?", Form.MOMENT),
     },
 }
+
+ESCAPING: Mapping[tuple[Dialect, Profile], Types] = {
+    **TYPES,
+    (Dialect.POSTGRESQL, Profile.OFFICIAL): {
+        **TYPES[Dialect.POSTGRESQL, Profile.OFFICIAL],
+        Holding.HUGE: _POSTGRESQL[Holding.REALS],
+    },
+}
+"""Those where values may be escaped."""
 
 _NUMBERS = (
     r"(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?|smallint|integer|real|double precision"

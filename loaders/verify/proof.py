@@ -10,7 +10,7 @@ from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.words import Dialect
-from loaders.bookkeeping import filed
+from loaders.bookkeeping import Key, Marker, filed, key
 from loaders.owners import namespace
 from loaders.source import opened
 from loaders.tasks import target
@@ -18,7 +18,7 @@ from loaders.verify import here, there
 from loaders.verify.difference import Difference, Kind, Verified
 from loaders.verify.forms import Digest
 from loaders.verify.locate import locate
-from loaders.verify.mapping import TYPES, table_name
+from loaders.verify.mapping import ESCAPING, TYPES, table_name
 from loaders.verify.sides import Spelling
 from loaders.verify.sqlite import FileTable, file_tables
 from loaders.verify.tables import Matched, matched, wrong_types
@@ -27,7 +27,8 @@ from loaders.verify.tables import Matched, matched, wrong_types
 def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
     """Compare databases on a server, as they stand there, with their files.
 
-    Nothing is changed on either side. Whether a load was remembered makes no difference to the comparison.
+    Nothing is changed on either side. Of what is remembered of a load one thing counts: whether it was to
+    escape what a server cannot hold.
 
     Args:
         databases: in any profiles and collections.
@@ -42,9 +43,12 @@ def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
         EngineUnavailable: the server cannot be reached or broke.
     """
     spelling = _spelling(server.dialect)
-    strangers = _strangers(databases, server, spelling)
+    markers = target(server.dialect).markers(server, databases)
+    strangers = _strangers(databases, server, spelling, markers)
     for database in databases:
-        yield _verified(database, server, spelling, strangers.pop(namespace(database, server.dialect), ()))
+        others = strangers.pop(namespace(database, server.dialect), ())
+        marker = markers.get(key(database))
+        yield _verified(database, server, spelling, others, escape=marker is not None and marker.escape)
 
 
 def _spelling(dialect: Dialect) -> Spelling:
@@ -63,7 +67,7 @@ def _spelling(dialect: Dialect) -> Spelling:
 
 
 def _strangers(
-    databases: Sequence[Database], server: Server, spelling: Spelling
+    databases: Sequence[Database], server: Server, spelling: Spelling, markers: Mapping[Key, Marker]
 ) -> dict[tuple[str, ...], Sequence[str]]:
     """The tables of each namespace that none of these databases has, and nobody has loaded."""
     dialect = server.dialect
@@ -72,8 +76,8 @@ def _strangers(
         with opened(database.sqlite_path) as connection:
             names = {table_name(table.name, dialect) for table in file_tables(connection)}
         known.setdefault(namespace(database, dialect), set()).update(names)
-    for key, marker in target(dialect).markers(server, databases).items():
-        known.setdefault(namespace(filed(*key), dialect), set()).update(marker.tables)
+    for filed_under, marker in markers.items():
+        known.setdefault(namespace(filed(*filed_under), dialect), set()).update(marker.tables)
     places = {namespace(database, dialect): database for database in reversed(databases)}
     return {
         place: sorted(spelling.standing(server, database).keys() - known[place])
@@ -81,7 +85,9 @@ def _strangers(
     }
 
 
-def _verified(database: Database, server: Server, spelling: Spelling, strangers: Sequence[str]) -> Verified:
+def _verified(
+    database: Database, server: Server, spelling: Spelling, strangers: Sequence[str], *, escape: bool
+) -> Verified:
     started = time.monotonic()
     dialect = server.dialect
     differences = [
@@ -92,10 +98,10 @@ def _verified(database: Database, server: Server, spelling: Spelling, strangers:
     with opened(database.sqlite_path) as connection:
         tables = file_tables(connection)
         differences += _missing(tables, standing.keys(), dialect)
-        pairs = list(_matched(connection, tables, standing, (database, dialect), spelling))
+        pairs = list(_matched(connection, tables, standing, (database, dialect), spelling, escape=escape))
         differences += [difference for pair in pairs for difference in pair.differences]
         pairs = [pair for pair in pairs if pair.compared.columns]
-        digests, found = _compared(connection, pairs, (database, server), spelling)
+        digests, found = _compared(connection, pairs, (database, server), spelling, escape=escape)
         differences += found
     values = sum(one.rows * len(pair.compared.columns) for one, pair in zip(digests, pairs, strict=True))
     seconds = time.monotonic() - started
@@ -109,20 +115,22 @@ def _missing(tables: Sequence[FileTable], there: AbstractSet[str], dialect: Dial
             yield Difference(Kind.MISSING_TABLE, table.name, None, f"is not on {dialect}")
 
 
-def _matched(
+def _matched(  # noqa: PLR0913 - what is matched, and how
     connection: sqlite3.Connection,
     tables: Sequence[FileTable],
     standing: Mapping[str, Mapping[str, str]],
     where: tuple[Database, Dialect],
     spelling: Spelling,
+    *,
+    escape: bool,
 ) -> Iterator[Matched]:
     database, dialect = where
-    types = TYPES[dialect, database.profile]
+    types = (ESCAPING if escape else TYPES)[dialect, database.profile]
     for table in tables:
         name = table_name(table.name, dialect)
         if name in standing:
             place = spelling.table(database, name)
-            yield matched(connection, table, place, standing[name], (database, dialect, types))
+            yield matched(connection, table, place, standing[name], (database, dialect, types), escape=escape)
 
 
 def _compared(
@@ -130,10 +138,12 @@ def _compared(
     pairs: Sequence[Matched],
     where: tuple[Database, Server],
     spelling: Spelling,
+    *,
+    escape: bool,
 ) -> tuple[list[Digest], list[Difference]]:
     """The file's sums, made while the server makes its own, and everything that differs."""
     database, server = where
-    types = TYPES[server.dialect, database.profile]
+    types = (ESCAPING if escape else TYPES)[server.dialect, database.profile]
     ours: list[Digest] = []
     differences: list[Difference] = []
     with ThreadPoolExecutor(1) as pool:
@@ -141,7 +151,7 @@ def _compared(
         for pair in pairs:
             digest, classes = here.digest(connection, pair.compared)
             ours.append(digest)
-            differences += wrong_types(connection, pair, classes, types)
+            differences += wrong_types(connection, pair, classes, types, escape=escape)
         theirs = asked.result()
     for pair, mine, other in zip(pairs, ours, theirs, strict=True):
         differences += _values(connection, pair, (mine, other), where, spelling)

@@ -25,6 +25,8 @@ class Column:
     target: str
     """Its name on the server, quoted."""
     form: Form
+    among_others: bool | None = None
+    """Where a column's texts may be escaped: whether it holds other values, too. See `verify.escapes`."""
     converted: bool = False
     """Whether its type on the server is another one than the form is made for."""
 

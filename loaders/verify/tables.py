@@ -9,6 +9,7 @@ from harness.words import Dialect, Profile
 from loaders.source import quoted
 from loaders.verify.days import day, moment
 from loaders.verify.difference import Difference, Kind
+from loaders.verify.escapes import becomes
 from loaders.verify.forms import LONG, Form
 from loaders.verify.mapping import (
     Holding,
@@ -41,12 +42,14 @@ class Matched:
     """Missing, extra and unreadable columns."""
 
 
-def matched(
+def matched(  # noqa: PLR0913 - what is matched, and how
     connection: sqlite3.Connection,
     table: FileTable,
     target: str,
     standing: Mapping[str, str],
     where: tuple[Database, Dialect, Types],
+    *,
+    escape: bool = False,
 ) -> Matched:
     """Put the columns of a table side by side.
 
@@ -56,6 +59,7 @@ def matched(
         target: the full name of the server's.
         standing: the types of the server's columns.
         where: whose table it is, on which engine, with which types.
+        escape: whether values may be escaped.
     """
     database, dialect, types = where
     columns: list[Column] = []
@@ -76,7 +80,10 @@ def matched(
             differences.append(Difference(Kind.TYPE, table.name, column.name, trouble))
         if made:
             form = Form.LONG_TEXT if made is Form.TEXT and column.longest > LONG else made
-            columns.append(Column(column.name, source, quoted(name), form, converted=bool(trouble)))
+            among = None
+            if escape and made is Form.TEXT and column.name != PLACE:
+                among = bool(classes_of(connection, table, column.name) - {bytearray})
+            columns.append(Column(column.name, source, quoted(name), form, among, converted=bool(trouble)))
     there = {column_name(column.name, dialect) for column, _ in wanted}
     differences += [
         Difference(Kind.EXTRA_COLUMN, table.name, name, f"is on {dialect} alone")
@@ -122,7 +129,12 @@ def _column(
 
 
 def wrong_types(
-    connection: sqlite3.Connection, found: Matched, classes: list[set[type]], types: Types
+    connection: sqlite3.Connection,
+    found: Matched,
+    classes: list[set[type]],
+    types: Types,
+    *,
+    escape: bool = False,
 ) -> Iterator[Difference]:
     """Columns whose type the profile has, but not for what the file holds.
 
@@ -131,6 +143,7 @@ def wrong_types(
         found: the table.
         classes: of the values of each column that was compared.
         types: the profile's on this engine.
+        escape: whether values may be escaped.
     """
     table = found.compared.source
     declared = {column.name: column for column in table.columns}
@@ -141,6 +154,9 @@ def wrong_types(
         if column.name in declared:
             [date, *_] = [*_dates(connection, table, declared[column.name], holds, types), None]
             holds = date or holds
+            if escape:
+                reals = types[Holding.REALS][0]
+                holds = becomes(connection, table, column.name, holds, reals)
         if not is_right(kind, holds, types):
             text = f"is {kind}, but holds {holds}: has to be {right_type(holds, types)}"
             yield Difference(Kind.TYPE, table.name, column.name, text)

@@ -24,6 +24,9 @@ def column(make_file: MakeFile, declared: str, values: Sequence[object]) -> tupl
     ("declared", "values", "type_", "holds"),
     [
         ("INTEGER", [1, -(2**63), 2**63 - 1], PortableType.INTEGER, None),
+        ("INTEGER", [2**63 - 1, 2**63 - 1, 1], PortableType.INTEGER, None),
+        ("INTEGER", [2**63 - 1, 2**63 - 1, "one"], PortableType.TEXT, "text and numbers"),
+        ("DECIMAL(10,2)", [-(2**63), -(2**63)], PortableType.INTEGER, None),
         ("INTEGER", ["7", "8"], PortableType.INTEGER, None),
         ("INTEGER", [None], PortableType.INTEGER, None),
         ("INTEGER", [1, 2.5], PortableType.REAL, "fractions"),
@@ -237,6 +240,7 @@ PARENTS = [(1, "a", 1, "p"), (2, "a", 2, "p"), (3, None, 3, None)]
         ("REFERENCES parent (y)", [(1, None)], None, "the parent's columns are not unique"),
         ("REFERENCES child (c)", [(1, None)], None, "the parent's columns are not unique"),
         ("REFERENCES child (d)", [(1, 1), (None, 5)], ForeignKey(("c",), "Child", ("d",)), None),
+        ("REFERENCES child (d)", [(1, 1), (2, None), (7, 5), (None, 9)], None, "2 rows have no parent"),
         (", e TEXT REFERENCES parent (id)", [(1, None, "1")], None, "the columns hold different types"),
         (
             ", e TEXT, FOREIGN KEY (E, C) REFERENCES parent (X, Y)",

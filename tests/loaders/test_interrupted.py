@@ -148,10 +148,11 @@ def test_killed_ten_times_at_random_moments_it_is_the_old_or_the_new_database(
         assert leftovers(server, database) == []
 
 
-def test_a_worker_that_is_killed_is_one_clear_error(
-    server: Server, database: Database, make_file: MakeFile, monkeypatch: pytest.MonkeyPatch
+def test_a_worker_process_that_is_killed_is_one_clear_error(
+    mysql_server: Server, mysql_collection: str, make_file: MakeFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_file(SCRIPT.format(rows=ROWS, word="new"))
+    server = mysql_server
+    database = Database(mysql_collection, "shop", make_file(SCRIPT.format(rows=ROWS, word="new")))
     started: list[subprocess.Popen[bytes]] = []
 
     class Process(subprocess.Popen[bytes]):

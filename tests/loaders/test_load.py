@@ -240,15 +240,18 @@ def test_a_file_that_changes_under_the_load_is_noticed(
     server: Server, database: Database, make_file: MakeFile
 ) -> None:
     path = make_file("CREATE TABLE t (a INTEGER)", t=[(number,) for number in range(5)])
+    larger = make_file("CREATE TABLE s (a INTEGER)", name="mall", s=[(number,) for number in range(9)])
+    before = replace(database, db_id="mall", sqlite_path=larger)
 
-    def shrink(_: Database, done: int, __: int) -> None:
-        if not done:
+    def shrink(filling: Database, _: int, __: int) -> None:
+        # While the larger one is filled nobody reads the other, whose rows have been counted.
+        if filling == before:
             with closing(sqlite3.connect(path)) as connection:
                 connection.execute("DELETE FROM t WHERE a > 2")
                 connection.commit()
 
     with pytest.raises(BadInput, match=r"table t: 5 rows, but 3 in .*; do not change the file"):
-        load([database], server, progress=shrink)
+        load([before, database], server, jobs=1, progress=shrink)
     assert loaded([database], server) == {}
 
 

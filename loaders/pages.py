@@ -1,0 +1,208 @@
+"""A SQLite table as text that LOAD DATA or COPY reads, a bounded number of bytes at a time.
+
+Separators are characters that texts seldom hold, so that hardly anything has to be escaped and SQLite itself
+writes whole pages of lines. A page in which there are not as many as there should be is written again, with
+everything escaped; one with a character that SQLite does not write goes the long way, value by value.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from loaders.forms import Form
+from loaders.profiles import ServerColumn, ServerTable
+from loaders.rows import stored_value
+from loaders.source import quoted
+
+_BLOBS = frozenset({"longblob", "bytea"})
+
+_PAGE_ROWS = 1_000
+_PAGE_BYTES = 4_000_000
+_NUMBER_BYTES = 32
+_LONGEST_LINE = _PAGE_BYTES // 4
+"""SQLite has a line three times in memory until its page is there."""
+
+_SELDOM = 100
+_MOST_COLUMNS = 400
+"""SQLite's limit of 1,000 nested operations is further than that. https://sqlite.org/limits.html."""
+
+_ROWID_NAMES = ("rowid", "_rowid_", "oid")
+_LEAST_ROWID, _GREATEST_ROWID = -(2**63), 2**63 - 1
+
+
+def pages(connection: sqlite3.Connection, table: ServerTable, form: Form) -> Iterator[tuple[bytes, int]]:
+    """Write a table, in the order of its rowid or key.
+
+    Args:
+        connection: one of `loaders.source.opened`.
+        table: what to write: its columns in their order, then the rowid where `table.place` asks for it.
+        form: how.
+
+    Yields:
+        Bytes to send, and how many lines they end. A long line comes in several parts.
+
+    Raises:
+        sqlite3.OperationalError: a text could not be read. Not every text that is no UTF-8 is noticed here;
+            the others are sent as they are.
+    """
+    rowid = _rowid(table)
+    if rowid is None or not is_plain(connection, table):
+        # NOT INDEXED: a covering index would give the rows in its own order.
+        query = f"SELECT {', '.join(_values(table))} FROM {quoted(table.source.name)} NOT INDEXED"  # noqa: S608
+        yield from _lines(connection.execute(query), table, form)
+    else:
+        yield from _whole_pages(connection, table, rowid, form)
+
+
+def is_plain(connection: sqlite3.Connection, table: ServerTable) -> bool:
+    """Whether SQLite can write pages of it: rowids, text in UTF-8, no blobs, nothing long."""
+    return (
+        connection.execute("PRAGMA encoding").fetchone() == ("UTF-8",)
+        and _rowid(table) is not None
+        and not any(column.type in _BLOBS for column in table.columns)
+        and _width(table) <= _LONGEST_LINE
+        and len(table.columns) <= _MOST_COLUMNS
+    )
+
+
+def encoded(row: Sequence[object], form: Form) -> Iterator[bytes]:
+    """Write one line, field by field, everything escaped that would be taken for more than itself."""
+    separator = b""
+    for value in row:
+        yield separator + _field(value, form)
+        separator = form.field
+    yield form.line
+
+
+def _field(value: object, form: Form) -> bytes:
+    if value is None:
+        return form.null
+    if isinstance(value, int | float):
+        return str(value).encode()
+    data = value if isinstance(value, bytes) else str(value).encode()
+    for special, written in form.escapes.items():
+        if special in data:
+            data = data.replace(special, written)
+    return data
+
+
+def _rowid(table: ServerTable) -> str | None:
+    """SQL for the rowid, where there is one that can be asked for."""
+    if table.source.rowid is not None:
+        return quoted(table.source.rowid)
+    taken = {column.source.name.lower() for column in table.columns}
+    free = [name for name in _ROWID_NAMES if name not in taken]
+    return free[0] if free and table.source.has_rowid else None
+
+
+def _width(table: ServerTable) -> int:
+    return sum(_NUMBER_BYTES + column.source.longest for column in table.columns)
+
+
+def _size(table: ServerTable) -> int:
+    """The rows of a page."""
+    return max(1, min(_PAGE_ROWS, _PAGE_BYTES // _width(table)))
+
+
+def _values(table: ServerTable) -> list[str]:
+    """SQL for the fields of a row."""
+    values = [stored_value(column) for column in table.columns]
+    return values if table.place is None else [*values, "rowid"]
+
+
+def _lines(cursor: sqlite3.Cursor, table: ServerTable, form: Form) -> Iterator[tuple[bytes, int]]:
+    if _width(table) > _LONGEST_LINE:
+        for row in cursor:
+            for part in encoded(row, form):
+                yield part, 0
+            yield b"", 1
+        return
+    while rows := cursor.fetchmany(_size(table)):
+        yield b"".join(part for row in rows for part in encoded(row, form)), len(rows)
+
+
+def _whole_pages(
+    connection: sqlite3.Connection, table: ServerTable, rowid: str, form: Form
+) -> Iterator[tuple[bytes, int]]:
+    values, name = _values(table), f"{quoted(table.source.name)} NOT INDEXED"
+    nullable = [quoted(column.source.name) for column in table.columns if column.source.nulls]
+    texts = [
+        quoted(column.source.name)
+        for column in table.columns
+        if _is_text(column) and not column.source.escaped
+    ]
+    place = f"FROM {name} WHERE {rowid} BETWEEN ? AND ?"
+    # printf() stops at a NUL character, group_concat() does not.
+    checks = [
+        " + ".join([f"count(*) * {len(nullable)}", *(f"- count({column})" for column in nullable)]),
+        *(f"CAST(group_concat({column}, '') AS BLOB)" for column in texts),
+    ]
+    plain, escaped = (
+        f"SELECT CAST(group_concat({line}, '') AS BLOB), count(*), {', '.join(checks)} {place}"
+        for line in (_line(connection, table, form, escape=escape) for escape in (False, True))
+    )
+    rows = f"SELECT {', '.join(values)} {place} ORDER BY {rowid}"
+    later = f"SELECT {rowid} FROM {name} WHERE {rowid} >= ? ORDER BY {rowid} LIMIT 1 OFFSET {_size(table)}"  # noqa: S608
+    start, last, is_seldom = _LEAST_ROWID, None, True
+    while last != _GREATEST_ROWID:
+        [following] = connection.execute(later, (start,)).fetchone() or (None,)
+        last = _GREATEST_ROWID if following is None else following - 1
+        text, count, nulls, *printed = connection.execute(
+            plain if is_seldom else escaped, (start, last)
+        ).fetchone()
+        if not count:
+            return
+        if any(b"\0" in of_column for of_column in printed if of_column):
+            yield from _lines(connection.execute(rows, (start, last)), table, form)
+        else:
+            if is_seldom and not _is_sound(text, count, nulls, len(values), form):
+                # Where one page holds what has to be escaped, others do.
+                is_seldom = False
+                text = connection.execute(escaped, (start, last)).fetchone()[0]
+            yield text, count
+        start = last + 1
+
+
+def _is_sound(text: bytes, lines: int, nulls: int, fields: int, form: Form) -> bool:
+    """Whether separators and escapes are as many as they are without any in the texts."""
+    expected = {form.escape: nulls, form.line: lines, form.field: lines * (fields - 1)}
+    return all(
+        _times(text, special, expected.get(special, 0)) == expected.get(special, 0)
+        for special in form.escapes
+    )
+
+
+def _times(text: bytes, special: bytes, expected: int) -> int:
+    """How often `special` occurs; where that is seldom, finding is faster than comparing each byte."""
+    return len(text.split(special)) - 1 if len(text) > _SELDOM * expected else text.count(special)
+
+
+def _line(connection: sqlite3.Connection, table: ServerTable, form: Form, *, escape: bool) -> str:
+    """SQL for a line, by as few calls of printf() as there have to be: || would copy the line each time."""
+    fields = [_written(column, form, escape=escape) for column in table.columns]
+    if table.place is not None:
+        fields.append(("%d", "rowid"))
+    most = connection.getlimit(sqlite3.SQLITE_LIMIT_FUNCTION_ARG) - 1
+    calls = []
+    for first in range(0, len(fields), most):
+        part = fields[first : first + most]
+        end = form.line if first + most >= len(fields) else form.field
+        template = form.field.decode().join(directive for directive, _ in part) + end.decode()
+        calls.append(f"printf('{template}', {', '.join(value for _, value in part)})")
+    return " || ".join(calls)
+
+
+def _written(column: ServerColumn, form: Form, *, escape: bool) -> tuple[str, str]:
+    """How printf() writes a column, and what it is given."""
+    value = stored_value(column)
+    if column.type == "bigint" and not column.source.nulls:
+        return "%d", value
+    if column.type in form.reals:
+        value = form.reals[column.type].format(value)
+    if escape and _is_text(column):
+        for special, written in form.escapes.items():
+            value = f"replace({value}, '{special.decode()}', '{written.decode()}')"
+    return "%s", f"ifnull({value}, '{form.null.decode()}')" if column.source.nulls else value
+
+
+def _is_text(column: ServerColumn) -> bool:
+    return column.type.startswith(("text", "longtext", "varchar"))
