@@ -116,6 +116,7 @@ class Evaluation:
 
     def _filed(self, pair: Pair, judgement: Judgement) -> PairResult:
         question = pair.question
+        judged = vars(judgement)
         return PairResult(
             dialect=pair.dialect,
             predictor=pair.predictor,
@@ -125,7 +126,7 @@ class Evaluation:
             difficulty=question.difficulty,
             gold_origin=self._judging.golds.origin(question, pair.dialect),
             sql=pair.sql,
-            **{name: getattr(judgement, name) for name in _JUDGED},
+            **{name: judged[name] for name in _JUDGED},
         )
 
     def timed(self, pair: Pair, result: PairResult) -> PairResult:

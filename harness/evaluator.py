@@ -125,7 +125,7 @@ class Evaluator:
             EngineUnavailable: an engine does not answer when it is first asked.
         """
         asked = [Asked(self._question(each), Dialect(each.dialect), each.sql) for each in answers]
-        return [future.result() for future in self._open().begin(asked)]
+        return [future.result() for future in self._open().begin(asked, waits=True)]
 
     def _question(self, answer: Answer) -> Question:
         if answer.question not in self._questions:

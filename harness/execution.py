@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain
 
-from harness.engines.base import Engine, Row, Session, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.base import Engine, EngineLost, Row, Session, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.namespace import Database
 from harness.watchdog import WATCHDOG
 
@@ -71,6 +71,20 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
             except MemoryError:
                 ending, rows, error = Ending.TOO_LARGE, (), "more memory than a result may take"
         return Execution(ending, rows, error, code, time.perf_counter() - started)
+
+
+def refuses(engine: Engine, database: Database, sql: str, execution: Execution, limits: Limits) -> bool:
+    """Whether `execution`, a text's, is an error that it would end with at any other moment, too.
+
+    That is so where the engine refuses the text before it runs anything of it. False when in doubt.
+    """
+    if execution.ending is not Ending.ERROR or execution.error is None:
+        return False
+    try:
+        with engine.session(database, limits.seconds) as session, WATCHDOG.guard(session, limits.seconds):
+            return session.refuses(sql, execution.error)
+    except (EngineLost, SqlError):
+        return False
 
 
 def _collect(session: Session, sql: str, limits: Limits) -> tuple[Ending, tuple[Row, ...], str | None]:

@@ -17,9 +17,12 @@ class Once:
     def __init__(self) -> None:
         self._lock = Lock()
         self._futures: dict[Hashable, Future[object]] = {}
+        self._values: dict[Hashable, object] = {}
 
     def __call__(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """The value of `key`, computed now if nobody has."""
+        if key in self._values:
+            return self._values[key]  # type: ignore[return-value]  # the key decides the type
         with self._lock:
             future = self._futures.get(key)
             mine = future is None
@@ -27,7 +30,9 @@ class Once:
                 future = self._futures[key] = Future()
         if mine:
             try:
-                future.set_result(compute())
+                value = compute()
+                self._values[key] = value
+                future.set_result(value)
             except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
                 with self._lock:
                     del self._futures[key]

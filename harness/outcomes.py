@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from harness.metrics.efficiency import Timing
 from harness.metrics.spider import Match, Structure
-from harness.preview import Preview, Side
+from harness.preview import PreviewText
 from harness.words import Dialect, Difficulty
 
 
@@ -87,7 +87,7 @@ class Judgement:
     structure: Structure | None = None
     compared_variants: int | None = None
     failed_variant: str | None = None
-    preview: Preview | None = None
+    preview: PreviewText | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -134,7 +134,7 @@ class PairResult:
     compared_variants: int | None = None
     failed_variant: str | None = None
     sql: str | None = None
-    preview: Preview | None = None
+    preview: PreviewText | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
@@ -160,29 +160,33 @@ def _typed(record: Mapping[str, Any]) -> dict[str, Any]:
         "outcome": Outcome(record["outcome"]),
         "error_class": None if error_class is None else ErrorClass(error_class),
         "structure": None if structure is None else Structure.from_json(structure),
-        "preview": None if preview is None else Preview.from_json(preview),
+        "preview": None if preview is None else PreviewText(preview),
     }
 
-
-_Record = Timing | Structure | Match | Preview | Side
-"""What the fields of judgements and results may be made of."""
 
 _PLAIN = frozenset((str, float, int, bool, type(None)))
 """Types of most values, which are told apart from others faster than by `isinstance`."""
 
 
-def _plain_fields(
-    record: Judgement | PairResult | Timing | Structure | Match | Preview | Side,
-) -> dict[str, Any]:
+def _plain_fields(record: Judgement | PairResult | Timing | Structure | Match) -> dict[str, Any]:
     """The fields of a dataclass, in their order, as plain values."""
-    return {name: value if type(value) in _PLAIN else _plain(value) for name, value in vars(record).items()}
+    plain = vars(record).copy()
+    for name, value in plain.items():
+        if type(value) not in _PLAIN:
+            plain[name] = _plain(value)
+    return plain
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, StrEnum):
-        return value.value
-    if isinstance(value, Mapping):
-        return {_plain(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, _Record):
+        return str(value)
+    if isinstance(value, PreviewText):
+        return value.text
+    if isinstance(value, Timing | Structure | Match):
         return _plain_fields(value)
+    if isinstance(value, Mapping):
+        return {
+            key if type(key) is str else _plain(key): inner if type(inner) in _PLAIN else _plain(inner)
+            for key, inner in value.items()
+        }
     return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -66,7 +66,12 @@ class Plan:
 
     def _databases(self) -> dict[str, str | None]:
         """The digests of the SQLite files, by database; None of one that cannot be read."""
-        return {db_id: _digest(self.questions.database(db_id).sqlite_path) for db_id in self.questions.db_ids}
+        paths = {db_id: self.questions.database(db_id).sqlite_path for db_id in self.questions.db_ids}
+        try:
+            known = digests(paths.values())
+        except BadInput:
+            return {db_id: _digest(path) for db_id, path in paths.items()}
+        return {db_id: known[path] for db_id, path in paths.items()}
 
     def _asked(self) -> list[Question]:
         """The questions, with the golds that are used; a translation is not known before it is run."""

@@ -4,6 +4,7 @@ Whole results are not kept; a preview is small whatever they are, so that a run 
 pair.
 """
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -67,6 +68,34 @@ class Preview:
             None if predicted is None else Side.from_json(predicted),
             record["gold_sql"],
         )
+
+
+@dataclass(frozen=True)
+class PreviewText:
+    """A preview as JSON, in which it goes from the worker through the store to the run folder."""
+
+    text: str
+
+    @classmethod
+    def of(cls, shown: Preview) -> Self:
+        """The text of a preview, which UTF-8 can hold."""
+        sides = [None if side is None else vars(side) for side in (shown.gold, shown.predicted)]
+        record = {"gold": sides[0], "predicted": sides[1], "gold_sql": shown.gold_sql}
+        text = json.dumps(record, ensure_ascii=False)
+        return cls(text if _is_unicode(text) else json.dumps(record))
+
+    def read(self) -> Preview:
+        """The preview."""
+        return Preview.from_json(json.loads(self.text))
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether the text has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def preview(gold: Sequence[Row], predicted: Sequence[Row] | None, gold_sql: str | None = None) -> Preview:

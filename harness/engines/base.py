@@ -94,6 +94,14 @@ class Session(Protocol):
         """
         ...
 
+    def refuses(self, sql: str, words: str) -> bool:
+        """Whether the engine refuses `sql` with these words on reading it, before it runs anything of it.
+
+        Then it does so at any time, whatever `sql` asks the clock. False when in doubt. Runs nothing of
+        `sql`, and never raises for it.
+        """
+        ...
+
     def spent(self) -> Spent | None:
         """The time that the engine itself has counted, up to now, for what this session ran.
 

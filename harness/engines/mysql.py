@@ -110,6 +110,15 @@ class MySQLSession:
     def program(self, sql: str) -> None:
         """See `Session.program`: MySQL's plans leave steps out."""
 
+    def refuses(self, sql: str, words: str) -> bool:
+        """See `Session.refuses`. What is prepared here goes when the connection is made as new."""
+        connection = self._connection
+        try:
+            connection.query(f"PREPARE bird FROM {connection.escape(sql)}")
+        except (pymysql.Error, UnicodeError, OSError) as error:
+            return isinstance(error, pymysql.Error) and message(error) == words
+        return False
+
     def spent(self) -> Spent | None:
         """See `Session.spent`."""
         counted = self._clock and self._clock.spent()

@@ -41,6 +41,8 @@ _TEXT_IN_PSYCOPG2 = (
 _QUERY_CANCELED = "57014"
 _SYNTAX_ERROR = "42601"
 _SEVERAL_STATEMENTS = "cannot insert multiple commands into a prepared statement"
+_REFUSED_ON_READING = "42"
+"""SQLSTATEs of what is no SQL, or names what is not there."""
 _NOT_ALLOWED = "42501"
 """insufficient_privilege, as the server says of what the role may not do."""
 _TOO_LARGE = ("53200", "53400", "54000")
@@ -226,6 +228,16 @@ class PostgreSQLSession:
 
     def program(self, sql: str) -> None:
         """See `Session.program`: PostgreSQL's plans leave steps out."""
+
+    def refuses(self, sql: str, words: str) -> bool:
+        """See `Session.refuses`."""
+        try:
+            parse(self._connection, sql.encode())
+        except psycopg.Error as error:
+            return (error.sqlstate or "").startswith(_REFUSED_ON_READING) and _one_line(error) == words
+        except UnicodeError:
+            return False
+        return False
 
     def spent(self) -> Spent | None:
         """See `Session.spent`; for all sessions of the reading role together."""

@@ -157,6 +157,14 @@ class SQLiteSession:
             return None
         return tuple((opcode, *operands) for _, opcode, *operands, _ in steps)
 
+    def refuses(self, sql: str, words: str) -> bool:
+        """See `Session.refuses`."""
+        try:
+            self._connection.execute(f"EXPLAIN {sql}").close()
+        except _FAILURES as error:
+            return str(error) == words
+        return False
+
     def spent(self) -> Spent | None:
         """See `Session.spent`: SQLite runs in the thread that asks, whose processor time it is."""
         return Spent(time.perf_counter(), time.thread_time()) if _THREAD_TIME_IS_EXACT else None

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -29,35 +29,38 @@ from harness.words import Dialect
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
 _ROOT = Path(__file__).parents[2]
 _ROOMS = ("harness", "dialects", "loaders")
-_SHOWS = _ROOT / "harness" / "report"
-_DECIDE = {".py", ".sql", ".json", ".toml"}
+_SHOWS = Path("harness", "report")
+_DECIDE = (".py", ".sql", ".json", ".toml")
 
 
 @cache
 def code() -> str:
     """Digest of this project's code, but for what shows outcomes, and of the versions that it runs on."""
     digest = hashlib.sha256()
-    for path in sorted(_sources()):
-        digest.update(f"{path.relative_to(_ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    for name in sorted(_sources()):
+        digest.update(f"{name}\0".encode() + (_ROOT / name).read_bytes() + b"\0")
     versions = [platform.python_version(), *map(version, _PACKAGES)]
     return f"{digest.hexdigest()} {' '.join(versions)}"
 
 
-def _sources() -> Iterator[Path]:
+def _sources() -> Iterator[str]:
+    """The files, from the root of the project."""
     for room in _ROOMS:
         for folder, inner, names in os.walk(_ROOT / room):
-            if Path(folder) == _SHOWS:
+            place = Path(folder).relative_to(_ROOT)
+            if place == _SHOWS:
                 inner.clear()
             else:
-                yield from (Path(folder, name) for name in names if Path(name).suffix in _DECIDE)
+                yield from (f"{place}/{name}" for name in names if name.endswith(_DECIDE))
 
 
 class Addresses:
     """The addresses of one run; thread-safe.
 
-    None is the address of what is decided by the clock or by chance, too, and of what happens in a database
-    whose file cannot be read. What is the same all day has the day in its address, where the engine's days
-    are those of UTC.
+    None is the address of what happens in a database whose file cannot be read, and of what is decided by a
+    gold that asks the clock or chance. What is the same all day has the day in its address, where the
+    engine's days are those of UTC. A prediction that asks the clock or chance has an address for what it
+    comes to at any time, which is an error on reading it.
 
     Args:
         setup: what is the same for every sheet of the run.
@@ -100,34 +103,50 @@ class Addresses:
 
     def execution(self, question: Question, dialect: Dialect, sql: str, day: str) -> bytes | None:
         """That of what came of a text, begun on a `day` in UTC."""
-        return self._address(0, question, dialect, day, [sql], sql)
+        return self._executed(question, dialect, day, [sql], self.lasting(dialect, sql))
 
     def gold(self, question: Question, dialect: Dialect, day: str) -> bytes | None:
         """That of what came of gold: of the same text as a prediction's, unless it is translated."""
         written = self._golds.written(question, dialect)
-        if self._golds.origin(question, dialect) is not GoldOrigin.TRANSLATED:
-            return self.execution(question, dialect, written, day)
-        return self._address(0, question, dialect, day, ["translated", written], written)
+        lasts = self.lasting(dialect, written)
+        if lasts is Lasting.NEVER:
+            return None
+        is_translated = self._golds.origin(question, dialect) is GoldOrigin.TRANSLATED
+        texts = ["translated", written] if is_translated else [written]
+        return self._executed(question, dialect, day, texts, lasts)
 
-    def judgement(self, question: Question, dialect: Dialect, sql: str, day: str) -> bytes | None:
-        """That of what a prediction comes to."""
+    def judgements(
+        self, question: Question, dialect: Dialect, predictions: Iterable[str], day: str
+    ) -> dict[str, bytes | None]:
+        """Those of what predictions come to."""
         written = self._golds.written(question, dialect)
-        texts = [self._golds.origin(question, dialect), written, sql]
-        return self._address(1, question, dialect, day, texts, sql, written)
+        of_gold = self.lasting(dialect, written)
+        places = None if of_gold is Lasting.NEVER else self._places(dialect, question.db_id)
+        if places is None:
+            return dict.fromkeys(predictions)
+        origin = self._golds.origin(question, dialect)
+        always, today = (
+            _continued(places[1], *first, origin, written)
+            for first in (() if of_gold is Lasting.ALWAYS else (day,), (day,))
+        )
+        return {
+            sql: _address(today if self.lasting(dialect, sql) is Lasting.TODAY else always, sql)
+            for sql in predictions
+        }
 
-    def _address(
-        self, kind: int, question: Question, dialect: Dialect, day: str, texts: Sequence[str], *run: str
+    def lasting(self, dialect: Dialect, sql: str) -> Lasting:
+        """For how long a text returns the same rows from the same data on an engine."""
+        lasts = lasting(sql)
+        return Lasting.NEVER if lasts is Lasting.TODAY and dialect not in self._in_utc else lasts
+
+    def _executed(
+        self, question: Question, dialect: Dialect, day: str, texts: Sequence[str], lasts: Lasting
     ) -> bytes | None:
-        """The address of `texts`, which come to what the texts that are `run` do."""
+        """The address of `texts`, and of the day if what they come to lasts for that."""
         places = self._places(dialect, question.db_id)
         if places is None:
             return None
-        lasts = {lasting(sql) for sql in run}
-        if lasts == {Lasting.ALWAYS}:
-            return _address(places[kind], *texts)
-        if Lasting.NEVER in lasts or dialect not in self._in_utc:
-            return None
-        return _address(places[kind], day, *texts)
+        return _address(places[0], *([day] if lasts is Lasting.TODAY else ()), *texts)
 
 
 def today() -> str:
@@ -145,9 +164,13 @@ def _begun(kind: str, facts: object) -> "hashlib._Hash":
     return hashlib.sha256(json.dumps([kind, facts], default=str).encode())
 
 
-def _address(begun: "hashlib._Hash", *texts: str) -> bytes:
+def _continued(begun: "hashlib._Hash", *texts: str) -> "hashlib._Hash":
     digest = begun.copy()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "big") + data)
-    return digest.digest()
+    return digest
+
+
+def _address(begun: "hashlib._Hash", *texts: str) -> bytes:
+    return _continued(begun, *texts).digest()

@@ -17,6 +17,7 @@ from harness.engines.base import Engine
 from harness.judging.addresses import Addresses, today
 from harness.judging.golds import Golds
 from harness.judging.sheets import Judged, Setup, Sheet, Workers, explain
+from harness.known.lasting import Lasting
 from harness.known.recall import Recall
 from harness.known.store import Kind, Store
 from harness.outcomes import Judgement, Outcome
@@ -28,6 +29,8 @@ MOST_FAILURES = 3
 _WORK = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _LOOKED_AT = 20_000
 """Characters of a text that are looked at for what it may cost."""
+
+_from_json = json.JSONDecoder().decode
 
 _NOT_KEPT = frozenset({Outcome.HARNESS_ERROR, Outcome.GOLD_TIMEOUT})
 """Outcomes that another run may not have: nobody's SQL is to blame for them."""
@@ -52,6 +55,7 @@ class _Addressed:
     """The distinct texts for a question on an engine, with what may be known of them: found once, used twice.
 
     `judgements` maps texts to the addresses of what they come to; `gold` is the address of gold's execution.
+    `fleeting` are the texts that may come to something else in a moment.
     """
 
     question: Question
@@ -59,6 +63,7 @@ class _Addressed:
     day: str
     gold: bytes | None
     judgements: Mapping[str, bytes | None]
+    fleeting: frozenset[str]
 
 
 class Judging:
@@ -95,8 +100,13 @@ class Judging:
         self.failed: dict[Dialect, str] = {}
         """Engines that were left alone, and why."""
 
-    def begin(self, asked: Sequence[Asked]) -> list[Future[Judgement]]:
-        """Have texts judged; one future each, which never raises for what an engine or a statement does."""
+    def begin(self, asked: Sequence[Asked], *, waits: bool = False) -> list[Future[Judgement]]:
+        """Have texts judged; one future each, which never raises for what an engine or a statement does.
+
+        Args:
+            asked: the texts.
+            waits: whether the caller does nothing else until they are judged.
+        """
         futures: list[Future[Judgement]] = []
         new: list[Asked] = []
         with self._lock:
@@ -109,21 +119,22 @@ class Judging:
         # What ends after midnight is kept as this day's, which nobody asks for any more then.
         day = today()
         sheets = [self._addressed(texts, day) for texts in _by_question(new)]
-        # Workers take a moment to start, in which the rest is looked up.
-        knowable = []
-        for sheet in sheets:
-            if sheet.gold is None:
-                self._submit(sheet)
-            else:
-                knowable.append(sheet)
-        for sheet in _heaviest_first(self._unknown(knowable)):
-            self._submit(sheet)
+        # Workers take a moment to start, in which the rest is looked up; without a store nothing is.
+        looks = self._recall.has_store
+        likely = [sheet for sheet in sheets if not looks or sheet.gold is None or sheet.fleeting]
+        others = [sheet for sheet in sheets if looks and sheet.gold is not None and not sheet.fleeting]
+        alone = waits and len(sheets) == 1
+        for some in likely, others:
+            for sheet in _heaviest_first(self._unknown(some)):
+                self._submit(sheet, alone=alone)
         return futures
 
     def _addressed(self, asked: Sequence[Asked], day: str) -> "_Addressed":
         question, dialect = asked[0].question, asked[0].dialect
-        judgements = {each.sql: self._addresses.judgement(question, dialect, each.sql, day) for each in asked}
-        return _Addressed(question, dialect, day, self._addresses.gold(question, dialect, day), judgements)
+        judgements = self._addresses.judgements(question, dialect, [each.sql for each in asked], day)
+        fleeting = [sql for sql in judgements if self._addresses.lasting(dialect, sql) is Lasting.NEVER]
+        gold = self._addresses.gold(question, dialect, day)
+        return _Addressed(question, dialect, day, gold, judgements, frozenset(fleeting))
 
     def _unknown(self, sheets: "Sequence[_Addressed]") -> "list[_Addressed]":
         """Answer what is known; what remains."""
@@ -134,7 +145,7 @@ class Judging:
             unknown = {}
             for text, address in each.judgements.items():
                 if address is not None and address in known:
-                    judgement = Judgement.from_json(json.loads(known[address]))
+                    judgement = _from_bytes(known[address])
                     self._answer((each.dialect, each.question.key, text), judgement)
                 else:
                     unknown[text] = address
@@ -142,7 +153,7 @@ class Judging:
                 remaining.append(replace(each, judgements=unknown))
         return remaining
 
-    def _submit(self, asked: "_Addressed") -> None:
+    def _submit(self, asked: "_Addressed", *, alone: bool) -> None:
         question, dialect, gold = asked.question, asked.dialect, asked.gold
         executions = {
             text: self._addresses.execution(question, dialect, text, asked.day) for text in asked.judgements
@@ -154,9 +165,12 @@ class Judging:
             tuple(executions),
             {text: known[address] for text, address in executions.items() if address in known},
             known.get(gold) if gold is not None else None,
+            asked.fleeting,
         )
+        future = self._workers.at_once(sheet) if alone else None
         with self._lock:
-            future = self._workers.submit(sheet)
+            if future is None:
+                future = self._workers.submit(sheet)
             self._sheets[future] = sheet
         future.add_done_callback(lambda future: self._finish(asked, executions, sheet, future))
 
@@ -177,7 +191,7 @@ class Judging:
         except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
             judged = self._broken(sheet, explain(error))
         self._count(sheet.dialect, judged)
-        kinds = _worth_keeping(asked, executions, judged)
+        kinds = _worth_keeping(asked, executions, sheet, judged)
         for values in kinds.values():
             self._recall.note(values)
         for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
@@ -218,16 +232,20 @@ class Judging:
 
 
 def _worth_keeping(
-    asked: _Addressed, executions: Mapping[str, bytes | None], judged: Judged
+    asked: _Addressed, executions: Mapping[str, bytes | None], sheet: Sheet, judged: Judged
 ) -> dict[Kind, dict[bytes, bytes]]:
     """What another run may use of what came of a sheet, by its addresses."""
     found = {executions[text]: encoded for text, encoded in judged.executed.items()}
     if judged.gold is not None:
         found[asked.gold] = judged.gold
+    refused = judged.executed.keys() | sheet.known.keys()
     judgements = {
         address: _as_bytes(judgement)
-        for address, judgement in zip(asked.judgements.values(), judged.judgements, strict=True)
-        if address is not None and judgement.outcome not in _NOT_KEPT
+        for (text, address), judgement in zip(asked.judgements.items(), judged.judgements, strict=True)
+        if address is not None
+        and judgement.outcome not in _NOT_KEPT
+        # Where gold failed, the text was not run.
+        and (text not in asked.fleeting or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
     }
     return {
         Kind.EXECUTION: {address: value for address, value in found.items() if address is not None},
@@ -236,7 +254,16 @@ def _worth_keeping(
 
 
 def _as_bytes(judgement: Judgement) -> bytes:
-    return json.dumps(judgement.to_json(), separators=(",", ":")).encode()
+    """A line of JSON, and a second one for the preview, which is JSON already."""
+    record = judgement.to_json()
+    shown = record.pop("preview")
+    line = json.dumps(record, separators=(",", ":"))
+    return (line if shown is None else f"{line}\n{shown}").encode()
+
+
+def _from_bytes(data: bytes) -> Judgement:
+    line, _, shown = data.decode().partition("\n")
+    return Judgement.from_json({**_from_json(line), "preview": shown or None})
 
 
 def _by_question(asked: Iterable[Asked]) -> list[list[Asked]]:
@@ -252,11 +279,14 @@ def _heaviest_first(sheets: Sequence[_Addressed]) -> list[_Addressed]:
     A statement that runs into the time limit holds its worker up for as long, and the whole run if it comes
     last. What runs long joins a lot or has subqueries in subqueries.
     """
+    heavy = len(sheets) // 10
+    if not heavy:
+        return list(sheets)
     heaviest = sorted(
         range(len(sheets)),
         key=lambda place: max(len(_WORK.findall(text[:_LOOKED_AT])) for text in sheets[place].judgements),
         reverse=True,
-    )[: len(sheets) // 10]
+    )[:heavy]
     first = set(heaviest)
     return [sheets[place] for place in heaviest] + [
         sheet for place, sheet in enumerate(sheets) if place not in first

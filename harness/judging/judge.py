@@ -10,7 +10,7 @@ from harness import alternatives
 from harness.benchmark import Question
 from harness.engines.base import Engine
 from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Execution
+from harness.execution import Execution, refuses
 from harness.judging.golds import Gold, Golds
 from harness.judging.scoring import Scoring
 from harness.judging.sheets import Judged, Setup, Sheet, explain
@@ -97,10 +97,16 @@ class Judge:
         if text == gold.sql:
             return gold.execution
         execution = self._execute(gold.question, sheet.dialect, text)
+        if text in sheet.fleeting and not self._is_refused(gold.question, sheet.dialect, text, execution):
+            return execution
         encoded = encode(execution, MOST_KEPT_BYTES)
         if encoded is not None:
             executed[text] = encoded
         return execution
+
+    def _is_refused(self, question: Question, dialect: Dialect, sql: str, execution: Execution) -> bool:
+        database = self._setup.questions.database(question.db_id, self._setup.profile)
+        return refuses(self._engines[dialect], database, sql, execution, self._setup.limits)
 
     def _execute(self, question: Question, dialect: Dialect, sql: str) -> Execution:
         if self._watch is not None:

@@ -9,11 +9,12 @@ import hashlib
 import mmap
 import os
 import resource
+import select
 import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
-from queue import SimpleQueue
 from threading import Thread
+from typing import NoReturn
 
 from harness.judging.judge import Judge
 from harness.judging.sheets import Sheet
@@ -53,23 +54,30 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
 
     judge = Judge(setup, setup.engines(place), watch)
     Watchdog.last_resort = staticmethod(lambda: os._exit(HUNG))
-    sheets: SimpleQueue[Sheet] = SimpleQueue()
-
-    def receive() -> None:
-        try:
-            while True:
-                sheets.put(connection.recv())
-        except (EOFError, OSError):
-            # Nobody waits for an answer any more: leave nothing running on a server.
-            WATCHDOG.cancel_all()
-            os._exit(0)
-
     _limit_memory()
-    Thread(target=receive, name="bird-receive", daemon=True).start()
+    Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
-        judged = judge.judge(sheets.get())
+        try:
+            sheet: Sheet = connection.recv()
+        except (EOFError, OSError):
+            _end()
+        judged = judge.judge(sheet)
         noted[:DIGEST_BYTES] = bytes(DIGEST_BYTES)
         connection.send(judged)
+
+
+def _await_end(connection: Connection) -> None:
+    """End with the connection, also while a sheet is judged; a sheet that comes does not wake this thread."""
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLHUP)
+    poll.poll()
+    _end()
+
+
+def _end() -> NoReturn:
+    # Nobody waits for an answer any more: leave nothing running on a server.
+    WATCHDOG.cancel_all()
+    os._exit(0)
 
 
 def main() -> None:

@@ -81,6 +81,9 @@ class RayWorkers:
             self.close()
             raise
 
+    def at_once(self, sheet: Sheet) -> None:
+        """See `Workers.at_once`: the way to another machine is longer than what it would spare."""
+
     def submit(self, sheet: Sheet) -> Future[Judged]:
         """See `Workers.submit`."""
         try:

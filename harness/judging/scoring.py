@@ -17,7 +17,7 @@ from harness.metrics.spider import read as read_for_spider
 from harness.metrics.strict import Answers
 from harness.once import Once
 from harness.outcomes import ErrorClass, Judgement, Outcome
-from harness.preview import Preview, preview
+from harness.preview import PreviewText, preview
 from harness.suite import Suite
 from harness.words import Dialect
 
@@ -123,12 +123,12 @@ class Scoring:
             preview=self._preview(gold, execution),
         )
 
-    def _preview(self, gold: Gold, execution: Execution | None) -> Preview | None:
+    def _preview(self, gold: Gold, execution: Execution | None) -> PreviewText | None:
         if not self._setup.previews:
             return None
         translated = gold.dialect not in gold.question.gold
         rows = None if execution is None else execution.rows
-        return preview(gold.execution.rows, rows, gold.sql if translated else None)
+        return PreviewText.of(preview(gold.execution.rows, rows, gold.sql if translated else None))
 
     def _structure(self, gold: Gold, sql: str) -> Structure | None:
         """What Spider's measures find.

@@ -68,7 +68,8 @@ class Sheet:
     """One question on one engine, with the distinct SQL texts that were predicted for it.
 
     `question` is its key. `known` has executions that need not be repeated, by SQL text, and `gold` that of
-    gold; encoded (`harness.known.codec`).
+    gold; encoded (`harness.known.codec`). `fleeting` are the texts that may give other rows in a moment: what
+    came of them is not to be kept, unless the engine refuses them.
     """
 
     dialect: Dialect
@@ -76,6 +77,7 @@ class Sheet:
     texts: tuple[str, ...]
     known: Mapping[str, bytes] = field(default_factory=dict)
     gold: bytes | None = None
+    fleeting: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ class Judged:
     """What came of a sheet.
 
     `judgements` has one entry per text of the sheet. `executed` and `gold` have the executions that were done
-    for it, encoded; without those whose rows take too much room to be kept.
+    for it, encoded; without those whose rows take too much room to be kept, or are soon others.
     """
 
     judgements: tuple[Judgement, ...]
@@ -96,6 +98,13 @@ class Workers(Protocol):
 
     def submit(self, sheet: Sheet) -> "Future[Judged]":
         """Take a sheet; the future never raises for what an engine or a statement does."""
+        ...
+
+    def at_once(self, sheet: Sheet) -> "Future[Judged] | None":
+        """Have a sheet judged before this returns, by an idle worker; None where there is none.
+
+        For who waits for nothing else: no thread has to be woken on the way there and back.
+        """
         ...
 
     def close(self) -> None:

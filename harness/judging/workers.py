@@ -19,7 +19,7 @@ from dataclasses import replace
 from mmap import mmap
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 
 from harness.engines.base import EngineLost
 from harness.execution import Ending, Execution
@@ -34,6 +34,12 @@ _MOST_DEATHS = 3
 """How often a sheet is given to another worker after one has died."""
 
 _ENDING_SECONDS = 5
+
+_MANY = 4
+"""So many sheets that wait start all workers at once."""
+
+_HEAD_START_SECONDS = 1.0
+"""How much later the others start for fewer: by then the first has judged what is quick."""
 
 
 class Died(Exception):
@@ -135,7 +141,9 @@ class LocalWorkers:
         self._lock = Lock()
         self._threads: list[Thread] = []
         self._processes: dict[int, _Process] = {}
+        self._busy = {place + number: Lock() for number in range(count)}
         self._closed = False
+        self._wanted = Event()
 
     def submit(self, sheet: Sheet) -> Future[Judged]:
         """See `Workers.submit`."""
@@ -145,12 +153,29 @@ class LocalWorkers:
                 future.cancel()
                 return future
             self._tasks.put((sheet, future))
+            if self._tasks.qsize() >= _MANY:
+                self._wanted.set()
             if len(self._threads) < self._count:
                 place = self._place + len(self._threads)
                 thread = Thread(target=self._serve, args=(place,), name=f"bird-worker-{place}", daemon=True)
                 self._threads.append(thread)
                 thread.start()
         return future
+
+    def at_once(self, sheet: Sheet) -> Future[Judged] | None:
+        """See `Workers.at_once`."""
+        with self._lock:
+            started = list(self._processes) if self._tasks.empty() and not self._closed else []
+        for place in started:
+            if self._busy[place].acquire(blocking=False):
+                future: Future[Judged] = Future()
+                future.set_running_or_notify_cancel()
+                try:
+                    self._settle(future, place, sheet)
+                finally:
+                    self._busy[place].release()
+                return future
+        return None
 
     @property
     def processes(self) -> list[int]:
@@ -164,6 +189,7 @@ class LocalWorkers:
             self._closed = True
             for process in self._processes.values():
                 process.stop()
+        self._wanted.set()
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads:
@@ -171,17 +197,27 @@ class LocalWorkers:
 
     def _serve(self, place: int) -> None:
         """Have one worker judge one sheet after the other."""
+        if place != self._place:
+            self._wanted.wait(_HEAD_START_SECONDS)
         while (task := self._tasks.get()) is not None:
             sheet, future = task
             if self._closed:
                 future.cancel()
             if not future.set_running_or_notify_cancel():
                 continue
-            try:
-                future.set_result(self._judge(place, sheet))
-            except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
-                future.set_exception(error)
-        self._bury(place)
+            with self._busy[place]:
+                self._settle(future, place, sheet)
+        with self._busy[place]:
+            self._bury(place)
+
+    def _settle(self, future: Future[Judged], place: int, sheet: Sheet) -> None:
+        """Have a sheet judged, and say so to whoever waits; the place is this thread's for so long."""
+        try:
+            judged = self._judge(place, sheet)
+        except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
+            future.set_exception(error)
+        else:
+            future.set_result(judged)
 
     def _judge(self, place: int, sheet: Sheet) -> Judged:
         """Have a sheet judged, by another worker where one dies.
@@ -207,7 +243,7 @@ class LocalWorkers:
                     sheet = _decided(sheet, died.text, fate)
 
     def _worker(self, place: int) -> _Process:
-        """The process at a place; one thread alone asks for it."""
+        """The process at a place, which is busy for this thread."""
         process = self._processes.get(place)
         if process is None:
             process = _Process(pickle.dumps((self._setup, place)))

@@ -19,7 +19,7 @@ _SETTLED_SECONDS = 5.0
 _LEAST_BYTES = 4 * 2**20
 """Smaller files are read in a few milliseconds, which is what asking takes."""
 _HERE: dict[bytes, str] = {}
-"""What this process has read."""
+"""What this process has read, or found."""
 
 
 def sha256(path: Path) -> str:
@@ -50,7 +50,9 @@ def digests(paths: Iterable[Path], *, trust: bool = True) -> dict[Path, str]:
         store = stack.enter_context(Store(default_path(), allowed_bytes(), lambda _: None)) if large else None
         if store and trust:
             known = store.get(keys[path] for path in large)
-            found |= {path: known[keys[path]].hex() for path in large if keys[path] in known}
+            told = {path: known[keys[path]].hex() for path in large if keys[path] in known}
+            _HERE.update((keys[path], digest) for path, digest in told.items())
+            found |= told
         fresh: dict[bytes, bytes] = {}
         for path in looks.keys() - found.keys():
             found[path] = _read(path)

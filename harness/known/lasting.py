@@ -36,10 +36,19 @@ _DAYS = re.compile(
     | \bdate\s*\(\s*{_NOW}\s*\)
     | \bcast\s*\(\s*{_NOW}\s+as\s+date\s*\)
     | \b{_NOW}\s*::\s*date\b
+    | (?: (?<=[(,]) | (?<=\bselect\s) | (?<=\bselect\sdistinct\s) )
+      \s* datetime\s*\(\s*(?:'now'\s*)?\) (?= \s*-[^->] )
+    | (?<=\bdatediff\() \s* {_NOW} (?= \s*, )
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-"""Today's date, as the three engines call it."""
+"""Today's date, as the three engines call it; and where no more is taken of a moment than its date or year.
+
+SQLite's number for a text is that of its first digits, so that `DATETIME() - x` takes the year; no other
+engine has a function of this name. MySQL's `DATEDIFF` takes dates alone.
+https://sqlite.org/lang_expr.html#castexpr,
+https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_datediff
+"""
 
 _MOMENT = rf"(?:{_NOW}|{_TODAY}|cast\s*\(\s*{_NOW}\s+as\s+datetime\s*\))"
 _PARTS = "year|month|day|doy|dow|week|quarter|isoyear|isodow|decade|century"
@@ -63,6 +72,15 @@ https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html
 _AGE = re.compile(r"\bage(?=[\"`\]]?\s*\()", re.IGNORECASE)
 """PostgreSQL's age() of one time is the age today, at midnight."""
 
+_TIMES = re.compile(
+    r"\b(?:maketime|sec_to_time|addtime|subtime|timediff|time(?=\s*\(\s*[^\s)/#-]))(?=\s*\()|(?<=\bas\s)time\b",
+    re.IGNORECASE,
+)
+"""MySQL: where such a value becomes a date and time, the date is today's.
+
+https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html
+"""
+
 _ZONES = re.compile(r"zone|set_var|localtime|\bxid", re.IGNORECASE)
 """What makes a day begin at another moment, or age() something else."""
 
@@ -80,7 +98,8 @@ def _judged(sql: str) -> Lasting:
     if _ZONES.search(sql):
         return Lasting.NEVER
     without = _PARTS_OF_DAYS.sub(_TODAY, _DAYS.sub(_TODAY, sql))
-    return Lasting.NEVER if is_volatile(_AGE.sub("years", without)) else Lasting.TODAY
+    without = _TIMES.sub("hours", _AGE.sub("years", without))
+    return Lasting.NEVER if is_volatile(without) else Lasting.TODAY
 
 
 _remembered = lru_cache(maxsize=2_000)(_judged)

@@ -27,6 +27,11 @@ class Recall:
         self._memory: OrderedDict[bytes, bytes] = OrderedDict()
         self._unwritten: dict[Kind, dict[bytes, bytes]] = {}
 
+    @property
+    def has_store(self) -> bool:
+        """Whether anything can be known from earlier runs."""
+        return self._store is not None
+
     def get(self, addresses: Iterable[bytes]) -> dict[bytes, bytes]:
         """Those that are known."""
         found: dict[bytes, bytes] = {}

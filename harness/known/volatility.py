@@ -59,6 +59,20 @@ _AGE = re.compile(r"\bage[\"`\]]?\s*(?:\(|/\*|--)")
 _AGE_OF_TWO = re.compile(r"\bage\s*\((?:[^()',]|'[^']*')+,")
 
 
+_SPLIT = bytes(byte | 32 if chr(byte).isalpha() else byte if byte == ord("_") else 32 for byte in range(128))
+_SPLIT += bytes(128)
+"""For `bytes.translate`: ASCII letters in lower case and underscores; spaces for the rest."""
+
+
+def _split(text: str) -> set[bytes]:
+    """The words of an ASCII text and more: what stands beside a digit or a dollar counts as one, too."""
+    return set(text.encode("ascii").translate(_SPLIT).split())
+
+
+_QUICK_WORDS = frozenset(_split(" ".join(_WORDS | _CLOCKS | {"uuid", "user", "time", "strftime", "age"})))
+_QUICK_STATEMENTS = frozenset(_split(" ".join(_NO_QUERIES)))
+
+
 def is_volatile(sql: str) -> bool:
     """Whether `sql` asks the clock, chance, the session or the server for something, in any of the dialects.
 
@@ -71,6 +85,8 @@ def is_volatile(sql: str) -> bool:
 
 def _judged(sql: str) -> bool:
     text = sql.lower().rstrip("; \t\r\n")
+    if _is_plain(text):
+        return False
     words = set(_WORD.findall(text))
     return (
         not _WORDS.isdisjoint(words)
@@ -84,6 +100,20 @@ def _judged(sql: str) -> bool:
 
 
 _remembered = lru_cache(maxsize=20_000)(_judged)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text has not even the words without which it cannot be volatile; quick."""
+    if not text.isascii():
+        return False
+    if "@" in text or "&" in text:
+        return False
+    words = _split(text)
+    return (
+        _QUICK_WORDS.isdisjoint(words)
+        and not any(prefix in text for prefix in _PREFIXES)
+        and (_QUICK_STATEMENTS.isdisjoint(words) or _NO_QUERIES.isdisjoint(_statements(text)))
+    )
 
 
 def _statements(text: str) -> list[str]:

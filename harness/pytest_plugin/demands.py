@@ -108,7 +108,7 @@ def explained(question: Question, result: PairResult) -> str:
     if result.error is not None:
         lines.append(f"error: {_short(result.error)}")
     if result.preview is not None:
-        lines += _rows(result.preview)
+        lines += _rows(result.preview.read())
     return "\n".join(lines)
 
 

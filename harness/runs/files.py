@@ -10,6 +10,8 @@ from typing import Any
 
 from harness.readers.textfiles import refuse
 
+_encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+
 
 def locked(folder: Path) -> int:
     """A descriptor that keeps other processes from writing the same folder, until it is closed.
@@ -37,7 +39,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
 
 def as_json(content: Mapping[str, Any], indent: int | None = None) -> str:
     """A JSON document that UTF-8 can hold; texts as they are, unless they hold half of a surrogate pair."""
-    text = json.dumps(content, indent=indent, ensure_ascii=False)
+    text = _encode(content) if indent is None else json.dumps(content, indent=indent, ensure_ascii=False)
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -142,10 +142,12 @@ class RunFolder:
         self._results.append(result)
         record = result.to_json()
         preview = record.pop("preview")
+        line = _line(record)
         if preview is not None:
-            key = {name: record[name] for name in ("dialect", "predictor", "question")}
-            self._previews.write(_line(key | preview))
-        self._lines.write(_line(record))
+            # A record begins with its key, and in JSON's strings no quote stands unescaped.
+            key, _, _ = line.partition(', "question_id": ')
+            self._previews.write(f"{key}, {preview[1:]}\n")
+        self._lines.write(line)
 
     def finish(self) -> list[Score]:
         """Close the folder: write `summary.json`, complete the manifest and point `latest` to it."""

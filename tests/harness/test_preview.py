@@ -11,7 +11,16 @@ from hypothesis import strategies as st
 
 from harness.engines.base import Row
 from harness.metrics.ex import ex
-from harness.preview import MOST_CHARACTERS, MOST_COLUMNS, MOST_DIFFERENT, MOST_ROWS, Preview, Side, preview
+from harness.preview import (
+    MOST_CHARACTERS,
+    MOST_COLUMNS,
+    MOST_DIFFERENT,
+    MOST_ROWS,
+    Preview,
+    PreviewText,
+    Side,
+    preview,
+)
 
 VALUES = st.one_of(
     st.none(),
@@ -91,6 +100,8 @@ def test_large_results_are_cut() -> None:
 def test_every_preview_comes_back_from_json_and_agrees_with_ex(gold: list[Row], predicted: list[Row]) -> None:
     seen = preview(gold, predicted)
     assert Preview.from_json(json.loads(json.dumps(asdict(seen)))) == seen
+    assert PreviewText.of(seen).read() == seen
+    assert json.loads(PreviewText.of(seen).text.encode()) == json.loads(json.dumps(asdict(seen)))
     assert seen.predicted is not None
     if seen.gold.only is not None and seen.predicted.only is not None:
         assert (seen.gold.only + seen.predicted.only == 0) == (ex(predicted, gold) == 1.0)

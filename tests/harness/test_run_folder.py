@@ -12,7 +12,7 @@ from harness.drivers import score
 from harness.errors import BadInput
 from harness.outcomes import Outcome, PairResult
 from harness.plan import prepare
-from harness.preview import Preview, Side
+from harness.preview import Preview, PreviewText, Side
 from harness.readers.question_sets import load_set
 from harness.request import Request
 from harness.runs.folder import RunFolder
@@ -81,7 +81,9 @@ def test_rows_are_not_in_the_results(run: Path) -> None:
 
 
 def test_a_preview_and_a_text_come_back_as_they_were(tmp_path: Path) -> None:
-    result = replace(pair(1, ex=0.0), sql="SELECT '\N{BLACK HEART SUIT}\ud800\x00\u2028'", preview=_PREVIEW)
+    result = replace(
+        pair(1, ex=0.0), sql="SELECT '\N{BLACK HEART SUIT}\ud800\x00\u2028'", preview=PreviewText.of(_PREVIEW)
+    )
     question = Question("1", 1, "d", "How\nmany?", "\ud800", Difficulty.SIMPLE, {Dialect.SQLITE: "SELECT 1"})
     folder = written(tmp_path, [result], [question])
     assert read_questions(folder) == {"1": question}
@@ -90,8 +92,8 @@ def test_a_preview_and_a_text_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_keeps_the_previews_of_what_it_keeps(tmp_path: Path) -> None:
-    done = [replace(pair(number, ex=0.0), preview=_PREVIEW) for number in (1, 2)]
-    broken = replace(pair(3), outcome=Outcome.HARNESS_ERROR, preview=_PREVIEW)
+    done = [replace(pair(number, ex=0.0), preview=PreviewText.of(_PREVIEW)) for number in (1, 2)]
+    broken = replace(pair(3), outcome=Outcome.HARNESS_ERROR, preview=PreviewText.of(_PREVIEW))
     folder = RunFolder(tmp_path, _MANIFEST, ["ex"], [])
     for result in (*done, broken):
         folder.add(result)
@@ -100,10 +102,12 @@ def test_a_resumed_run_keeps_the_previews_of_what_it_keeps(tmp_path: Path) -> No
     with (folder.path / PREVIEWS).open("a") as file:
         file.write('{"dialect": "sqlite", "predictor')
     resumed = RunFolder.resume(folder.path, _MANIFEST, ["ex"])
-    again = replace(pair(3, ex=1.0), preview=replace(_PREVIEW, gold_sql=None))
+    again = replace(pair(3, ex=1.0), preview=PreviewText.of(replace(_PREVIEW, gold_sql=None)))
     resumed.add(again)
     resumed.finish()
-    assert read_previews(folder.path) == {key_of(each): each.preview for each in (*done, again)}
+    assert read_previews(folder.path) == {
+        key_of(each): each.preview.read() for each in (*done, again) if each.preview is not None
+    }
 
 
 @pytest.mark.parametrize("name", [QUESTIONS, PREVIEWS])

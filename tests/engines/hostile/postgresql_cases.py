@@ -270,7 +270,7 @@ ENDLESS = [
         "SET statement_timeout = 0; SELECT *, repeat('x', 1000) FROM generate_series(1, 1000000000)",
         "SELECT * FROM pg_class a, pg_class b, pg_class c",
         "SELECT pg_sleep(0.1) FROM generate_series(1, 100000)",
-        "SELECT 2 ^ i FROM (SELECT factorial(i) AS i FROM generate_series(30000, 40000) s(i)) x ORDER BY 1",
+        "SELECT max(factorial(i)) FROM generate_series(30000, 32000) s(i)",
     ),
 ]  # fmt: skip
 

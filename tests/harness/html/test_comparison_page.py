@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from harness.cli import main
 from harness.outcomes import Outcome, PairResult
-from harness.preview import preview
+from harness.preview import PreviewText, preview
 from harness.runs.folder import RunFolder
 from harness.words import Dialect
 from tests.harness.html.conftest import View
@@ -33,7 +33,7 @@ def sides(text: str = "SELECT 1") -> tuple[list[PairResult], list[PairResult]]:
             outcome = Outcome.MATCH if is_right else Outcome.MISMATCH
             one = result(asked, "p", Dialect.SQLITE, outcome, sql)
             rows = [(1, "gold")] if is_right else [(2, text)]
-            found.append(replace(one, preview=preview([(1, "gold")], rows)))
+            found.append(replace(one, preview=PreviewText.of(preview([(1, "gold")], rows))))
         return found
 
     return side(range(1, 7), text), side(range(4, 13), f"{text} /* B */")

@@ -16,6 +16,9 @@ class ThreadWorkers:
         self._judge = Judge(setup, engines)
         self._pool = ThreadPoolExecutor(1)
 
+    def at_once(self, sheet: Sheet) -> None:
+        pass
+
     def submit(self, sheet: Sheet) -> Future[Judged]:
         return self._pool.submit(self._judge.judge, sheet)
 

@@ -16,6 +16,7 @@ from harness.judging.golds import Golds
 from harness.judging.judge import Judge
 from harness.judging.sheets import Judged, Setup, Sheet
 from harness.known.codec import decode
+from harness.known.lasting import Lasting
 from harness.known.store import Kind, Store
 from harness.outcomes import Judgement, Outcome
 from harness.readers.question_sets import load_set
@@ -30,6 +31,9 @@ class NotingWorkers:
         self._waiting: list[tuple[Sheet, Future[Judged]]] = []
         self.sheets: list[Sheet] = []
         self.holds = False
+
+    def at_once(self, sheet: Sheet) -> None:
+        pass
 
     def submit(self, sheet: Sheet) -> Future[Judged]:
         self.sheets.append(sheet)
@@ -144,6 +148,31 @@ def test_what_chance_or_the_clock_decides_is_never_known(setup: Setup, opened: O
     assert len(workers.sheets) == 1
 
 
+@pytest.mark.parametrize(
+    ("sql", "is_known"),
+    [
+        ("SELECT random(), nme FROM nowhere", True),
+        ("SELECT datetime('now'", True),
+        ("SELECT datetime('now'); SELECT 2", True),
+        # These fail while they run, which they may not do at another moment.
+        ("SELECT abs(-9223372036854775808 + 0 * random())", False),
+        ("SELECT json_extract(datetime('now'), '$')", False),
+    ],
+)
+def test_an_error_on_reading_a_text_is_known_whatever_it_asks(
+    setup: Setup, opened: Open, sql: str, *, is_known: bool
+) -> None:
+    answers = []
+    for executed in (1, 0 if is_known else 1):
+        judging, workers = opened()
+        answers += ask(judging, (question(setup), sql), (question(setup), "SELECT 1"))
+        assert sum(len(sheet.texts) for sheet in workers.sheets) == (2 if not answers[2:] else executed)
+        judging.close()
+    assert answers[0].outcome is Outcome.PREDICTION_ERROR
+    assert answers[0].error == answers[2].error
+    assert (answers[0] == answers[2]) >= is_known
+
+
 def test_what_asks_for_the_date_is_known_for_the_day(
     setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,8 +192,8 @@ def test_a_day_is_one_in_utc(setup: Setup, zone: dict[str, str], *, is_kept: boo
     engine = SQLiteEngine()
     engine.settings = lambda: zone  # type: ignore[method-assign]
     addresses = Addresses(setup, Golds(setup.questions, [Dialect.SQLITE], Limits()), {Dialect.SQLITE: engine})
-    address = addresses.execution(question(setup), Dialect.SQLITE, "SELECT CURRENT_DATE", "2026-12-31")
-    assert (address is not None) == is_kept
+    expected = Lasting.TODAY if is_kept else Lasting.NEVER
+    assert addresses.lasting(Dialect.SQLITE, "SELECT CURRENT_DATE") is expected
 
 
 def test_harness_errors_are_not_kept(setup: Setup, tmp_path: Path) -> None:

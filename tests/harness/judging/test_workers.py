@@ -5,7 +5,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,8 @@ import pytest
 from harness.benchmark import Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.execution import Ending, Execution, Limits
-from harness.judging.sheets import Setup, Sheet
+from harness.judging import workers as module
+from harness.judging.sheets import Judged, Setup, Sheet
 from harness.judging.workers import LocalWorkers
 from harness.known.codec import decode, encode
 from harness.outcomes import Outcome
@@ -24,6 +25,8 @@ LIMITS = Limits(seconds=1.0)
 # One comparison after the other of 3 MB, for hours, and it looks at nothing meanwhile.
 UNSTOPPABLE = "SELECT instr(zeroblob(6000000), CAST(zeroblob(3000000) || x'01' AS BLOB))"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+SLOW = f"{ENDLESS} WHERE i < 200000".replace("i + 1 FROM n)", "i + 1 FROM n LIMIT 200000)")
 
 
 @pytest.fixture
@@ -195,3 +198,51 @@ def test_closing_stops_what_runs_and_cancels_what_waits(setup: Setup) -> None:
         with pytest.raises(CancelledError):
             future.result(0)
     assert not Path(f"/proc/{process}").exists()
+
+
+def test_who_waits_has_an_idle_worker_judge_at_once(workers: LocalWorkers) -> None:
+    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT name FROM animal WHERE 1", UNSTOPPABLE))
+    assert workers.at_once(sheet) is None, "none has been started"
+    assert outcomes(workers, GOLD) == [Outcome.MATCH]
+    [process] = workers.processes
+    # The worker says that it has judged before it is idle again.
+    while (future := workers.at_once(sheet)) is None:
+        time.sleep(0.001)
+    assert future.done()
+    judgements = future.result().judgements
+    assert [each.outcome for each in judgements] == [Outcome.MATCH, Outcome.PREDICTION_TIMEOUT]
+    assert workers.processes != [process], "the worker that hung was replaced"
+
+
+def test_a_busy_worker_judges_nothing_at_once_and_closing_stops_who_waits(setup: Setup) -> None:
+    busy = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
+    assert outcomes(busy, GOLD) == [Outcome.MATCH]
+    endless = Sheet(Dialect.SQLITE, "1", (GOLD, ENDLESS))
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(_until_taken, busy, endless)
+        [process] = busy.processes
+        while _ticks(process) < 20 and not waiting.done():
+            time.sleep(0.01)
+        assert busy.at_once(endless) is None
+        busy.close()
+        with pytest.raises(EngineLost, match="stopped"):
+            waiting.result(60).result(0)
+    assert not Path(f"/proc/{process}").exists()
+
+
+def _until_taken(workers: LocalWorkers, sheet: Sheet) -> "Future[Judged]":
+    while (future := workers.at_once(sheet)) is None:
+        time.sleep(0.001)
+    return future
+
+
+def test_few_sheets_start_one_worker_and_many_all(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_HEAD_START_SECONDS", 60)
+    workers = LocalWorkers(setup, 2)
+    try:
+        for count, started in ((2, 1), (8, 2)):
+            futures = [workers.submit(Sheet(Dialect.SQLITE, "1", (GOLD, SLOW))) for _ in range(count)]
+            wait(futures, 60)
+            assert len(workers.processes) == started
+    finally:
+        workers.close()

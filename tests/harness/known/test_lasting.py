@@ -22,6 +22,8 @@ TODAY = {
         "SELECT strftime('%Y', date('now'))",
         "SELECT strftime('%Y-%m-%d', 'now') FROM t",
         "SELECT julianday(CURRENT_DATE) - julianday(born) FROM t",
+        "SELECT DISTINCT x, DATETIME() - born age FROM t",
+        "SELECT DATETIME() - born, (datetime( 'now' ) -1) / 2 FROM t",
     ],
     "mysql": [
         "SELECT CURDATE(), CURRENT_DATE(), UTC_DATE()",
@@ -30,6 +32,10 @@ TODAY = {
         "SELECT DATE_FORMAT(CAST(CURRENT_TIMESTAMP() AS DATETIME), '%Y') FROM t",
         "SELECT DATE_FORMAT(NOW(), '%Y-%m-%d') FROM t",
         "SELECT DATE(NOW()), CAST(NOW() AS DATE)",
+        "SELECT DATEDIFF(NOW(), born) / 365, datediff( CURRENT_TIMESTAMP, born) FROM t",
+        "SELECT AVG(TIME_TO_SEC(TIME(t.took))) FROM t",
+        "SELECT TIMEDIFF(a, b) / SUBTIME(a, b), ADDTIME(a, b), MAKETIME(1, 2, 3), SEC_TO_TIME(a) FROM t",
+        "SELECT CAST(a AS TIME) > b FROM t",
     ],
     "postgresql": [
         "SELECT AGE(CURRENT_DATE, born), age(born) FROM t",
@@ -48,7 +54,14 @@ NEVER = {
     ],
     "sqlite": [
         "SELECT julianday('now') - julianday(born) FROM t",
-        "SELECT datetime() - born FROM t",
+        "SELECT datetime() || born - 1, datetime() -> '$' FROM t",
+        "SELECT born || datetime() - 1 FROM t",
+        "SELECT datetime() --born\n FROM t",
+        "SELECT datetime('now', 'localtime') - born FROM t",
+        "SELECT time() FROM t",
+        "SELECT time(/* now */) FROM t",
+        "SELECT time('now') FROM t",
+        "SELECT cast(datetime('now') AS time) FROM t",
         "SELECT date('now', 'localtime')",
         "SELECT date('now', '+1 hour')",
         "SELECT date(CURRENT_DATE, 'localtime')",
@@ -63,6 +76,9 @@ NEVER = {
     "mysql": [
         "SELECT NOW() - born FROM t",
         "SELECT TIMESTAMPDIFF(YEAR, born, NOW()) FROM t",
+        "SELECT DATEDIFF(NOW() + INTERVAL born HOUR, born), TIMEDIFF(NOW(), born) FROM t",
+        "SELECT TIME(NOW()), CAST(NOW() AS TIME) FROM t",
+        "SELECT CURTIME(), TIME(born) FROM t",
         "SELECT DATE_FORMAT(NOW(), '%H')",
         "SELECT DATE_FORMAT(NOW(), '%i')",
         "SELECT HOUR(NOW())",
@@ -100,7 +116,7 @@ def test_what_asks_the_data_alone_lasts(sql: str) -> None:
 
 @pytest.mark.bird
 def test_of_the_published_golds_almost_all_last_for_a_day(bird_home: Path) -> None:
-    moments = {Dialect.SQLITE: ["1031"], Dialect.MYSQL: [], Dialect.POSTGRESQL: ["1031"]}
+    moments: dict[Dialect, list[str]] = {Dialect.SQLITE: [], Dialect.MYSQL: [], Dialect.POSTGRESQL: ["1031"]}
     questions = load_set("mini_dev", bird_home).questions
     for dialect, expected in moments.items():
         found = {

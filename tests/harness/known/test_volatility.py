@@ -1,10 +1,14 @@
 """Texts that may give other rows tomorrow are told from those that cannot."""
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from harness.known.volatility import is_volatile
+from harness.known import volatility
+from harness.known.volatility import _CLOCKS, _NO_QUERIES, _PREFIXES, _WORDS, is_volatile
 from harness.readers.question_sets import load_set
 from harness.words import Dialect
 
@@ -148,3 +152,35 @@ def test_the_published_golds_that_are_volatile_ask_for_the_present(bird_home: Pa
             for question in volatile:
                 text = question.gold[dialect].lower()
                 assert any(word in text for word in words), text
+
+
+PIECES = [*_WORDS, *_CLOCKS, *_NO_QUERIES, "select", "desc", "users", "uuid", "age", "strftime", "as", "time"]
+PIECES += [
+    *_PREFIXES,
+    "@",
+    "u&'",
+    'u&"',
+    "(",
+    ")",
+    "()",
+    ";",
+    "--",
+    "/*",
+    "*/",
+    "'",
+    '"',
+    " ",
+    "\n",
+    ",",
+    "$",
+]
+PIECES += ["1", "é", "\N{NO-BREAK SPACE}", "_", "x", "'%Y'"]
+
+
+@settings(derandomize=True, deadline=None, max_examples=500)
+@given(st.lists(st.sampled_from(PIECES), max_size=6), st.sampled_from(["", " "]))
+def test_what_is_plain_at_a_glance_is_not_volatile(pieces: list[str], between: str) -> None:
+    text = between.join(["select", *pieces, "from t"])
+    with patch.object(volatility, "_is_plain", lambda _: False):
+        expected = volatility._judged(text)
+    assert volatility._judged(text) == expected

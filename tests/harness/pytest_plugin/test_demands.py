@@ -7,7 +7,7 @@ import pytest
 from harness.benchmark import Question
 from harness.errors import BadInput
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
-from harness.preview import preview
+from harness.preview import PreviewText, preview
 from harness.pytest_plugin.demands import Demands, explained, parse_fail_on, parse_fail_under
 from harness.words import Dialect, Difficulty
 from tests.harness.pytest_plugin.running import counts, item, score
@@ -70,7 +70,7 @@ def result(outcome: Outcome, **fields: object) -> PairResult:
             result(
                 Outcome.MISMATCH,
                 error_class=ErrorClass.WRONG_CONDITION,
-                preview=preview([(3, "cat"), (1, "dog")], [(4, "cat"), (1, "dog")]),
+                preview=PreviewText.of(preview([(3, "cat"), (1, "dog")], [(4, "cat"), (1, "dog")])),
             ),
             [
                 "mismatch (wrong condition): How many cats are there?",
@@ -83,7 +83,11 @@ def result(outcome: Outcome, **fields: object) -> PairResult:
             ],
         ),
         (
-            result(Outcome.PREDICTION_ERROR, error="no such\ncolumn: x", preview=preview([(3,)], None)),
+            result(
+                Outcome.PREDICTION_ERROR,
+                error="no such\ncolumn: x",
+                preview=PreviewText.of(preview([(3,)], None)),
+            ),
             [
                 "prediction error: How many cats are there?",
                 "database: zoo",
@@ -107,7 +111,9 @@ def test_a_failure_says_question_prediction_error_and_rows_that_differ(
 
 def test_hostile_rows_and_texts_stay_short_and_in_one_line() -> None:
     wide = tuple("x" * 1_000 + "\n" for _ in range(500))
-    found = result(Outcome.MISMATCH, sql="SELECT\n" * 10_000, preview=preview([wide] * 500, [(b"\x00",)]))
+    found = result(
+        Outcome.MISMATCH, sql="SELECT\n" * 10_000, preview=PreviewText.of(preview([wide] * 500, [(b"\x00",)]))
+    )
     said = explained(QUESTION, found).splitlines()
     assert max(map(len, said)) <= 320
     assert len(said) <= 12

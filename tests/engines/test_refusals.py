@@ -1,0 +1,73 @@
+"""An error on reading a text is told from one while it runs, which the text may not end with next time."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from harness.engines import on_server
+from harness.engines.base import Engine
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.engines.sqlite import SQLiteEngine
+from harness.execution import Ending, Limits, execute, refuses
+from harness.words import Dialect
+from loaders.load import load
+
+pytestmark = pytest.mark.engine
+
+REFUSED = {
+    "every engine": [
+        "SELECT nme, CURRENT_TIMESTAMP FROM animal",
+        "SELECT CURRENT_TIMESTAMP FROM nowhere",
+        "SELECT CURRENT_TIMESTAMP FROM animal WHERE",
+        "SELECT undefined_function(name), CURRENT_TIMESTAMP FROM animal",
+        "SELECT 'it''s \\', nme FROM animal",
+    ],
+    Dialect.SQLITE: ["SELECT datetime('now'); SELECT 2", "SELECT datetime('now'"],
+    Dialect.MYSQL: ["SELECT NOW(); SELECT 2", "SELECT name, COUNT(*) FROM animal WHERE SUM(id) > NOW()"],
+    Dialect.POSTGRESQL: ["SELECT now() - id FROM animal", "SELECT 1 +* now()"],
+}
+RUNS = {
+    "every engine": ["SELECT CURRENT_TIMESTAMP", "SELECT id FROM animal"],
+    Dialect.SQLITE: ["SELECT abs(-9223372036854775808)", "SELECT json('x')"],
+    Dialect.MYSQL: ["SELECT (SELECT id FROM animal)", "SELECT ~0 + id FROM animal"],
+    Dialect.POSTGRESQL: [
+        "SELECT 1 / (id - 1) FROM animal",
+        "SELECT 1; SELECT 1 / (id - 1) FROM animal",
+        "SELECT name::date FROM animal",
+        "SELECT query_to_xml('SELECT nme FROM ' || name, true, true, '') FROM animal",
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    path = tmp_path_factory.mktemp("refusals") / "zoo.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "CREATE TABLE animal (id INTEGER, name TEXT); INSERT INTO animal VALUES (1, 'cat'), (2, 'hen');"
+        )
+    return Database("bird_refusals", "zoo", path)
+
+
+def check(engine: Engine, database: Database) -> None:
+    for cases, expected in ((REFUSED, True), (RUNS, False)):
+        for sql in (*cases["every engine"], *cases[engine.dialect]):
+            execution = execute(engine, database, sql, Limits())
+            assert refuses(engine, database, sql, execution, Limits()) == expected, (sql, execution)
+            assert execution.ending is Ending.ERROR or not expected, sql
+
+
+def test_sqlite(zoo: Database) -> None:
+    check(SQLiteEngine(pooled=True), zoo)
+
+
+def test_mysql(zoo: Database, mysql_server: Server) -> None:
+    load([zoo], mysql_server)
+    check(on_server(mysql_server), zoo)
+
+
+def test_postgresql(zoo: Database, postgresql_server: Server) -> None:
+    load([zoo], postgresql_server)
+    check(on_server(postgresql_server), zoo)
