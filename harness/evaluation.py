@@ -25,12 +25,16 @@ from harness.words import Dialect
 
 @dataclass(frozen=True)
 class Pair:
-    """A prediction and the question that it answers. `sql` is None where the predictor gave no answer."""
+    """A prediction and the question that it answers.
+
+    `sql` is None where the predictor gave no answer; `reason` is why, where that is known.
+    """
 
     question: Question
     predictor: str
     dialect: Dialect
     sql: str | None
+    reason: str | None = None
 
     @property
     def name(self) -> str:
@@ -64,7 +68,13 @@ class Evaluation:
         self._timings = Once()
         self._timed_metrics = [METRICS[name] for name in setup.metrics if METRICS[name].basis in METHODS]
         self.pairs: tuple[Pair, ...] = tuple(
-            Pair(question, answers.predictor, answers.dialect, answers.predictions.get(question.key))
+            Pair(
+                question,
+                answers.predictor,
+                answers.dialect,
+                answers.predictions.get(question.key),
+                answers.reasons.get(question.key),
+            )
             for dialect in Dialect
             for answers in predictions
             if answers.dialect is dialect
@@ -106,7 +116,8 @@ class Evaluation:
     def result(self, pair: Pair, judgement: "Future[Judgement] | None") -> PairResult:
         """What happened to one pair, without its times; waits for its judgement."""
         if judgement is None:
-            return self._filed(pair, Judgement(Outcome.MISSING, self._setup.zero(pair.dialect)))
+            zero = self._setup.zero(pair.dialect)
+            return self._filed(pair, Judgement(Outcome.MISSING, zero, error=pair.reason))
         return self._filed(pair, judgement.result())
 
     def unfinished(self, pair: Pair, why: str) -> PairResult:

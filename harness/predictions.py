@@ -5,7 +5,7 @@ scripts would score something else without a word. `harness.readers.prediction_f
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -31,8 +31,9 @@ class Extract(StrEnum):
 class PredictionFile:
     """What one predictor answered in one dialect.
 
-    `predictions` has every question of the set by its key; None where the file has no answer. `extracted`
-    counts the answers that `extract` changed.
+    `predictions` has every question of the set by its key; None where the file has no answer. `reasons` has
+    those of which the file says that there is none, and why. `extracted` counts the answers that `extract`
+    changed.
     """
 
     predictor: str
@@ -43,6 +44,7 @@ class PredictionFile:
     predictions: Mapping[str, str | None]
     extract: Extract = Extract.NONE
     extracted: int = 0
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_predictions(  # noqa: PLR0913 - the reader's options
@@ -107,9 +109,13 @@ def _read(
 ) -> list[PredictionFile]:
     file = read_text(path)
     file_format, entries = read_entries(file, questions, named)
-    answers: dict[tuple[str, Dialect], dict[str, str]] = {}
+    answers: dict[tuple[str, Dialect], dict[str, str | None]] = {}
+    reasons: dict[tuple[str, Dialect], dict[str, str]] = {}
     for entry in entries:
-        answers.setdefault((entry.predictor, entry.dialect), {})[entry.key] = entry.sql
+        whose = entry.predictor, entry.dialect
+        answers.setdefault(whose, {})[entry.key] = entry.sql
+        if entry.reason is not None:
+            reasons.setdefault(whose, {})[entry.key] = entry.reason
     return [
         PredictionFile(
             predictor=predictor,
@@ -118,6 +124,7 @@ def _read(
             sha256=file.sha256,
             format=file_format,
             predictions={question.key: given.get(question.key) for question in questions.questions},
+            reasons=reasons.get((predictor, dialect), {}),
         )
         for (predictor, dialect), given in answers.items()
         if dialect in dialects
@@ -139,7 +146,7 @@ def _refuse_missing(file: PredictionFile, questions: QuestionSet) -> None:
     unanswered = f"no prediction of {file.predictor} in {file.dialect}"
     remedy = f"answer all {len(file.predictions)} questions of {questions.name}, or give --allow-missing"
     for position, key in enumerate(questions.order[file.dialect]):
-        if file.predictions[key] is None:
+        if file.predictions[key] is None and key not in file.reasons:
             place = f" (entry {position})" if file.format is Format.OFFICIAL else ""
             faults.add(f"{key}{place}", unanswered, remedy)
     faults.stop()

@@ -4,7 +4,8 @@ r"""Readers of the two formats of prediction files.
   dialect; a value is SQL, `\t----- bird -----\t` and db_id.
   https://github.com/bird-bench/mini_dev#evaluation
 - JSON lines: one object per line with question_id and sql, and, where the file's name or the caller doesn't
-  tell, predictor and dialect; db_id is checked when it is there. One file may hold several predictors.
+  tell, predictor and dialect; db_id is checked when it is there. One file may hold several predictors. Where
+  a predictor has no answer, sql is null and reason says why.
 """
 
 from collections.abc import Mapping
@@ -30,7 +31,7 @@ SEPARATOR = "\t----- bird -----\t"
 
 _FORM = r'write "SQL\t----- bird -----\tdb_id"'
 _OTHER_SET = "use a file made for this set"
-_KEYS = ("question_id", "sql", "db_id", "predictor", "dialect")
+_KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason")
 _OPTIONS = {"predictor": "--predictor", "dialect": "--dialect"}
 
 
@@ -43,12 +44,16 @@ class Format(StrEnum):
 
 @dataclass(frozen=True)
 class Prediction:
-    """One SQL text, as it was written, by one predictor for one question in one dialect."""
+    """One SQL text, as it was written, by one predictor for one question in one dialect.
+
+    `sql` is None where the file says that there is none, and `reason` then why.
+    """
 
     key: str
-    sql: str
+    sql: str | None
     predictor: str
     dialect: Dialect
+    reason: str | None = None
 
 
 def read_entries(file: TextFile, questions: QuestionSet, named: Label) -> tuple[Format, list[Prediction]]:
@@ -152,8 +157,14 @@ def _prediction(record: Mapping[str, Any], questions: QuestionSet, named: Label)
     if "question_id" not in record or "sql" not in record:
         raise _EntryError("no question_id or no sql", "write both")
     key = _key(record["question_id"], questions)
+    if record["sql"] is None and not record.get("reason"):
+        raise _EntryError(
+            "sql is null", "write a string, or say in reason why there is none", f"question {key}"
+        )
+    if record["sql"] is not None and "reason" in record:
+        raise _EntryError("sql and a reason for having none", "leave one out", f"question {key}")
     for name in _KEYS[1:]:
-        value = record.get(name, "")
+        value = record.get(name, "") if name != "sql" or record["sql"] is not None else ""
         if not isinstance(value, str):
             raise _EntryError(f"{name} is {json_type(value)}", "write a string", f"question {key}")
         _check_characters(value)
@@ -166,7 +177,7 @@ def _prediction(record: Mapping[str, Any], questions: QuestionSet, named: Label)
     dialect = _told("dialect", record, named.dialect or (None if "dialect" in record else named.otherwise))
     if dialect not in list(Dialect):
         raise _EntryError("not a dialect", f"write one of {', '.join(Dialect)}", repr(dialect))
-    return Prediction(key, record["sql"], predictor, Dialect(dialect))
+    return Prediction(key, record["sql"], predictor, Dialect(dialect), record.get("reason"))
 
 
 def _key(question_id: Any, questions: QuestionSet) -> str:

@@ -198,6 +198,11 @@ PREDICTIONS = [
         ("answers.jsonl", "line 1 (question 1471)", "sql is null", "write a string"),
     ),
     Case(
+        "line_with_sql_and_a_reason_for_none",
+        on_lines(field(0, "reason", "it did not answer")),
+        ("answers.jsonl", "line 1 (question 1471)", "sql and a reason for having none", "leave one out"),
+    ),
+    Case(
         "line_without_predictor",
         on_lines(lambda records: records[0].pop("predictor")),
         ("answers.jsonl", "line 1", "no predictor", "--predictor"),

@@ -2,6 +2,7 @@ import hashlib
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,16 @@ def test_lines_need_only_what_the_name_does_not_tell(tmp_path: Path, first: Ques
     records = [{"question_id": key, "sql": "SELECT 1"} for key in first.by_key]
     path = small.write_lines(tmp_path / "predict_mini_dev_m_sqlite.jsonl", records)
     assert whose(read_predictions([path], first)) == [("m", Dialect.SQLITE)]
+
+
+def test_what_has_no_answer_for_a_reason_is_not_missed(tmp_path: Path, first: QuestionSet) -> None:
+    records: list[dict[str, Any]] = [{"question_id": key, "sql": "SELECT 1"} for key in first.by_key]
+    records[1] |= {"sql": None, "reason": "status 500"}
+    path = small.write_lines(tmp_path / "predict_mini_dev_m_sqlite.jsonl", records)
+    [file] = read_predictions([path], first)
+    key = list(first.by_key)[1]
+    assert file.predictions[key] is None
+    assert file.reasons == {key: "status 500"}
 
 
 def test_a_single_line_is_told_from_an_official_file(tmp_path: Path, first: QuestionSet) -> None:
