@@ -23,7 +23,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
+# Without emoji: a name between colons is not to become a picture.
+messages = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 SetName = Annotated[str, typer.Option("--set", help="sample, mini_dev, mini_dev_2025 or dev.")]
 Dialects = Annotated[
