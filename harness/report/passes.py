@@ -1,0 +1,65 @@
+"""pass@k of predictors with several samples, as a table."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from harness.figures.passes import ks, pass_at
+from harness.figures.summary import LEVELS, TOTAL
+from harness.outcomes import Outcome, PairResult
+from harness.report.grids import Cell, Column, Grid, Group, Row
+from harness.report.tables import NAMES
+from harness.words import Dialect
+
+Counts = Mapping[str, tuple[str, int, int]]
+"""By question: its difficulty, how many samples match, how many there are."""
+
+
+def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]) -> Grid:
+    """A row per k, engines side by side.
+
+    Args:
+        name: of the predictor.
+        results: of a run.
+        samples: the predictors in it that its samples are.
+    """
+    dialects = [dialect for dialect in Dialect if any(result.dialect is dialect for result in results)]
+    counts = {dialect: _counts(results, dialect, samples) for dialect in dialects}
+    rows = tuple(
+        Row(
+            (f"pass@{k}",),
+            tuple(_cell(counts[dialect], k, level) for dialect in dialects for level in LEVELS),
+            name,
+            level=f"pass@{k}",
+        )
+        for k in ks(len(samples))
+    )
+    columns = tuple(
+        Column(level, "pass_at_k", "difficulty", level, short=_SHORT.get(level, ""), is_total=level == TOTAL)
+        for level in LEVELS
+    )
+    groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
+    note = f"How likely one of k samples matches (EX), estimated from {len(samples)} samples a question."
+    return Grid(f"pass@k (%): {name}", ("k",), groups, rows, (note,))
+
+
+_SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall"}
+
+
+def _counts(results: Sequence[PairResult], dialect: Dialect, samples: Sequence[str]) -> Counts:
+    of = set(samples)
+    counts: dict[str, tuple[str, int, int]] = {}
+    for result in results:
+        if result.dialect is dialect and result.predictor in of:
+            _, matches, seen = counts.get(result.question, ("", 0, 0))
+            matched = result.outcome is Outcome.MATCH
+            counts[result.question] = result.difficulty, matches + matched, seen + 1
+    return counts
+
+
+def _cell(counts: Counts, k: int, level: str) -> Cell:
+    values = [
+        pass_at(k, matches, samples)
+        for difficulty, matches, samples in counts.values()
+        if level in (TOTAL, difficulty)
+    ]
+    return Cell(100 * fmean(values) if values else None, questions=len(values))
