@@ -1,0 +1,229 @@
+"""The seam between the harness and whoever writes SQL.
+
+A *problem* is a question with its database's schema in the asked dialect, and without gold. A *method* turns
+a problem into one or more *asks*, each a list of messages for one *reply*. A *predictor* answers asks: a
+model behind HTTP, a command, a Python function, a file. None of them knows of scores.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from harness.words import Dialect
+
+
+class Role(StrEnum):
+    """Who speaks, in the words of chat completions."""
+
+    SYSTEM = "system"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True)
+class ColumnText:
+    """What can be told of a column: its type as the engine says it, and what is published of it."""
+
+    name: str
+    type: str
+    title: str | None = None
+    """What the column is called in full (`column_name` of the description files)."""
+    description: str | None = None
+    values: str | None = None
+    """What its values mean (`value_description`)."""
+
+
+@dataclass(frozen=True)
+class TableText:
+    """One table in the words of its engine.
+
+    `create` is the CREATE TABLE statement without a semicolon at its end; `rows` are the first rows in the
+    order of the columns, as many as were asked for, of plain values (str, int, float, bool, None).
+    """
+
+    name: str
+    create: str
+    columns: tuple[ColumnText, ...]
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...] = ()
+    """Referring columns, the referred table, its columns."""
+    rows: tuple[tuple[object, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class DatabaseText:
+    """The schema of one database as it stands on an engine, tables in the order of the SQLite file.
+
+    `version` is the engine's, as far as it decides what SQL it takes: `3.46`, `9.7`, `18`.
+    """
+
+    db_id: str
+    dialect: Dialect
+    tables: tuple[TableText, ...]
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a predictor may know of a question. `evidence` is empty where external knowledge is off."""
+
+    question: str
+    """The key of the question within its set."""
+    text: str
+    evidence: str
+    database: DatabaseText
+
+    @property
+    def dialect(self) -> Dialect:
+        """The dialect that is asked for."""
+        return self.database.dialect
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One request to a predictor.
+
+    `stage` names the step of the method (`sql`, `linking`, `correction-1`, ...); `sample` counts from 0
+    where several answers are asked for. `identity` is the digest of everything that decides the reply: equal
+    asks have equal ones.
+    """
+
+    problem: Problem
+    messages: tuple[Message, ...]
+    stage: str
+    sample: int
+    identity: str
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What a reply took: requests sent (with failed ones), tokens as the predictor counted them, or None."""
+
+    requests: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.requests + other.requests,
+            _sum(self.prompt_tokens, other.prompt_tokens),
+            _sum(self.completion_tokens, other.completion_tokens),
+        )
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return b if a is None else a if b is None else a + b
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer, as it came.
+
+    `finish` is what the predictor says of why it ended (`stop`, `length`, ...), where it says so; `model` is
+    the name that the endpoint gives the model that answered.
+    """
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    finish: str | None = None
+    model: str | None = None
+
+
+class RequestFailed(Exception):
+    """No reply to one ask, after all attempts; the next ask may well be answered.
+
+    `reason` is one line without keys, `usage` what the attempts took all the same.
+    """
+
+    def __init__(self, reason: str, usage: Usage | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.usage = usage or Usage()
+
+
+class PredictorBroken(Exception):
+    """No ask will be answered (wrong key, unknown model, command not found): asking on is of no use.
+
+    The message is one line: what, where, what to do; without keys.
+    """
+
+
+class BudgetSpent(Exception):
+    """The next request would cost more than allowed. The message says which limit, and how to raise it."""
+
+
+class Predictor(Protocol):
+    """Whoever answers asks. Threads share one."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What decides its replies (kind, model, address, parameters), as plain JSON values. Never a key."""
+        ...
+
+    def ask(self, ask: Ask) -> Reply:
+        """Answer; blocks.
+
+        Raises:
+            RequestFailed: there is no answer to this ask.
+            PredictorBroken: there will be none to any.
+            BudgetSpent: asking would cost more than allowed.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of processes and connections; asks that wait fail."""
+        ...
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """The messages of one ask, and what a reader of the run has to know of how they came to be.
+
+    `tokens` are those of the messages' texts by the counter that was chosen; `estimated` says that it
+    guesses. `dropped` is what was left out to keep within the limit of tokens, in that order; `notes` is
+    what else is not as the method would have it. All are short phrases.
+    """
+
+    messages: tuple[Message, ...]
+    tokens: int
+    estimated: bool
+    dropped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class PromptTooLong(Exception):
+    """A problem whose prompt stays too long whatever is left out: it is not asked. `reason` is one line."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+Asking = Callable[[str, Prompt], str]
+"""Gives the text of a reply to the prompt of a stage, from the journal where it is known."""
+
+
+class Method(Protocol):
+    """How a problem becomes asks. Holds no state, and does the same again for the same replies."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What decides the messages (name, options, digests of templates), as plain JSON values."""
+        ...
+
+    def solve(self, problem: Problem, asking: Asking) -> str:
+        """The text that has the answer's SQL in it: as it came, extraction comes later.
+
+        Raises:
+            PromptTooLong: a prompt cannot be made short enough.
+        """
+        ...

@@ -1,0 +1,125 @@
+"""The prompts that were read and found good, as files beside this one.
+
+`python -m tests.harness.predictors.prompts.snapshots` writes them anew, from servers that it starts; what has
+changed is then to be read again.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from harness import provision
+from harness.benchmark import Question, QuestionSet
+from harness.engines import on_server
+from harness.engines.base import Engine
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.engines.sqlite import SQLiteEngine
+from harness.predictors.base import Problem, Prompt
+from harness.predictors.methods import first_prompt, make_method
+from harness.predictors.prompts.prompter import Options, correction, show
+from harness.predictors.schema.databases import read_database
+from harness.predictors.schema.descriptions import describe, description_folder
+from harness.readers.question_sets import load_set
+from harness.words import Dialect
+from loaders.load import load
+
+FOLDER = Path(__file__).with_name("snapshots")
+COLLECTION = "bird_snapshots"
+
+VERSIONS = {Dialect.SQLITE: "3.46", Dialect.MYSQL: "9.7", Dialect.POSTGRESQL: "18"}
+"""What the snapshots say, whatever server they are from."""
+
+QUESTION = "55"
+PLAN = """alerts = rows.where(lifted, IS NULL)
+answer = alerts.select(stations.name)"""
+
+ROWS = 2
+OPTIONS: Mapping[str, Options] = {
+    "direct": Options(),
+    "direct-no-knowledge": Options(knowledge=False),
+    "direct-thinking": Options(chain_of_thought=True),
+    "direct-thinking-no-knowledge": Options(chain_of_thought=True, knowledge=False),
+    "direct-rows": Options(rows=ROWS),
+    "direct-descriptions": Options(descriptions=True),
+    "direct-everything": Options(chain_of_thought=True, descriptions=True, rows=ROWS),
+    "direct-shortened": Options(chain_of_thought=True, descriptions=True, rows=ROWS, max_prompt_tokens=350),
+}
+
+
+def snapshots(dialect: Dialect, server: Server | None) -> Iterator[tuple[str, str]]:
+    """The names of files with the texts that they are to have."""
+    questions = load_set("sample", None)
+    question = questions.by_key[QUESTION]
+    engine = _engine(server, questions)
+    for name, options in OPTIONS.items():
+        problem = _problem(questions, question, engine, options)
+        _, prompt = first_prompt(make_method("direct", options), problem)
+        yield f"{name}_{dialect}.txt", show(prompt)
+    options = Options(descriptions=True, rows=ROWS)
+    problem = _problem(questions, question, engine, options)
+    for stage, prompt in _stages(problem, options, question.gold[dialect]):
+        yield f"ta-sql-{stage}_{dialect}.txt", show(prompt)
+    for stage, prompt in _stages(problem, options, "I am sorry, but I do not know."):
+        if stage == "synthesis":
+            yield f"ta-sql-{stage}-of-no-draft_{dialect}.txt", show(prompt)
+    tell = correction(options)
+    yield f"correction_{dialect}.txt", f"{tell(dialect, 'no such column: T1.liftd')}\n"
+    yield f"correction-of-no-sql_{dialect}.txt", f"{tell(dialect, None)}\n"
+
+
+def _engine(server: Server | None, questions: QuestionSet) -> Engine:
+    if server is None:
+        return SQLiteEngine()
+    load([_place(questions)], server)
+    return on_server(server)
+
+
+def _place(questions: QuestionSet) -> Database:
+    database = questions.database(questions.by_key[QUESTION].db_id)
+    return replace(database, collection=COLLECTION)
+
+
+def _problem(questions: QuestionSet, question: Question, engine: Engine, options: Options) -> Problem:
+    database = read_database(engine, _place(questions), rows=options.rows)
+    if options.descriptions:
+        database = describe(database, description_folder(questions.databases, question.db_id)).database
+    database = replace(database, version=VERSIONS[database.dialect])
+    return Problem(question.key, question.text, question.evidence if options.knowledge else "", database)
+
+
+def _stages(problem: Problem, options: Options, draft: str) -> list[tuple[str, Prompt]]:
+    replies = {"linking": draft, "synthesis": PLAN, "sql": draft}
+    asked: list[tuple[str, Prompt]] = []
+
+    def asking(stage: str, prompt: Prompt) -> str:
+        asked.append((stage, prompt))
+        return replies[stage]
+
+    make_method("ta-sql", options).solve(problem, asking)
+    return asked
+
+
+def main() -> None:
+    for dialect in Dialect:
+        if dialect is Dialect.SQLITE:
+            _write(dialect, None)
+        else:
+            with provision.throwaway(dialect) as server:
+                _write(dialect, server)
+
+
+def _write(dialect: Dialect, server: Server | None) -> None:
+    FOLDER.mkdir(exist_ok=True)
+    texts = dict(snapshots(dialect, server))
+    for path in FOLDER.glob(f"*_{dialect}.txt"):
+        if path.name not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    sys.stdout.write(f"{dialect}: {len(texts)} prompts in {FOLDER}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,341 @@
+"""The schema as each engine has it: statements that make the same tables again, and nobody else's tables."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from harness.engines import on_server
+from harness.engines.base import Engine
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.engines.sqlite import SQLiteEngine
+from harness.errors import BadInput, EngineUnavailable
+from harness.predictors.base import DatabaseText, TableText
+from harness.predictors.schema.databases import read_database
+from harness.predictors.schema.descriptions import describe, description_folder
+from harness.predictors.schema.mysql import without_noise
+from harness.readers.question_sets import load_set
+from harness.words import Dialect, Profile
+from loaders.load import load
+from tests.harness.predictors.schema.shops import BAKERY, SHOP, written
+from tests.loaders.servers import ask, drop
+
+COLLECTION = "bird_prompt_tests"
+SAMPLE = f"{COLLECTION}_sample"
+AGAIN = f"{COLLECTION}_again"
+
+MYSQL_CATALOG = (
+    """
+    SELECT table_name, column_name, column_type, is_nullable, collation_name, column_default
+    FROM information_schema.columns WHERE table_schema = DATABASE() AND extra NOT LIKE '%INVISIBLE%'
+    ORDER BY 1, 2
+    """,
+    """
+    SELECT table_name, column_name, ordinal_position, referenced_table_name, referenced_column_name,
+        constraint_name = 'PRIMARY'
+    FROM information_schema.key_column_usage WHERE table_schema = DATABASE() ORDER BY 1, 4, 2, 3
+    """,
+)
+POSTGRESQL_CATALOG = (
+    """
+    SELECT table_name, column_name, row_number() OVER (PARTITION BY table_name ORDER BY ordinal_position),
+        data_type, is_nullable, column_default, is_generated, generation_expression, collation_name
+    FROM information_schema.columns WHERE table_schema = current_schema() ORDER BY 1, 3
+    """,
+    """
+    SELECT conrelid::regclass::text, contype, pg_get_constraintdef(oid)
+    FROM pg_constraint WHERE connamespace = current_schema()::regnamespace ORDER BY 1, 2, 3
+    """,
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shops")
+
+
+@pytest.fixture(params=list(Profile))
+def profile(request: pytest.FixtureRequest) -> Profile:
+    return Profile(request.param)
+
+
+@pytest.fixture
+def shop(folder: Path, profile: Profile) -> Database:
+    return shops(folder)[profile]
+
+
+@cache
+def shops(folder: Path) -> dict[Profile, Database]:
+    shop = written(folder, COLLECTION, "shop", SHOP)
+    return {profile: replace(shop, profile=profile) for profile in Profile}
+
+
+@cache
+def bakery(folder: Path) -> Database:
+    return written(folder, COLLECTION, "bakery", BAKERY)
+
+
+@cache
+def sample() -> list[Database]:
+    questions = load_set("sample", None)
+    return [replace(questions.database(db_id), collection=SAMPLE) for db_id in questions.db_ids]
+
+
+@cache
+def loaded(server: Server, folder: Path) -> Engine:
+    """The engine of a server that has all of these, once for all tests."""
+    every = [*shops(folder).values(), *sample(), bakery(folder)]
+    load([*every, replace(bakery(folder), profile=Profile.FAITHFUL)], server)
+    return on_server(server)
+
+
+def engine_of(dialect: Dialect, folder: Path, request: pytest.FixtureRequest) -> Engine:
+    if dialect is Dialect.SQLITE:
+        return SQLiteEngine()
+    return loaded(request.getfixturevalue(f"{dialect}_server"), folder)
+
+
+def in_order(tables: Sequence[TableText]) -> list[TableText]:
+    """Tables after those that they refer to."""
+    waiting, done = list(tables), list[TableText]()
+    while waiting:
+        names = {table.name for table in done}
+        ready = [
+            table
+            for table in waiting
+            if all(parent in {*names, table.name} for _, parent, _ in table.foreign_keys)
+        ]
+        assert ready
+        done += ready
+        waiting = [table for table in waiting if table not in ready]
+    return done
+
+
+def catalog(server: Server, database: Database) -> list[list[tuple[object, ...]]]:
+    queries = MYSQL_CATALOG if server.dialect is Dialect.MYSQL else POSTGRESQL_CATALOG
+    return [ask(server, database, query) for query in queries]
+
+
+def made_again(server: Server, database: Database, *texts: DatabaseText) -> list[list[tuple[object, ...]]]:
+    """The catalog of an empty database in which the statements were run."""
+    again = replace(database, collection=AGAIN, db_id="again")
+    mysql = server.dialect is Dialect.MYSQL
+    name = again.mysql_database if mysql else again.postgresql_database
+    drop(server, AGAIN)
+    ask(server, None, f'CREATE DATABASE "{name}"' + ("" if mysql else " TEMPLATE template0 LC_COLLATE 'C'"))
+    try:
+        if not mysql and again.postgresql_schema != "public":
+            ask(server, again, f'CREATE SCHEMA "{again.postgresql_schema}"')
+        for text in texts:
+            for table in in_order(text.tables):
+                ask(server, again, table.create)
+        return catalog(server, again)
+    finally:
+        drop(server, AGAIN)
+
+
+@pytest.mark.engine
+def test_the_statements_make_the_same_tables_on_an_empty_database(
+    server: Server, shop: Database, folder: Path
+) -> None:
+    engine = loaded(server, folder)
+    texts = [read_database(engine, shop)]
+    if shop.profile is Profile.OFFICIAL:
+        texts.append(read_database(engine, bakery(folder)))
+    assert made_again(server, shop, *texts) == catalog(server, shop)
+
+
+@pytest.mark.engine
+def test_the_sample_s_statements_make_the_same_tables(server: Server, folder: Path) -> None:
+    engine = loaded(server, folder)
+    texts = [read_database(engine, database) for database in sample()]
+    assert made_again(server, sample()[0], *texts) == catalog(server, sample()[0])
+
+
+@pytest.mark.engine
+def test_postgresql_s_statement_has_all_that_a_table_can_have(
+    postgresql_server: Server, tmp_path: Path
+) -> None:
+    collection = f"{COLLECTION}_changed"
+    shop = written(tmp_path, collection, "shop", SHOP)
+    load([shop], postgresql_server)
+    for change in (
+        "ALTER TABLE customers ALTER email SET DEFAULT 'no''body', ADD CHECK (customerid > 0)",
+        'ALTER TABLE customers ADD shout text COLLATE "POSIX"',
+        "ALTER TABLE customers ADD twice bigint GENERATED ALWAYS AS (customerid * 2) STORED",
+        'ALTER TABLE "order" ADD price numeric(8, 2) DEFAULT 0, ADD tags text[]',
+        'ALTER TABLE "order" ADD at timestamp(3) DEFAULT now(), DROP COLUMN note',
+    ):
+        ask(postgresql_server, shop, change)
+    text = read_database(on_server(postgresql_server), shop)
+    assert "COLLATE" in text.tables[0].create
+    assert made_again(postgresql_server, shop, text) == catalog(postgresql_server, shop)
+
+
+def test_sqlite_s_statements_are_those_of_the_file(shop: Database) -> None:
+    text = read_database(SQLiteEngine(), shop)
+    with closing(sqlite3.connect(shop.sqlite_path)) as connection:
+        own = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
+    assert [(table.name, table.create) for table in text.tables] == own
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_names_and_keys_are_spelled_as_the_engine_has_them(
+    dialect: Dialect, shop: Database, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    text = read_database(engine_of(dialect, folder, request), shop)
+    customers, order, line = text.tables
+    by_name = {
+        Dialect.SQLITE: ["Customers", "order", "Order Line", "CustomerID", "RecommendedBy"],
+        Dialect.MYSQL: ["customers", "order", "order line", "CustomerID", "RecommendedBy"],
+        Dialect.POSTGRESQL: ["customers", "order", "Order Line", "customerid", "recommendedby"],
+    }[dialect]
+    assert [customers.name, order.name, line.name] == by_name[:3]
+    key, recommended = by_name[3:]
+    assert [each.name for each in customers.columns] == [key, "Full Name", "email", "born", recommended]
+    assert [table.primary_key for table in text.tables] == [(key,), ("year", "id"), ()]
+    assert customers.foreign_keys == (((recommended,), customers.name, (key,)),)
+    assert order.foreign_keys == (((key,), customers.name, (key,)),)
+    assert line.foreign_keys == ((("year", "id"), "order", ("year", "id")),)
+    assert (text.db_id, text.dialect) == ("shop", dialect)
+    assert text.version
+
+
+NOON = {
+    (Dialect.POSTGRESQL, Profile.OFFICIAL): "2024-02-29 12:30:00+00",
+}
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_first_rows_are_plain_values_in_the_order_of_storage(
+    dialect: Dialect, shop: Database, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    engine = engine_of(dialect, folder, request)
+    noon = NOON.get((dialect, shop.profile), "2024-02-29 12:30:00")
+    orders = [
+        (1, 2024, 2, noon, None, "0x00FF"),
+        (1, 2023, 5, None, "x" * 77 + "...", None),
+    ]
+    if dialect is Dialect.MYSQL:  # InnoDB keeps rows in the order of the primary key
+        orders.reverse()
+    text = read_database(engine, shop, rows=3)
+    assert [list(table.rows) for table in text.tables] == [
+        [(2, "Zoë O'Hara", None, "1990-02-28", None), (5, "Abe", "a@b.example", None, 2)],
+        orders,
+        [(2024, 1, 12.5, "two lines"), (2023, 1, None, "")],
+    ]
+    [first, *_] = read_database(engine, shop, rows=1).tables
+    assert first.rows == text.tables[0].rows[:1]
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_first_rows_are_not_those_of_an_index(
+    dialect: Dialect, folder: Path, request: pytest.FixtureRequest
+) -> None:
+    text = read_database(engine_of(dialect, folder, request), bakery(folder), rows=2)
+    assert text.tables[1].rows == ((2, 1), (1, 3))
+
+
+@pytest.mark.engine
+def test_only_the_database_s_own_tables_are_told(server: Server, folder: Path, profile: Profile) -> None:
+    text = read_database(loaded(server, folder), replace(bakery(folder), profile=profile))
+    assert [table.name for table in text.tables] == ["loaves", "shelves"]
+    assert [each.name for each in text.tables[0].columns] == ["loaf_id", "name"]
+
+
+@pytest.mark.engine
+def test_what_the_loader_adds_on_mysql_is_not_told(mysql_server: Server, folder: Path) -> None:
+    engine, shop = loaded(mysql_server, folder), shops(folder)[Profile.FAITHFUL]
+    [[_, printed]] = ask(mysql_server, shop, 'SHOW CREATE TABLE "order line"')
+    assert "INVISIBLE" in printed
+    line = read_database(engine, shop, rows=1).tables[2]
+    assert line.create == (
+        "CREATE TABLE `order line` (\n"
+        "  `year` bigint DEFAULT NULL,\n"
+        "  `id` bigint DEFAULT NULL,\n"
+        '  `Price, "net" (€)` double DEFAULT NULL,\n'
+        "  `what's it` text,\n"
+        "  FOREIGN KEY (`year`, `id`) REFERENCES `order` (`year`, `id`)\n"
+        ") COLLATE=utf8mb4_0900_bin"
+    )
+    assert len(line.rows[0]) == len(line.columns) == 4
+
+
+PRINTED = """CREATE TABLE `a``b,
+  c` (
+  `id` int NOT NULL AUTO_INCREMENT,
+  `KEY x` varchar(9) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_ai_ci DEFAULT 'a''s,\\n  (' COMMENT 'COLLATE,
+  )',
+  `kind` enum('a,b','c)') COLLATE utf8mb4_bin DEFAULT NULL,
+  `hidden` bigint NOT NULL /*!80023 INVISIBLE */,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `u` (`kind`),
+  KEY `k` (`KEY x`),
+  CONSTRAINT `a_ibfk_1` FOREIGN KEY (`id`) REFERENCES `z` (`CONSTRAINT`) ON DELETE CASCADE,
+  CONSTRAINT `positive` CHECK ((`id` > 0))
+) ENGINE=InnoDB AUTO_INCREMENT=7 DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci STATS_PERSISTENT=1"""
+
+KEPT = """CREATE TABLE `a``b,
+  c` (
+  `id` int NOT NULL AUTO_INCREMENT,
+  `KEY x` varchar(9) DEFAULT 'a''s,\\n  (' COMMENT 'COLLATE,
+  )',
+  `kind` enum('a,b','c)') COLLATE utf8mb4_bin DEFAULT NULL,
+  PRIMARY KEY (`id`),
+  UNIQUE KEY `u` (`kind`),
+  FOREIGN KEY (`id`) REFERENCES `z` (`CONSTRAINT`) ON DELETE CASCADE,
+  CONSTRAINT `positive` CHECK ((`id` > 0))
+)"""
+
+
+def test_noise_of_mysql_is_left_out_and_nothing_in_quotes_is_taken_for_it() -> None:
+    assert without_noise(PRINTED) == KEPT
+
+
+@pytest.mark.engine
+def test_a_table_that_is_not_loaded_is_told(server: Server, folder: Path, tmp_path: Path) -> None:
+    later = written(tmp_path, COLLECTION, "bakery", BAKERY + "CREATE TABLE ovens (oven_id INTEGER);")
+    with pytest.raises(EngineUnavailable, match=r"table ovens of bakery is not there in profile official"):
+        read_database(loaded(server, folder), later)
+
+
+def test_a_sqlite_file_whose_rows_cannot_be_read_is_told(tmp_path: Path) -> None:
+    broken = BAKERY + "INSERT INTO loaves VALUES (2, CAST(x'ff' AS TEXT));"
+    bakery = written(tmp_path, COLLECTION, "bakery", broken)
+    assert len(read_database(SQLiteEngine(), bakery, rows=1).tables[0].rows) == 1
+    with pytest.raises(BadInput, match=r"bakery\.sqlite: Could not decode to UTF-8"):
+        read_database(SQLiteEngine(), bakery, rows=2)
+
+
+@pytest.mark.bird
+def test_all_published_databases_are_read_with_their_descriptions(bird_home: Path) -> None:
+    questions = load_set("mini_dev", bird_home)
+    described = {}
+    left_over = []
+    for db_id in questions.db_ids:
+        text = read_database(SQLiteEngine(), questions.database(db_id), rows=3)
+        found = describe(text, description_folder(questions.databases, db_id))
+        columns = [column for table in found.database.tables for column in table.columns]
+        told = sum(any((each.title, each.description, each.values)) for each in columns)
+        described[db_id] = (len(found.database.tables), len(columns), told)
+        left_over += [line.split("database_description/")[1] for line in found.left_over]
+        assert all(len(row) == len(table.columns) for table in text.tables for row in table.rows)
+    assert described == {
+        "california_schools": (3, 89, 82),
+        "card_games": (6, 115, 111),
+        "codebase_community": (8, 71, 71),
+        "debit_card_specializing": (5, 21, 20),
+        "european_football_2": (7, 199, 103),
+        "financial": (8, 55, 54),
+        "formula_1": (13, 94, 94),
+        "student_club": (8, 48, 48),
+        "superhero": (10, 31, 31),
+        "thrombosis_prediction": (3, 64, 61),
+        "toxicology": (4, 11, 11),
+    }
+    assert left_over == ["constructors.csv: line 8: table constructors has no column wins"]
