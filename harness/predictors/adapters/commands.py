@@ -1,0 +1,234 @@
+r"""`command:WORDS`: a program answers JSON lines, and is kept running.
+
+The words are split as a shell would, but no shell runs. As many processes as `Settings.concurrency` says
+are started when they are needed, each with one ask at a time. An ask is one line on the program's stdin, an
+object with `id`, `question` (its key), `db_id`, `dialect`, `text`, `evidence`, `schema` (a list of CREATE
+TABLE statements), `messages` (of `role` and `content`), `stage` and `sample`. The answer is one line on its
+stdout, flushed:
+
+    {"id": ..., "sql": "SELECT 1"}          or "text" instead of "sql", for an answer with more in it than SQL
+    {"id": ..., "error": "what went wrong"} when there is no answer
+
+Beside `sql` or `text` it may have `usage` ({"requests", "prompt_tokens", "completion_tokens"}), `finish`
+and `model`. Whatever else the program has to say belongs on stderr; at the end of its stdin it has to end.
+Its environment is this one's, with PYTHONUNBUFFERED unless that is set.
+
+A process that dies is started again, and the ask that was in it tried once more. One that does not answer
+in time, or answers with something else, is killed and started again: nobody knows what it would answer
+next.
+"""
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from harness.errors import BadInput
+from harness.predictors.adapters.command_process import CommandProcess, ProcessDied, ProcessFaulty
+from harness.predictors.adapters.places import CLOSED, Places
+from harness.predictors.adapters.secrets import secrets_by_name
+from harness.predictors.adapters.settings import Settings
+from harness.predictors.adapters.texts import shortened
+from harness.predictors.adapters.till import Till
+from harness.predictors.base import Ask, PredictorBroken, Reply, RequestFailed, Usage
+from harness.predictors.budget import Meter
+from harness.predictors.pace import Pace
+
+EXAMPLE = 'command:"python my_predictor.py --beam 4"'
+MOST_DEATHS = 3
+"""So many processes in a row that end without an answer, and the command is taken for broken."""
+
+
+class CommandPredictor:
+    """Asks a command.
+
+    Raises:
+        BadInput: the words cannot be split, or the program is not there.
+    """
+
+    def __init__(self, command: str, settings: Settings, meter: Meter) -> None:
+        self._words = _split(command)
+        self._timeout = settings.timeout
+        self._start_timeout = settings.start_timeout
+        self._till = Till(meter, Pace(settings.requests_per_minute, settings.tokens_per_minute))
+        self._slots = [_Slot() for _ in range(settings.concurrency)]
+        self._places = Places(self._slots)
+        self._secrets = secrets_by_name(os.environ)
+        self._lock = threading.Lock()
+        self._closed = False
+        self._fruitless = 0
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The program's name and the digest of the whole command, which may have a secret in it."""
+        digest = hashlib.sha256(json.dumps(self._words).encode()).hexdigest()
+        return {"kind": "command", "program": self._words[0].rpartition("/")[2], "sha256": digest}
+
+    def ask(self, ask: Ask) -> Reply:
+        """Give the ask to a process that is free."""
+        line = json.dumps(_asked(ask)).encode() + b"\n"
+        with self._places.one() as slot:
+            try:
+                return self._tried(slot, ask, line)
+            except ProcessDied:
+                pass
+            try:
+                reply = self._tried(slot, ask, line)
+            except ProcessDied as died:
+                reason = f"{self._words[0]} ended twice over this ask: {self._shown(died)}"
+                raise RequestFailed(reason, Usage(2)) from None
+            except RequestFailed as failed:
+                raise RequestFailed(failed.reason, failed.usage + Usage(1)) from None
+            return replace(reply, usage=reply.usage + Usage(1))
+
+    def close(self) -> None:
+        """End all processes, with those that they have started."""
+        with self._lock:
+            self._closed = True
+        self._places.close()
+        self._till.close()
+        running = [slot.process for slot in self._slots if slot.process is not None]
+        with ThreadPoolExecutor(max(len(running), 1)) as pool:
+            list(pool.map(CommandProcess.end, running))
+
+    def _tried(self, slot: "_Slot", ask: Ask, line: bytes) -> Reply:
+        with self._till.paying(ask) as bill:
+            process = self._process(slot)
+            timeout = self._timeout if slot.answered else self._timeout + self._start_timeout
+            try:
+                reply = _reply(process.exchange(line, timeout), ask)
+            except ProcessDied as died:
+                process.kill()
+                self._died(slot, died)
+                raise
+            except ProcessFaulty as fault:
+                process.kill()
+                slot.process = None
+                if self._closed:
+                    raise RequestFailed(CLOSED, Usage(1)) from None
+                raise RequestFailed(f"{self._words[0]}: {self._shown(fault)}", Usage(1)) from None
+            slot.answered = True
+            with self._lock:
+                self._fruitless = 0
+            if isinstance(reply, RequestFailed):
+                bill.usage = reply.usage
+                raise RequestFailed(self._shown(reply), reply.usage)
+            return bill.answered(reply)
+
+    def _process(self, slot: "_Slot") -> CommandProcess:
+        # Under the lock, so that none is started that `close` does not see.
+        with self._lock:
+            if self._closed:
+                raise RequestFailed(CLOSED)
+            if slot.process is None:
+                slot.answered = False
+                try:
+                    slot.process = CommandProcess(self._words)
+                except OSError as error:
+                    raise PredictorBroken(
+                        f"{self._words[0]} cannot be started ({error.strerror}); check the command"
+                    ) from None
+            return slot.process
+
+    def _died(self, slot: "_Slot", died: ProcessDied) -> None:
+        slot.process = None
+        with self._lock:
+            if self._closed:
+                raise RequestFailed(CLOSED, Usage(1)) from None
+            self._fruitless += 1
+            if self._fruitless >= MOST_DEATHS:
+                raise PredictorBroken(
+                    f"{self._words[0]} ended {self._fruitless} times in a row without an answer "
+                    f"({self._shown(died)}); run it by hand, and give it a line of JSON"
+                ) from None
+
+    def _shown(self, error: Exception) -> str:
+        return shortened(self._secrets.hidden(str(error)))
+
+
+@dataclass
+class _Slot:
+    """A place for one process, which may have none at the time."""
+
+    process: CommandProcess | None = None
+    answered: bool = False
+    """Whether this process has answered anything."""
+
+
+def _split(command: str) -> Sequence[str]:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise BadInput(f"command:{command}: cannot be split into words ({error}); check its quotes") from None
+    if not words:
+        raise BadInput(f"command: names no program; write it as {EXAMPLE}")
+    if shutil.which(words[0]) is None:
+        raise BadInput(
+            f"command: {words[0]} is not found or may not be run; check its name, or give its whole path"
+        )
+    return words
+
+
+def _asked(ask: Ask) -> Mapping[str, Any]:
+    problem = ask.problem
+    return {
+        "id": ask.identity,
+        "question": problem.question,
+        "db_id": problem.database.db_id,
+        "dialect": problem.dialect,
+        "text": problem.text,
+        "evidence": problem.evidence,
+        "schema": [table.create for table in problem.database.tables],
+        "messages": [{"role": message.role, "content": message.content} for message in ask.messages],
+        "stage": ask.stage,
+        "sample": ask.sample,
+    }
+
+
+def _reply(line: bytes, ask: Ask) -> Reply | RequestFailed:
+    """The reply of a line, or RequestFailed where the command says itself that it has none."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        raise ProcessFaulty(f"a line on stdout is not JSON: {_shown(line)}") from None
+    if not isinstance(answer, dict) or answer.get("id") != ask.identity:
+        raise ProcessFaulty(f"a line on stdout is no answer to the ask (its `id` is another): {_shown(line)}")
+    usage = _usage(answer.get("usage"))
+    if answer.get("error") is not None:
+        error = answer["error"]
+        said = error if isinstance(error, str) else json.dumps(error)
+        return RequestFailed(f"the command says: {said}", usage)
+    text = answer["sql"] if answer.get("sql") is not None else answer.get("text")
+    if text is None:
+        return RequestFailed("the command gave no answer (neither `sql` nor `text`)", usage)
+    if not isinstance(text, str):
+        raise ProcessFaulty(f"an answer has to be a text: {_shown(line)}")
+    return Reply(text, usage, _text(answer.get("finish")), _text(answer.get("model")))
+
+
+def _usage(told: object) -> Usage:
+    if not isinstance(told, dict):
+        return Usage(1)
+    return Usage(
+        _count(told.get("requests")) or 1,
+        _count(told.get("prompt_tokens")),
+        _count(told.get("completion_tokens")),
+    )
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _shown(line: bytes) -> str:
+    return line.decode("utf-8", "replace")

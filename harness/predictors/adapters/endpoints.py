@@ -1,0 +1,177 @@
+"""`openai:MODEL` and `azure:DEPLOYMENT`: any OpenAI-compatible endpoint, by the official client.
+
+Each ask is a request of its own, with the header `Idempotency-Key: IDENTITY-STAGE`, by which a server can
+know a repeated one. The client repeats what may be repeated, and waits as long as the endpoint says; every
+HTTP request is held against budget and pace.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from harness.errors import BadInput
+from harness.predictors.adapters.background import Background
+from harness.predictors.adapters.endpoint_answers import refusal_of, reply_of
+from harness.predictors.adapters.endpoint_clients import Endpoint, Service, find_endpoint
+from harness.predictors.adapters.places import CLOSED
+from harness.predictors.adapters.settings import Api, Settings
+from harness.predictors.adapters.texts import shortened
+from harness.predictors.adapters.till import prompt_tokens
+from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed
+from harness.predictors.budget import Meter
+from harness.predictors.pace import Pace
+
+if TYPE_CHECKING:
+    from openai import APIConnectionError, APIStatusError
+
+    from harness.predictors.adapters.endpoint_http import Account
+
+EXAMPLE = "openai:gpt-5-mini"
+EXAMPLE_AZURE = "azure:my-deployment"
+_REASON = 600
+"""Characters of a reason: what the endpoint says, and what is said around it."""
+
+
+class EndpointPredictor:
+    """Asks a model behind HTTP.
+
+    Raises:
+        BadInput: the key, the address or the client is missing.
+    """
+
+    def __init__(self, service: Service, model: str, settings: Settings, meter: Meter) -> None:
+        self._settings = settings
+        self._endpoint = find_endpoint(service, model, settings)
+        self._parameters = _parameters(settings, self._endpoint)
+        try:
+            from harness.predictors.adapters.endpoint_http import PaidClient  # noqa: PLC0415 - slow to import
+        except ImportError as error:
+            remedy = "pip install 'bird-harness[models]'"
+            raise BadInput(f"{service}:{model}: the client is not installed ({error}); {remedy}") from None
+        pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
+        self._http = PaidClient(
+            meter, pace, self._endpoint.secrets, settings.timeout, settings.connect_timeout
+        )
+        self._client = self._endpoint.client(self._http, settings.retries)
+        self._background = Background()
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model, its address, and every parameter that was set."""
+        endpoint, settings = self._endpoint, self._settings
+        facts: dict[str, Any] = {
+            "kind": str(endpoint.service),
+            "model": endpoint.model,
+            "base_url": endpoint.url,
+            "api_version": endpoint.api_version,
+            "api": str(settings.api),
+            "seed": settings.seed,
+            "extra_body": dict(settings.extra_body) or None,
+            **self._parameters,
+        }
+        return {name: value for name, value in facts.items() if value is not None}
+
+    def ask(self, ask: Ask) -> Reply:
+        """Send the messages, and read the answer."""
+        reply = self._background.run(self._asked(ask))
+        if isinstance(reply, Exception):  # raised here, where no exception of the client hangs on it
+            raise reply
+        return reply
+
+    def close(self) -> None:
+        """Break off what is under way, and close connections."""
+        self._background.close(self._client.close())
+
+    async def _asked(self, ask: Ask) -> Reply | Exception:
+        from harness.predictors.adapters.endpoint_http import ACCOUNT, Account  # noqa: PLC0415
+
+        account = Account(prompt_tokens(ask), self._settings.max_tokens or 0)
+        ACCOUNT.set(account)
+        hidden = self._endpoint.secrets.hidden
+        try:
+            body = await self._body(ask)
+            return reply_of(body, self._settings.api, account.usage)
+        except asyncio.CancelledError:
+            return RequestFailed(CLOSED, account.usage)
+        except RequestFailed as failed:
+            return RequestFailed(shortened(hidden(failed.reason), _REASON), failed.usage)
+        except BudgetSpent as spent:
+            if not account.usage.requests:
+                return BudgetSpent(str(spent))
+            # What the requests took is told; that the budget is spent, the next ask will find.
+            return RequestFailed(hidden(f"{account.ended}; not sent again: {spent}"), account.usage)
+        except Exception as error:  # noqa: BLE001 - whatever the client raises is this ask's
+            failure = self._failure(error, account)
+            reason = shortened(hidden(str(failure)), _REASON)
+            return (
+                PredictorBroken(reason)
+                if isinstance(failure, PredictorBroken)
+                else RequestFailed(reason, account.usage)
+            )
+
+    async def _body(self, ask: Ask) -> bytes:
+        messages: list[Any] = [{"role": str(m.role), "content": m.content} for m in ask.messages]
+        parameters = dict(self._parameters)
+        if self._settings.seed is not None:
+            parameters["seed"] = self._settings.seed + ask.sample
+        options: dict[str, Any] = {
+            **parameters,
+            "model": self._endpoint.model,
+            "extra_headers": {"Idempotency-Key": f"{ask.identity}-{quote(ask.stage, safe='')}"},
+            "extra_body": dict(self._settings.extra_body) or None,
+        }
+        if self._settings.api is Api.CHAT:
+            chat = await self._client.chat.completions.with_raw_response.create(messages=messages, **options)
+            return self._endpoint.secrets.hidden_in_answer(chat.http_response.content)
+        answer = await self._client.responses.with_raw_response.create(input=messages, store=False, **options)
+        return self._endpoint.secrets.hidden_in_answer(answer.http_response.content)
+
+    def _failure(self, error: Exception, account: "Account") -> Exception:
+        import openai  # noqa: PLC0415
+
+        if isinstance(error, PredictorBroken):
+            return PredictorBroken(f"{self._place}: {error}")
+        if isinstance(error, openai.APIStatusError):
+            return self._refused(error, account)
+        if isinstance(error, openai.APIConnectionError):
+            return self._unreached(error, account)
+        return RequestFailed(f"{type(error).__name__}: {error}")
+
+    def _refused(self, error: "APIStatusError", account: "Account") -> Exception:
+        body = self._endpoint.secrets.hidden_bytes(error.response.content)
+        refusal = refusal_of(error.status_code, body)
+        if refusal.final:
+            return PredictorBroken(f"{self._place}, key in {self._endpoint.key_variable}: {refusal.reason}")
+        return RequestFailed(f"{refusal.reason}{_tries(account)}")
+
+    def _unreached(self, error: "APIConnectionError", account: "Account") -> Exception:
+        from harness.predictors.adapters.endpoint_http import UNREACHED  # noqa: PLC0415
+
+        reason = f"{account.ended or error}{_tries(account)}"
+        if isinstance(error.__cause__, UNREACHED) and not self._http.answered:
+            remedy = "start the server, or check the base URL and the network"
+            return PredictorBroken(f"{self._place}: never reached ({reason}); {remedy}")
+        return RequestFailed(reason)
+
+    @property
+    def _place(self) -> str:
+        return f"{self._endpoint.model} at {self._endpoint.url}"
+
+
+def _parameters(settings: Settings, endpoint: Endpoint) -> dict[str, Any]:
+    """The parameters that were set, by the names that the interface gives them."""
+    chat = settings.api is Api.CHAT
+    most = str(endpoint.max_tokens_field) if chat else "max_output_tokens"
+    given = {
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        most: settings.max_tokens,
+        "stop": list(settings.stop) or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _tries(account: "Account") -> str:
+    count = account.usage.requests
+    return f" ({count} requests)" if count > 1 else ""

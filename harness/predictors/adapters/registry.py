@@ -1,0 +1,98 @@
+"""From what a user writes (`--predictor openai:MODEL`) to a predictor that can be asked."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.benchmark import QuestionSet
+from harness.errors import BadInput
+from harness.predictors.adapters import callables, commands, endpoints, files
+from harness.predictors.adapters.callables import CallablePredictor
+from harness.predictors.adapters.commands import CommandPredictor
+from harness.predictors.adapters.endpoint_clients import Service
+from harness.predictors.adapters.endpoints import EndpointPredictor
+from harness.predictors.adapters.files import FilePredictor
+from harness.predictors.adapters.settings import Settings
+from harness.predictors.base import Predictor
+from harness.predictors.budget import Meter
+from harness.words import Dialect
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What a kind of predictor is opened with; `questions` and `dialects` are those that will be asked."""
+
+    name: str
+    """What stands behind the kind: a model, a function, words, a path."""
+    settings: Settings
+    meter: Meter
+    questions: QuestionSet
+    dialects: Sequence[Dialect]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of predictor: how it is written, and what opens one."""
+
+    example: str
+    open: Callable[[Opening], Predictor]
+
+
+def _command(opening: Opening) -> Predictor:
+    return CommandPredictor(opening.name, opening.settings, opening.meter)
+
+
+def _file(opening: Opening) -> Predictor:
+    return FilePredictor(Path(opening.name), opening.settings, opening.questions, opening.dialects)
+
+
+def _endpoint(service: Service) -> Callable[[Opening], Predictor]:
+    return lambda opening: EndpointPredictor(service, opening.name, opening.settings, opening.meter)
+
+
+def _python(opening: Opening) -> Predictor:
+    return CallablePredictor(opening.name, opening.settings, opening.meter)
+
+
+def _offline(_: Opening) -> Predictor:
+    from harness.predictors.offline.predictor import open_offline  # noqa: PLC0415 - it has sqlglot to import
+
+    return open_offline()
+
+
+KINDS: Mapping[str, Kind] = {
+    "openai": Kind(endpoints.EXAMPLE, _endpoint(Service.OPENAI)),
+    "azure": Kind(endpoints.EXAMPLE_AZURE, _endpoint(Service.AZURE)),
+    "command": Kind(commands.EXAMPLE, _command),
+    "python": Kind(callables.EXAMPLE, _python),
+    "file": Kind(files.EXAMPLE, _file),
+    "offline": Kind("offline", _offline),
+}
+"""Every kind by the word before the colon."""
+
+
+def open_predictor(
+    spec: str,
+    settings: Settings,
+    meter: Meter,
+    *,
+    questions: QuestionSet,
+    dialects: Sequence[Dialect] = tuple(Dialect),
+) -> Predictor:
+    """Open the predictor that a user names. Whoever opens it closes it.
+
+    Args:
+        spec: KIND:NAME, as `openai:gpt-5-mini`.
+        settings: the options.
+        meter: what may be spent; the predictor tells it what it spends.
+        questions: the set whose questions will be asked.
+        dialects: those that will be asked for.
+
+    Raises:
+        BadInput: there is no such kind, or what it needs is missing or wrong. Nothing has been asked.
+    """
+    kind, _, name = spec.partition(":")
+    if kind not in KINDS:
+        ways = ", ".join(known.example for known in KINDS.values())
+        raise BadInput(f"predictor {spec}: there is no kind {kind!r}; write it as one of {ways}")
+    return KINDS[kind].open(Opening(name, settings, meter, questions, dialects))
