@@ -1,12 +1,13 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images data load eval report runs reproduce compare coverage twins ci-matrix docs test fuzz lint format lock bench clean
+.PHONY: help setup up down status images data load eval predict report runs reproduce compare coverage twins ci-matrix docs test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
 PREDICTIONS ?=# prediction file or folder; default: the sample's own
 SET ?=#         sample (default), mini_dev, mini_dev_2025 or dev, the last three from BIRD_HOME (default ./data)
+PREDICTOR ?=#   who answers for `predict`: offline (default), openai:MODEL, command:WORDS, ... (docs/predictors.md)
 METRICS ?=#     names separated by commas (default: ex,soft_f1); docs/metrics.md lists them
 VARIANTS ?=#    for METRICS=ts: a folder of variants of the databases, or how many to generate
 PROFILE ?=#     official (default of eval) or faithful
@@ -74,6 +75,10 @@ eval: setup ## score PREDICTIONS and print the table
 	@$(HARNESS) eval $(on_set) $(on_dialect) $(on_profile) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") \
 	  $(if $(METRICS),--metrics "$(METRICS)") $(if $(VARIANTS),--variants "$(VARIANTS)") $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+predict: setup ## ask PREDICTOR for SQL and write prediction files (ARGS=--eval: and score them)
+	@$(HARNESS) predict $(if $(PREDICTOR),"$(PREDICTOR)",offline) $(on_set) $(on_dialect) $(if $(METRICS),--metrics "$(METRICS)") \
+	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--results "$(OUT)") $(ARGS)
 
 report: setup ## make the reports of RUN again, from its folder alone
 	@$(HARNESS) report "$(or $(RUN),results/latest)" $(if $(FORMAT),--format "$(FORMAT)") $(if $(BY),--by "$(BY)") $(if $(TO),--to "$(TO)") $(ARGS)

@@ -48,6 +48,7 @@ def test_make_alone_prints_every_target_and_variable() -> None:
         "data",
         "load",
         "eval",
+        "predict",
         "report",
         "runs",
         "reproduce",

@@ -6,11 +6,11 @@ Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 a
 import sys
 
 # Each registers its commands.
-from harness.cli import databases, matrix, reports, scoring, servers
+from harness.cli import databases, matrix, predicting, reports, scoring, servers
 from harness.cli.console import app, messages
 from harness.errors import HarnessError
 
-__all__ = ["app", "databases", "main", "matrix", "reports", "scoring", "servers"]
+__all__ = ["app", "databases", "main", "matrix", "predicting", "reports", "scoring", "servers"]
 
 
 def main() -> None:

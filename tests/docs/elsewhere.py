@@ -14,6 +14,7 @@ class Why(StrEnum):
     DATA = "it reads published or large data that CI has in another place"
     HOURS = "it measures for many minutes"
     OWN = "it names the reader's own files, servers or runs"
+    MODEL = "it asks a model; tests/harness/predictors does so with a server of its own"
     CLUSTER = "it takes several machines; tests/harness/judging runs it on a cluster of one"
 
 
@@ -27,6 +28,10 @@ ELSEWHERE: Mapping[str, Why] = {
     'make load SET=mini_dev DIALECT=mysql ARGS="--dump data/minidev/MINIDEV_mysql/BIRD_dev.sql"': Why.DATA,
     'make data SET=mini_dev ARGS="--archive minidev.zip"': Why.OWN,
     "pip install 'bird-harness[ray]'": Why.DOWNLOADS,
+    "make predict PREDICTOR=openai:MODEL SET=mini_dev DIALECT=all ARGS=--eval": Why.MODEL,
+    "bird-harness predict openai:MODEL --set mini_dev --dialect all --eval": Why.MODEL,
+    "bird-harness predict offline --set mini_dev --dialect all --rows 3 --eval": Why.DATA,
+    "bird-harness predict openai:MODEL --base-url http://localhost:8000/v1 --set mini_dev --limit 20": Why.MODEL,
     "bird-harness eval --ray local": Why.CLUSTER,
     "bird-harness eval --ray 10.0.0.1:6379": Why.CLUSTER,
     "bird-harness eval --ray auto": Why.CLUSTER,

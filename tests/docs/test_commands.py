@@ -24,6 +24,8 @@ ON_SERVERS = frozenset(
         "how-to/database",
         "how-to/predictions",
         "how-to/servers",
+        "offline-baseline",
+        "predictors",
         "pytest",
         "tutorial",
     )

@@ -1,6 +1,8 @@
 """The README's table is what the harness prints today."""
 
 import re
+import subprocess
+import sys
 from io import StringIO
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from tests.evaluating import results
+from tests.harness.pytest_plugin.running import name
 
 pytestmark = pytest.mark.engine
 
@@ -35,8 +38,34 @@ def test_the_table_in_the_readme_is_real(mysql_server: Server, postgresql_server
     found = results(Setup(questions, servers), read_predictions([PREDICTIONS], questions))
     output = StringIO()
     print_tables(summarize(found, ["ex"]), ["ex"], Console(file=output))
-    shown = re.search(r"^```text\n(EX.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    assert shown
-    lines = [line.rstrip() for line in output.getvalue().splitlines()]
-    table = lines[: lines.index("Outcomes (pairs)")]
-    assert [line for line in shown[1].splitlines() if line] == [line for line in table if line]
+    assert of_readme(0) == printed(output.getvalue(), "Outcomes (pairs)")
+
+
+def test_the_table_of_the_offline_baseline_is_real(
+    mysql_server: Server, postgresql_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for server in (mysql_server, postgresql_server):
+        name(server, monkeypatch)
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "predict", "offline", "--dialect", "all", "--rows", "3", "--eval"],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert of_readme(1) == printed(done.stdout, "Soft-F1 (%)")
+
+
+def of_readme(number: int) -> list[str]:
+    """The lines of one of its tables."""
+    blocks = re.findall(
+        r"^```text\n(EX.*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    return [line for line in blocks[number].splitlines() if line]
+
+
+def printed(output: str, following: str) -> list[str]:
+    """The lines of a table, up to the title of the next one."""
+    lines = [line.rstrip() for line in output.splitlines()]
+    return [line for line in lines[: lines.index(following)] if line]

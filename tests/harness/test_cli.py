@@ -16,6 +16,7 @@ from tests.harness.conftest import Call
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "eval",
+    "predict",
     "compare",
     "runs",
     "report",

@@ -1,0 +1,248 @@
+"""The command that asks predictors for SQL."""
+
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from harness.cli.console import (
+    USUAL_METRICS,
+    Dialects,
+    MetricNames,
+    SetName,
+    UsesCache,
+    app,
+    messages,
+    say,
+)
+from harness.errors import BadInput
+from harness.execution import Limits
+from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
+from harness.predictors.budget import Budget
+from harness.predictors.extraction import Taking
+from harness.report.loading import loading_bar
+from harness.request import AUTO, Request, parse_dialects, parse_metrics
+
+_NAME = re.compile(r"\w[\w.+() -]*", flags=re.ASCII)
+
+
+@app.command()
+def predict(  # noqa: PLR0913 - one parameter an option
+    predictor: Annotated[
+        str,
+        typer.Argument(
+            help="Who answers: offline, openai:MODEL, azure:DEPLOYMENT, python:MODULE:FUNCTION,"
+            " command:WORDS or file:PATH."
+        ),
+    ],
+    *,
+    set_name: SetName = "sample",
+    dialect: Dialects = AUTO,
+    limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="What the predictor is called. Default: from who answers.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder of the answers. Default: predictions/<set>/<name>.")
+    ] = None,
+    method: Annotated[str, typer.Option(help="How it is asked: direct or ta-sql.")] = "direct",
+    knowledge: Annotated[
+        bool, typer.Option("--knowledge/--no-knowledge", help="Tell the evidence that comes with a question.")
+    ] = True,
+    chain_of_thought: Annotated[
+        bool, typer.Option("--cot/--no-cot", help="Ask for the steps, too, with an example.")
+    ] = False,
+    descriptions: Annotated[
+        bool,
+        typer.Option("--descriptions/--no-descriptions", help="Tell the published descriptions of columns."),
+    ] = False,
+    rows: Annotated[int, typer.Option(min=0, max=100, help="Tell so many rows of each table.")] = 0,
+    max_prompt_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Shorten prompts to so many tokens.")
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION", help="Counts tokens. Default: an estimate, bytes divided by 4."
+        ),
+    ] = None,
+    templates: Annotated[
+        Path | None, typer.Option(help="Folder of templates that take the place of ours.")
+    ] = None,
+    show_prompt: Annotated[
+        str | None, typer.Option(metavar="QUESTION", help="Print the prompt for a question, and ask nobody.")
+    ] = None,
+    extract: Annotated[
+        Taking | None,
+        typer.Option(
+            help="Take the query out of an answer, or run it as it is. Default: answer for models, else none."
+        ),
+    ] = None,
+    samples: Annotated[int, typer.Option(help="Answers to each question: for pass@k and the majority.")] = 1,
+    corrections: Annotated[
+        int, typer.Option(help="So many times, show an answer that does not run its engine's error.")
+    ] = 0,
+    concurrency: Annotated[int, typer.Option(help="Asks at once.")] = Settings.concurrency,
+    timeout: Annotated[float, typer.Option(help="Seconds for one answer.")] = Settings.timeout,
+    start_timeout: Annotated[
+        float, typer.Option(help="For commands: so many seconds more for the first answer.")
+    ] = Settings.start_timeout,
+    retries: Annotated[
+        int, typer.Option(help="Attempts after the first, further and further apart.")
+    ] = Settings.retries,
+    rpm: Annotated[int | None, typer.Option(help="Requests a minute.")] = None,
+    tpm: Annotated[int | None, typer.Option(help="Tokens a minute.")] = None,
+    max_requests: Annotated[int | None, typer.Option(help="Budget: requests, with those that fail.")] = None,
+    max_tokens_total: Annotated[
+        int | None, typer.Option(help="Budget: tokens of prompts and answers.")
+    ] = None,
+    max_cost: Annotated[
+        float | None, typer.Option(help="Budget: money, in the currency of the prices.")
+    ] = None,
+    prompt_price: Annotated[float | None, typer.Option(help="Price of a million tokens of prompts.")] = None,
+    completion_price: Annotated[
+        float | None, typer.Option(help="Price of a million tokens of answers.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="Of the endpoint. Default: OPENAI_BASE_URL, or the client's.")
+    ] = None,
+    key_variable: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Environment variable that has the key. Default: OPENAI_API_KEY."),
+    ] = None,
+    api: Annotated[Api, typer.Option(help="Which API of the endpoint.")] = Api.CHAT,
+    temperature: Annotated[float | None, typer.Option(help="Default: the endpoint's.")] = None,
+    top_p: Annotated[float | None, typer.Option(help="Default: the endpoint's.")] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option(help="Tokens of one answer. Default: the endpoint's.")
+    ] = None,
+    max_tokens_field: Annotated[
+        MaxTokensField, typer.Option(help="What the endpoint calls that limit.")
+    ] = MaxTokensField.AUTO,
+    seed: Annotated[int | None, typer.Option(help="Default: none.")] = None,
+    stop: Annotated[list[str] | None, typer.Option(help="Text that ends an answer; repeatable.")] = None,
+    extra_body: Annotated[
+        str | None, typer.Option(metavar="JSON", help="Object that is merged into every request.")
+    ] = None,
+    evaluate: Annotated[
+        bool, typer.Option("--eval", help="Score the answers on every engine asked for.")
+    ] = False,
+    metrics: MetricNames = USUAL_METRICS,
+    workers: Annotated[int | None, typer.Option(help="Processes that judge. Default: one a core.")] = None,
+    sql_timeout: Annotated[
+        float, typer.Option(help="For --eval: seconds for a prediction and its gold together.")
+    ] = Limits.seconds,
+    results: Annotated[Path, typer.Option(help="For --eval: parent of the run's folder.")] = Path("results"),
+    cache: UsesCache = True,
+) -> None:
+    """Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score them.
+
+    The same command goes on with what was broken off. Keys come from the environment alone.
+    """
+    # Slow to import, and no other command needs it.
+    from harness.predictors.predict import predict as ask  # noqa: PLC0415
+    from harness.predictors.preparing import PredictRequest  # noqa: PLC0415
+    from harness.predictors.preparing import show_prompt as prompt_of  # noqa: PLC0415
+    from harness.predictors.prompts.prompter import Options  # noqa: PLC0415
+    from harness.predictors.scoring import score_predicted  # noqa: PLC0415
+
+    called = name or default_name(predictor, method, chain_of_thought=chain_of_thought)
+    if not _NAME.fullmatch(called):
+        raise BadInput(
+            f"--name {called!r}: is no name for a file; use letters, digits, and . _ + - ( ) within"
+        )
+    asked = PredictRequest(
+        request=Request(
+            set_name=set_name,
+            dialects=parse_dialects(dialect),
+            metrics=parse_metrics(metrics),
+            limit=limit,
+            seconds=sql_timeout,
+            out=results,
+            cache=cache,
+            workers=workers,
+        ),
+        predictor=predictor,
+        name=called,
+        out=out or Path("predictions") / set_name / called,
+        settings=Settings(
+            concurrency=concurrency,
+            timeout=timeout,
+            start_timeout=start_timeout,
+            retries=retries,
+            requests_per_minute=rpm,
+            tokens_per_minute=tpm,
+            base_url=base_url,
+            key_variable=key_variable,
+            api=api,
+            temperature=temperature,
+            top_p=top_p,
+            max_tokens=max_tokens,
+            max_tokens_field=max_tokens_field,
+            seed=seed,
+            stop=tuple(stop or ()),
+            extra_body=_object(extra_body),
+            predictor=name,
+        ),
+        budget=Budget(
+            requests=max_requests,
+            tokens=max_tokens_total,
+            money=max_cost,
+            prompt_price=prompt_price,
+            completion_price=completion_price,
+        ),
+        method=method,
+        options=Options(
+            knowledge=knowledge,
+            chain_of_thought=chain_of_thought,
+            descriptions=descriptions,
+            rows=rows,
+            max_prompt_tokens=max_prompt_tokens,
+            templates=templates,
+        ),
+        tokens=tokenizer,
+        taking=extract,
+        samples=samples,
+        corrections=corrections,
+    )
+    with loading_bar(messages) as progress:
+        if show_prompt is not None:
+            typer.echo(prompt_of(asked, show_prompt, say), nl=False)
+            return
+        predicted = ask(asked, say, messages, progress)
+    if evaluate and predicted.code == 0:
+        raise typer.Exit(score_predicted(asked, predicted, say, messages))
+    if evaluate:
+        say(
+            "not scored, because not every question was asked;"
+            " `bird-harness eval --allow-missing` scores what is there"
+        )
+    raise typer.Exit(predicted.code)
+
+
+def default_name(spec: str, method: str, *, chain_of_thought: bool) -> str:
+    """What a predictor is called where nobody says: after what answers, and how it is asked."""
+    kind, _, rest = spec.partition(":")
+    if kind in ("command", "file"):
+        last = Path((rest.split() or [""])[0]).stem
+    else:
+        last = rest.rsplit(":" if kind == "python" else "/", 1)[-1]
+    plain = re.sub(r"[^\w.+-]+", "-", last or kind, flags=re.ASCII).strip("-._+")
+    parts = [plain or kind, *([method] if method != "direct" else []), *(["cot"] if chain_of_thought else [])]
+    return "-".join(parts)
+
+
+def _object(text: str | None) -> dict[str, Any]:
+    if text is None:
+        return {}
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise BadInput(
+            f"--extra-body {text}: is not JSON ({error}); give an object, such as '{{\"top_k\": 1}}'"
+        ) from error
+    if not isinstance(found, dict):
+        raise BadInput(f"--extra-body {text}: is no JSON object; give one, such as '{{\"top_k\": 1}}'")
+    return found

@@ -1,0 +1,170 @@
+"""What a folder of predictions holds beside its journal: answers for readers, files for `bird-harness eval`.
+
+    <out>/manifest.json     what was asked of whom, and what it took
+    <out>/journal.jsonl     every ask and reply (`harness.predictors.journal`)
+    <out>/answers.jsonl     every answer as it came, what was taken out of it, or why there is none
+    <out>/predictions/      predict_<set>_<predictor>_<dialect>.jsonl
+
+Files are written whole or not at all.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from harness.benchmark import QuestionSet
+from harness.predictors.base import Usage
+from harness.predictors.budget import Spent
+from harness.predictors.preparing import Ready
+from harness.predictors.running import Answered
+from harness.runs.files import as_json, replace, write_json
+from harness.words import Dialect
+
+ANSWERS = "answers.jsonl"
+MANIFEST = "manifest.json"
+PREDICTIONS = "predictions"
+MAJORITY = "majority"
+
+Given = tuple[str | None, str | None]
+"""SQL, or None and the reason for having none."""
+
+_SHOWN = 5
+"""How many reasons are said."""
+
+
+def sample_name(name: str, sample: int, samples: int) -> str:
+    """The predictor that one of several samples is: `name@1` and so on; `name` where there is only one."""
+    return name if samples == 1 else f"{name}@{sample + 1}"
+
+
+def majority_name(name: str) -> str:
+    """The predictor whose answers are those that most samples agree with."""
+    return f"{name}@{MAJORITY}"
+
+
+def write_answers(folder: Path, answered: Iterable[Answered]) -> None:
+    """Write `answers.jsonl`."""
+    replace(folder / ANSWERS, "".join(f"{as_json(_answer(one))}\n" for one in answered))
+
+
+def _answer(one: Answered) -> dict[str, Any]:
+    problem = one.job.problem
+    usage = sum((step.reply.usage for step in one.steps), Usage())
+    return {
+        "question": problem.question,
+        "dialect": problem.dialect,
+        "sample": one.job.sample,
+        "sql": one.sql,
+        "reason": one.reason,
+        "text": one.text,
+        "finish": one.steps[-1].reply.finish if one.steps else None,
+        "model": one.steps[-1].reply.model if one.steps else None,
+        "stages": [
+            {
+                "stage": step.stage,
+                "prompt_tokens": step.prompt.tokens,
+                "estimated": step.prompt.estimated,
+                "dropped": list(step.prompt.dropped),
+                "notes": list(step.prompt.notes),
+            }
+            for step in one.steps
+        ],
+        "requests": usage.requests,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+    }
+
+
+def write_predictions(
+    folder: Path,
+    questions: QuestionSet,
+    predictor: str,
+    dialect: Dialect,
+    answers: Mapping[str, Given],
+) -> Path:
+    """Write one prediction file (docs/file-formats.md) and return its path.
+
+    Args:
+        folder: the folder of the whole; the file goes below it.
+        questions: the set; its order is the file's.
+        predictor: its name.
+        dialect: that of the answers.
+        answers: by the question's key; questions may be left out.
+    """
+    lines = []
+    for key in questions.order[dialect]:
+        if key not in answers:
+            continue
+        question = questions.by_key[key]
+        sql, reason = answers[key]
+        alone = len(questions.keys_of(question.question_id)) == 1
+        record: dict[str, Any] = {
+            "question_id": question.question_id if alone else key,
+            "db_id": question.db_id,
+        }
+        record |= {"sql": sql} if sql is not None else {"sql": None, "reason": reason}
+        lines.append(f"{as_json(record)}\n")
+    path = folder / PREDICTIONS / f"predict_{questions.name}_{predictor}_{dialect}.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    replace(path, "".join(lines))
+    return path
+
+
+def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: Spent) -> None:
+    """Write `manifest.json`.
+
+    Args:
+        ready: what is asked.
+        state: `running`, `complete` or `broken off`.
+        facts: about predictor and method.
+        spent: what it took, in this run and earlier ones in the folder.
+    """
+    asked, setup = ready.asked, ready.equipped.setup
+    manifest = {
+        "schema_version": 1,
+        "state": state,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "harness": version("bird-harness"),
+        "set": ready.wanted.questions.name,
+        "set_files": dict(ready.wanted.questions.files),
+        "questions": len(ready.wanted.questions.questions),
+        "dialects": list(setup.servers),
+        "engines": {dialect: setup.engine(dialect).version() for dialect in setup.servers},
+        "profile": setup.profile,
+        "name": asked.name,
+        **facts,
+        "samples": asked.samples,
+        "corrections": asked.corrections,
+        "tokens_counted_by": ready.wanted.tokens.name,
+        "budget": asdict(asked.budget),
+        "spent": asdict(spent),
+        "left_out": list(ready.equipped.left_out),
+    }
+    write_json(asked.out / MANIFEST, manifest)
+
+
+def summary(answered: Sequence[Answered], spent: Spent, out: Path) -> Iterator[str]:
+    """What a user has to know of a run, line by line."""
+    with_sql = sum(one.sql is not None for one in answered)
+    yield f"{with_sql} of {len(answered)} answers have SQL; {spent_in_words(spent)}"
+    reasons = Counter(one.reason for one in answered if one.reason is not None)
+    for reason, count in reasons.most_common(_SHOWN):
+        yield f"  {count} without: {reason}"
+    if len(reasons) > _SHOWN:
+        yield f"  and {len(reasons) - _SHOWN} other reasons, in {ANSWERS}"
+    shortened = sum(any(step.prompt.dropped for step in one.steps) for one in answered)
+    if shortened:
+        yield f"{shortened} answers had a prompt that was shortened to fit; {ANSWERS} says what was left out"
+    yield f"predictions: {out / PREDICTIONS}"
+
+
+def spent_in_words(spent: Spent) -> str:
+    """Requests, tokens and cost."""
+    cost = "" if spent.cost is None else f", cost {spent.cost:.4f}"
+    estimated = " (estimated in part)" if spent.estimated_tokens else ""
+    tokens = f"{spent.prompt_tokens} + {spent.completion_tokens} tokens{estimated}"
+    return f"{spent.requests} requests, {tokens}{cost}"

@@ -1,0 +1,189 @@
+"""The conductor of predicting: questions, engines, predictor and method go in, prediction files come out."""
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from harness.drivers import INTERRUPTED_EXIT, progress_bar
+from harness.errors import BadInput, EngineUnavailable
+from harness.predictors.adapters.registry import open_predictor
+from harness.predictors.base import BudgetSpent, Method, Predictor
+from harness.predictors.budget import Meter
+from harness.predictors.correction import Corrected
+from harness.predictors.extraction import Taking, take_sql
+from harness.predictors.journal import Journal, tell
+from harness.predictors.output import sample_name, spent_in_words, summary, write_answers, write_manifest
+from harness.predictors.preparing import PredictRequest, Ready, Say, check, prepare
+from harness.predictors.prompts.prompter import correction
+from harness.predictors.running import Answered, Job, Running, jobs
+from harness.predictors.trials import Trials
+from harness.predictors.voting import write_all
+from harness.runs.files import locked
+from harness.words import Dialect
+from loaders.load import Progress
+
+INCOMPLETE_EXIT = 1
+"""Of a run that a budget has ended."""
+
+_TALKERS = ("openai", "azure")
+"""Kinds of predictors that answer in prose; programs and files give SQL."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What came of it: the exit code, the files, and those predictors in them that are samples of one."""
+
+    code: int
+    files: Sequence[Path]
+    samples: Sequence[str]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """What asks: everything that is open while it does."""
+
+    ready: Ready
+    journal: Journal
+    meter: Meter
+    predictor: Predictor
+    taking: Taking
+    say: Say
+
+
+def predict(asked: PredictRequest, say: Say, console: Console, progress: Progress | None = None) -> Predicted:
+    """Ask for every question in every dialect, and write prediction files.
+
+    What is known from an earlier run in the same folder is not asked again. A stop (Ctrl-C, SIGTERM, a
+    budget, a predictor that is broken) keeps what is there; the same command goes on.
+
+    Raises:
+        BadInput: an option, the set or the predictor is wrong.
+        EngineUnavailable: an engine that was named is not up.
+    """
+    wanted = check(asked)
+    taking = asked.taking or (Taking.ANSWER if asked.predictor.split(":", 1)[0] in _TALKERS else Taking.NONE)
+    with _folder(asked.out), closing(Journal(asked.out)) as journal:
+        tell(journal.known, say)
+        meter = Meter(asked.budget, journal.known.usage)
+        dialects = asked.request.dialects or tuple(Dialect)
+        predictor = open_predictor(
+            asked.predictor, asked.settings, meter, questions=wanted.whole, dialects=dialects
+        )
+        try:
+            ready = prepare(wanted, say, progress)
+            return _ask(_Asking(ready, journal, meter, predictor, taking, say), console)
+        finally:
+            predictor.close()
+
+
+def _ask(asking: _Asking, console: Console) -> Predicted:
+    ready, say = asking.ready, asking.say
+    asked = ready.asked
+    wanted = jobs(ready.problems, asked.samples)
+    with _method(asking) as method:
+        running = Running(asking.predictor, method, asking.journal, asking.taking, asked.settings.concurrency)
+        facts = {
+            "predictor": dict(asking.predictor.identity),
+            "method": dict(method.identity),
+            "taking": asking.taking,
+            "known_before": len(asking.journal.known.replies),
+        }
+        write_manifest(ready, "running", facts, asking.meter.snapshot())
+        with _stoppable(running, asking.predictor, say) as signals:
+            answered = _follow(running, wanted, asking.meter, console)
+    write_answers(asked.out, answered)
+    files = write_all(ready, answered, say)
+    rest = len(wanted) - len(answered)
+    write_manifest(ready, "broken off" if rest else "complete", facts, asking.meter.snapshot())
+    for line in summary(answered, asking.meter.snapshot(), asked.out):
+        say(line)
+    if running.ended is not None:
+        say(f"bird-harness: {running.ended}")
+    if rest:
+        say(f"{rest} of {len(wanted)} answers were not asked for: the same command goes on")
+    names = [sample_name(asked.name, number, asked.samples) for number in range(asked.samples)]
+    return Predicted(_code(running, signals), files, names if asked.samples > 1 else ())
+
+
+def _code(running: Running, signals: Sequence[int]) -> int:
+    if running.ended is not None:
+        return INCOMPLETE_EXIT if isinstance(running.ended, BudgetSpent) else EngineUnavailable.exit_code
+    return INTERRUPTED_EXIT if signals else 0
+
+
+@contextmanager
+def _method(asking: _Asking) -> Iterator[Method]:
+    ready = asking.ready
+    asked = ready.asked
+    method, tokens = ready.wanted.method, ready.wanted.tokens
+    if asked.corrections == 0:
+        yield method
+        return
+    take: Callable[[str], str | None] = take_sql if asking.taking is Taking.ANSWER else _as_it_is
+    with closing(Trials(ready.equipped.request, ready.equipped.setup)) as trials:
+        told = correction(asked.options)
+        yield Corrected(method, asked.corrections, trials.error, take, told, tokens)
+
+
+def _as_it_is(text: str) -> str | None:
+    return text
+
+
+@contextmanager
+def _stoppable(running: Running, predictor: Predictor, say: Say) -> Iterator[list[int]]:
+    """Let the first signal stop asking, and the second one everything; yields the signals that came."""
+    came: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        del frame
+        came.append(number)
+        running.stop()
+        if len(came) > 1:
+            predictor.close()
+            raise KeyboardInterrupt
+        say("stopping: waiting for the answers that are under way; once more to leave them")
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield came
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _follow(running: Running, wanted: Sequence[Job], meter: Meter, console: Console) -> list[Answered]:
+    """Run jobs, with a bar; what came of them, in their order."""
+    done: dict[Job, Answered] = {}
+    missing = 0
+    with progress_bar(console) as bar:
+        task = bar.add_task("asking", total=len(wanted), live="")
+        for answered in running.run(wanted):
+            done[answered.job] = answered
+            missing += answered.sql is None
+            live = f"{spent_in_words(meter.snapshot())}, {missing} without SQL"
+            bar.update(task, advance=1, live=live)
+    return [done[job] for job in wanted if job in done]
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[None]:
+    """Make a folder, and keep other processes from writing it; it goes again where nothing came into it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        descriptor = locked(path)
+    except OSError as error:
+        raise BadInput(
+            f"--out {path}: cannot hold predictions ({error.strerror}); choose another folder"
+        ) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            path.rmdir()
+        os.close(descriptor)

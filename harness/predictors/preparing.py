@@ -1,0 +1,166 @@
+"""What asking needs: questions, engines with their databases, a problem for every question and dialect."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from harness.benchmark import QuestionSet
+from harness.errors import BadInput
+from harness.plan import Equipped, equip
+from harness.predictors.adapters.settings import Settings
+from harness.predictors.base import Method, Problem, PromptTooLong
+from harness.predictors.budget import Budget
+from harness.predictors.extraction import Taking
+from harness.predictors.methods import first_prompt, make_method
+from harness.predictors.prompts.prompter import Options, show
+from harness.predictors.prompts.tokens import Tokens, token_counter
+from harness.predictors.schema.databases import read_database
+from harness.predictors.schema.descriptions import describe, description_folder
+from harness.readers.question_sets import load_set
+from harness.request import Request
+from harness.request import check as check_request
+from harness.words import Dialect
+from loaders.load import Progress
+
+MOST_SAMPLES = 100
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PredictRequest:
+    """What is to be predicted, by whom and how.
+
+    `request` says set, dialects, limit, workers, cache and data as for an evaluation. `predictor` is a spec
+    (`harness.predictors.adapters`), `name` what the predictor is called; `out` the folder of its answers.
+    `taking` None means what is usual for the kind of predictor. `samples` is how many answers each question
+    gets, `corrections` how often one that does not run is asked for again.
+    """
+
+    request: Request
+    predictor: str
+    name: str
+    out: Path
+    settings: Settings = field(default_factory=Settings)
+    budget: Budget = field(default_factory=Budget)
+    method: str = "direct"
+    options: Options = field(default_factory=Options)
+    tokens: str | None = None
+    taking: Taking | None = None
+    samples: int = 1
+    corrections: int = 0
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A request that has been found right: the questions, and the method with its templates.
+
+    `whole` is the question set with the questions that a limit leaves out.
+    """
+
+    asked: PredictRequest
+    whole: QuestionSet
+    questions: QuestionSet
+    tokens: Tokens
+    method: Method
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Everything that asking needs but the predictor."""
+
+    wanted: Wanted
+    equipped: Equipped
+    problems: Sequence[Problem]
+
+    @property
+    def asked(self) -> PredictRequest:
+        """What was asked for."""
+        return self.wanted.asked
+
+    @property
+    def dialects(self) -> tuple[Dialect, ...]:
+        """Those that are asked for and have an engine."""
+        return tuple(self.equipped.setup.servers)
+
+
+def check(asked: PredictRequest) -> Wanted:
+    """Refuse what cannot be done, before anything is started.
+
+    Raises:
+        BadInput: an option, the set, the method or its templates are wrong.
+    """
+    if not 1 <= asked.samples <= MOST_SAMPLES:
+        raise BadInput(f"--samples {asked.samples}: has to be between 1 and {MOST_SAMPLES}")
+    if asked.corrections < 0:
+        raise BadInput(f"--corrections {asked.corrections}: has to be 0 or more rounds")
+    check_request(asked.request)
+    tokens = token_counter(asked.tokens)
+    method = make_method(asked.method, asked.options, tokens)
+    whole = load_set(asked.request.set_name, asked.request.bird_home)
+    limit = asked.request.limit
+    return Wanted(asked, whole, whole if limit is None else whole.limit(limit), tokens, method)
+
+
+def prepare(wanted: Wanted, say: Say, progress: Progress | None = None) -> Ready:
+    """Find the engines, load the databases, and make the problems.
+
+    Raises:
+        BadInput: descriptions are wrong.
+        EngineUnavailable: an engine that was named is not up.
+    """
+    asked = wanted.asked
+    dialects = asked.request.dialects or tuple(Dialect)
+    equipped = equip(asked.request, wanted.questions, dialects, say=say, progress=progress)
+    return Ready(wanted, equipped, _problems(asked.options, wanted.questions, equipped, say))
+
+
+def show_prompt(asked: PredictRequest, key: str, say: Say) -> str:
+    """The first prompt for a question in each dialect.
+
+    Raises:
+        BadInput: there is no such question.
+        EngineUnavailable: an engine that was named is not up.
+    """
+    wanted = check(asked)
+    whole = wanted.whole
+    if key not in whole.by_key:
+        raise BadInput(
+            f"--show-prompt {key}: no question of {whole.name}; give the key of one, such as"
+            f" {whole.questions[0].key}"
+        )
+    ready = prepare(replace(wanted, questions=replace(whole, questions=(whole.by_key[key],))), say)
+    shown = []
+    for problem in ready.problems:
+        try:
+            stage, prompt = first_prompt(wanted.method, problem)
+        except PromptTooLong as too_long:
+            shown.append(f"{problem.dialect}: {too_long.reason}\n")
+        else:
+            shown.append(f"{problem.dialect}, stage {stage}\n{show(prompt)}")
+    return "\n".join(shown)
+
+
+def _problems(options: Options, questions: QuestionSet, equipped: Equipped, say: Say) -> list[Problem]:
+    """One for each question and dialect, in the order of the questions."""
+    databases = {}
+    for dialect in equipped.setup.servers:
+        engine = equipped.setup.engine(dialect)
+        for db_id in questions.db_ids:
+            place = questions.database(db_id, equipped.request.profile)
+            databases[dialect, db_id] = database = read_database(engine, place, rows=options.rows)
+            if options.descriptions:
+                described = describe(database, description_folder(questions.databases, db_id))
+                databases[dialect, db_id] = described.database
+                for line in described.left_over if dialect == next(iter(equipped.setup.servers)) else ():
+                    say(line)
+    return [
+        Problem(
+            each.key,
+            each.text,
+            each.evidence if options.knowledge else "",
+            databases[dialect, each.db_id],
+        )
+        for each in questions.questions
+        for dialect in equipped.setup.servers
+    ]

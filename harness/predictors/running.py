@@ -1,0 +1,216 @@
+"""Solves problems side by side: asks go to the predictor, replies to the journal, and SQL is taken out.
+
+Promises: an ask whose reply is known is not sent; a reply is in the journal before anything is made of it;
+what fails is one answer's, unless it fails again and again; a stop waits for what is under way, because it
+is paid for.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, field
+from threading import Event, Lock
+from typing import Any
+
+from harness.predictors.base import (
+    Ask,
+    BudgetSpent,
+    Method,
+    Predictor,
+    PredictorBroken,
+    Problem,
+    Prompt,
+    PromptTooLong,
+    Reply,
+    RequestFailed,
+    Usage,
+)
+from harness.predictors.extraction import Taking, take_sql
+from harness.predictors.journal import Journal
+
+MOST_FAILURES = 10
+"""So many asks in a row without a reply, and the predictor is not asked any more."""
+
+NO_SQL = "the answer has no SQL in it"
+CUT_OFF = "the answer was cut off, and has no SQL in it"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One answer that is wanted: a problem, and which of several samples."""
+
+    problem: Problem
+    sample: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """One ask of an answer, with what came of it."""
+
+    stage: str
+    prompt: Prompt
+    reply: Reply
+    known: bool
+    """Whether the reply was in the journal."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came of a job: SQL, or the reason for having none.
+
+    `text` is the last reply as it came; `steps` all asks that had a reply; `usage` what this run spent on it.
+    """
+
+    job: Job
+    text: str | None
+    sql: str | None
+    reason: str | None
+    steps: tuple[Step, ...]
+    usage: Usage
+
+
+class _Ended(Exception):
+    """Asking has ended before every job was done. The message says why, in one line."""
+
+
+@dataclass
+class Running:
+    """Runs jobs.
+
+    Args:
+        predictor: who is asked.
+        method: how.
+        journal: where replies are kept.
+        taking: what is taken out of the last reply.
+        concurrency: how many jobs run at once.
+    """
+
+    predictor: Predictor
+    method: Method
+    journal: Journal
+    taking: Taking
+    concurrency: int
+    ended: BaseException | None = None
+    """Why asking has ended early: PredictorBroken or BudgetSpent."""
+    _stop: Event = field(default_factory=Event)
+    _lock: Lock = field(default_factory=Lock)
+    _failures: int = 0
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Answered]:
+        """Do jobs, and yield what came of them as they are done, but for those that `stop` came before."""
+        pool = ThreadPoolExecutor(self.concurrency, thread_name_prefix="asking")
+        waiting: set[Future[Answered | None]] = set()
+        rest = iter(jobs)
+        try:
+            while True:
+                # Two for each thread, so that none waits for this loop.
+                while not self._stop.is_set() and len(waiting) < 2 * self.concurrency:
+                    job = next(rest, None)
+                    if job is None:
+                        break
+                    waiting.add(pool.submit(self._job, job))
+                if not waiting:
+                    return
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    answered = future.result()
+                    if answered is not None:
+                        yield answered
+        finally:
+            self._stop.set()
+            pool.shutdown(cancel_futures=True)
+
+    def stop(self) -> None:
+        """Send no more asks; those under way are waited for, because they are paid for.
+
+        Callable from any thread.
+        """
+        self._stop.set()
+
+    def _job(self, job: Job) -> Answered | None:
+        """What comes of a job; None where asking ended before."""
+        steps: list[Step] = []
+        spent: list[Usage] = []
+        text: str | None = None
+        reason: str | None = None
+        sql: str | None = None
+        try:
+            text = self.method.solve(
+                job.problem, lambda stage, prompt: self._asked(job, stage, prompt, steps, spent)
+            )
+            sql = text if self.taking is Taking.NONE else take_sql(text)
+            if sql is None or not sql.strip():
+                sql, reason = None, CUT_OFF if steps and steps[-1].reply.finish == "length" else NO_SQL
+        except (RequestFailed, PromptTooLong) as failed:
+            reason = failed.reason
+        except (PredictorBroken, BudgetSpent) as ended:
+            with self._lock:
+                self.ended = self.ended or ended
+            self._stop.set()
+            return None
+        except _Ended:
+            return None
+        return Answered(job, text, sql, reason, tuple(steps), sum(spent, Usage()))
+
+    def _asked(self, job: Job, stage: str, prompt: Prompt, steps: list[Step], spent: list[Usage]) -> str:
+        ask = Ask(job.problem, prompt.messages, stage, job.sample, self._identity(job, stage, prompt))
+        reply = self.journal.reply(ask.identity)
+        known = reply is not None
+        if reply is None:
+            if self._stop.is_set():
+                raise _Ended
+            reply = self._sent(ask, prompt, spent)
+        steps.append(Step(stage, prompt, reply, known))
+        return reply.text
+
+    def _sent(self, ask: Ask, prompt: Prompt, spent: list[Usage]) -> Reply:
+        self.journal.sent(
+            ask, prompt_tokens=prompt.tokens, estimated=prompt.estimated, dropped=prompt.dropped
+        )
+        try:
+            reply = self.predictor.ask(ask)
+        except RequestFailed as failed:
+            self.journal.failed(ask, failed.reason, failed.usage)
+            spent.append(failed.usage)
+            self._count(failed)
+            raise
+        except (PredictorBroken, BudgetSpent) as ended:
+            # So that it does not look like one that a kill has cut off.
+            self.journal.failed(ask, str(ended), Usage())
+            raise
+        self.journal.replied(ask, reply)
+        spent.append(reply.usage)
+        with self._lock:
+            self._failures = 0
+        return reply
+
+    def _count(self, failed: RequestFailed) -> None:
+        with self._lock:
+            self._failures += 1
+            if self._failures >= MOST_FAILURES:
+                raise PredictorBroken(
+                    f"{self._failures} asks in a row had no reply; the last: {failed.reason}"
+                )
+
+    def _identity(self, job: Job, stage: str, prompt: Prompt) -> str:
+        problem = job.problem
+        facts: Mapping[str, Any] = {
+            "predictor": self.predictor.identity,
+            "question": [
+                problem.question,
+                problem.database.db_id,
+                problem.dialect,
+                problem.text,
+                problem.evidence,
+            ],
+            "stage": stage,
+            "sample": job.sample,
+            "messages": [asdict(message) for message in prompt.messages],
+        }
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def jobs(problems: Sequence[Problem], samples: int) -> list[Job]:
+    """Every problem so many times, all first samples first: what is broken off has whole samples."""
+    return [Job(problem, sample) for sample in range(samples) for problem in problems]

@@ -1,0 +1,61 @@
+"""Scores prediction files right after they were made: the tables of `bird-harness eval`, and pass@k."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rich.console import Console
+
+from harness.drivers import exit_code, run
+from harness.outcomes import PairResult
+from harness.plan import prepare
+from harness.predictors.predict import Predicted
+from harness.predictors.preparing import PredictRequest
+from harness.report.console import print_grids, print_tables
+from harness.report.grids import Document
+from harness.report.loading import loading_bar
+from harness.report.passes import passes_grid
+from harness.report.writing import TEXTS, Format, write
+from harness.runs.reading import read_run
+
+PASSES = "pass_at_k"
+"""Name of the files with pass@k, in the folder of the predictions."""
+
+
+def score_predicted(
+    asked: PredictRequest, predicted: Predicted, say: Callable[[str], None], console: Console
+) -> int:
+    """Score what was predicted and print the tables.
+
+    Returns:
+        The exit code: 0, or 3 where a pair ended in a harness error.
+
+    Raises:
+        BadInput: no file has an answer.
+        EngineUnavailable: an engine that was named is not up any more.
+    """
+    # Questions beyond the limit were not asked.
+    limited = asked.request.limit is not None
+    request = replace(asked.request, predictions=predicted.files, allow_missing=limited)
+    with loading_bar(console) as progress:
+        plan = prepare(request, say=say, progress=progress)
+    with plan:
+        done = run(plan, console)
+    print_tables(done.scores, request.metrics)
+    if predicted.samples:
+        _passes(asked, done.folder.name, read_run(done.folder).results, predicted.samples, say)
+    return exit_code(done.scores)
+
+
+def _passes(
+    asked: PredictRequest,
+    run_id: str,
+    results: Sequence[PairResult],
+    samples: Sequence[str],
+    say: Callable[[str], None],
+) -> None:
+    """Print pass@k and keep it beside the predictions."""
+    grid = passes_grid(asked.name, results, samples)
+    print_grids([grid])
+    document = Document(run_id, (f"{asked.request.set_name}, {asked.name}",), (grid,))
+    for kind, suffix in ((Format.MARKDOWN, "md"), (Format.CSV, "csv"), (Format.JSON, "json")):
+        say(f"written: {write(asked.out / f'{PASSES}.{suffix}', TEXTS[kind](document))}")

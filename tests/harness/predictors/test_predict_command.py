@@ -1,0 +1,378 @@
+"""The whole way: `bird-harness predict` as a process, against an endpoint that is real HTTP on loopback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli.predicting import default_name
+from harness.engines.server import Server
+from harness.readers.question_sets import load_set
+from harness.words import Dialect
+from tests.harness.conftest import Call
+from tests.harness.predictors.adapters.endpoint_server import EndpointServer, served
+from tests.harness.pytest_plugin.running import name
+
+SAMPLE = load_set("sample")
+GOLD = {each.text: each.gold[Dialect.SQLITE] for each in SAMPLE.questions}
+KEY = "sk-secret-of-nobody"
+THREADS = 4
+
+
+def command(base_url: str, *more: str) -> list[str]:
+    return [
+        sys.executable, "-m", "harness", "predict", "openai:parrot", "--base-url", base_url,
+        "--concurrency", str(THREADS), "--no-cache", *more,
+    ]  # fmt: skip
+
+
+def start(cwd: Path, base_url: str, *more: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        command(base_url, *more),
+        cwd=cwd,
+        env={**os.environ, "OPENAI_API_KEY": KEY},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(process: "subprocess.Popen[str]", seconds: float = 300) -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=seconds)
+    return process.returncode, out, err
+
+
+def done(cwd: Path, base_url: str, *more: str) -> tuple[int, str, str]:
+    return finished(start(cwd, base_url, *more))
+
+
+def events(log: Path, kind: str) -> list[dict[str, Any]]:
+    """What the server has noted; the last line may still be being written."""
+    lines = log.read_text().split("\n")[:-1] if log.exists() else []
+    return [record for record in map(json.loads, lines) if record["event"] == kind]
+
+
+def wait_for(log: Path, answered: int) -> None:
+    end = time.monotonic() + 120
+    while len(events(log, "answered")) < answered:
+        assert time.monotonic() < end, "the server was not asked so often"
+        time.sleep(0.005)
+
+
+def journal(folder: Path) -> Iterator[dict[str, Any]]:
+    """The whole lines of a journal."""
+    for line in (folder / "journal.jsonl").read_text().split("\n")[:-1]:
+        yield json.loads(line)
+
+
+def read(folder: Path) -> dict[str, dict[str, Any]]:
+    """Prediction files by name: SQL by question."""
+    found = {}
+    for path in sorted((folder / "predictions").iterdir()):
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        found[path.name] = {str(record["question_id"]): record["sql"] for record in records}
+    return found
+
+
+FAULTS: Sequence[dict[str, Any]] = [
+    {"does": "status", "status": 429, "retry_after": "0"},
+    {"does": "status", "status": 503},
+    {"does": "break"},
+    {"does": "break_within"},
+    {"does": "stall", "seconds": 30},
+    {"does": "raw", "body": "<html>busy</html>", "content_type": "text/html"},
+]
+"""What the first request for some questions gets; garbage alone is not tried again by the client."""
+
+AT_FAULT = {each.text: FAULTS[number % len(FAULTS)] for number, each in enumerate(SAMPLE.questions[::5])}
+
+
+@pytest.mark.engine
+def test_killed_twice_and_gone_on_nothing_that_was_answered_is_asked_again(
+    mysql_server: Server, postgresql_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for server in (mysql_server, postgresql_server):
+        name(server, monkeypatch)
+    log, folder = tmp_path / "log", tmp_path / "predictions" / "sample" / "parrot"
+    every = len(SAMPLE.questions) * len(Dialect)
+    rules = [{"contains": text, "acts": [fault, {"does": "answer"}]} for text, fault in AT_FAULT.items()]
+    options = ["--dialect", "all", "--timeout", "3"]
+    with served(log, answers=GOLD, rules=rules, delay=0.05, api_key=KEY) as base_url:
+        first = start(tmp_path, base_url, *options)
+        wait_for(log, every // 4)
+        first.kill()
+        finished(first)
+        lines = list(journal(folder))
+        replied = {line["identity"] for line in lines if line["event"] == "reply"}
+        open_ends = {line["identity"]: line["event"] for line in lines if line["identity"] not in replied}
+        lost = {identity for identity, event in open_ends.items() if event == "sent"}
+        assert replied
+        assert len(lost) <= THREADS
+
+        second = start(tmp_path, base_url, *options)
+        wait_for(log, every // 2)
+        second.send_signal(signal.SIGTERM)
+        code, _, err = finished(second)
+        assert code == 130, err
+        assert f"{len(replied)} replies are known from earlier" in err
+        assert not lost or f"{len(lost)} asks were under way when an earlier run was killed" in err
+        assert "stopping: waiting for the answers that are under way" in err
+        assert "the same command goes on" in err
+
+        # What got garbage in this run is asked again by the next one.
+        for _ in range(2):
+            code, out, err = done(tmp_path, base_url, *options, "--eval")
+            assert code == 0, err
+        asked = Counter(each["key"] for each in events(log, "asked"))
+        code, _, err = done(tmp_path, base_url, *options)
+        assert code == 0, err
+        assert Counter(each["key"] for each in events(log, "asked")) == asked
+
+    assert {each["did"] for each in events(log, "asked")} == {"answer", *(each["does"] for each in FAULTS)}
+    # Only what was under way at SIGKILL can have been answered twice, and under the same key.
+    answered = Counter(each["key"] for each in events(log, "asked") if each["did"] == "answer")
+    repeated = {key for key, times in answered.items() if times > 1}
+    assert {key.split("-")[0] for key in repeated} <= lost
+    assert max(answered.values()) <= 2
+    assert len(answered) == every
+    assert read(folder) == {
+        f"predict_sample_parrot_{dialect}.jsonl": {each.key: GOLD[each.text] for each in SAMPLE.questions}
+        for dialect in Dialect
+    }
+    for engine in ("SQLite", "MySQL", "PostgreSQL"):
+        assert engine in out
+    assert json.loads((folder / "manifest.json").read_text())["state"] == "complete"
+
+
+def test_a_key_is_nowhere_but_in_the_request(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    acts = [{"does": "status", "status": 400, "message": f"your key {KEY} is fine, your question is not"}]
+    rules = [{"contains": SAMPLE.questions[1].text, "acts": acts}]
+    with served(log, answers=GOLD, api_key=KEY, rules=rules) as base_url:
+        code, out, err = done(tmp_path, base_url, "--limit", "3", "--dialect", "sqlite")
+    assert code == 0, err
+    assert {each["headers"]["authorization"] for each in events(log, "asked")} == {f"Bearer {KEY}"}
+    written = [path.read_text() for path in (tmp_path / "predictions").rglob("*") if path.is_file()]
+    assert not [text for text in (*written, out, err) if KEY in text]
+    assert "status 400" in err or "400" in err
+
+
+def test_a_failed_request_is_missing_with_its_reason_in_the_results(tmp_path: Path) -> None:
+    rules = [
+        {"contains": SAMPLE.questions[0].text, "acts": [{"does": "status", "status": 500}]},
+        {"contains": SAMPLE.questions[1].text, "acts": [{"does": "answer", "text": "I cannot."}]},
+        {"contains": SAMPLE.questions[2].text, "acts": [{"does": "chatty"}]},
+    ]
+    options = ["--limit", "4", "--dialect", "sqlite", "--retries", "1", "--eval"]
+    with served(tmp_path / "log", answers=GOLD, rules=rules) as base_url:
+        code, out, err = done(tmp_path, base_url, *options)
+    assert code == 0, err
+    assert "missing" in out
+    lines = (tmp_path / "results" / "latest" / "results.jsonl").read_text().splitlines()
+    results = {record["question"]: record for record in map(json.loads, lines)}
+    keys = [each.key for each in SAMPLE.questions[:4]]
+    assert [results[key]["outcome"] for key in keys] == ["missing", "missing", "match", "match"]
+    assert "500" in results[keys[0]]["error"]
+    assert results[keys[1]]["error"] == "the answer has no SQL in it"
+    answers = [
+        json.loads(line)
+        for line in (tmp_path / "predictions/sample/parrot/answers.jsonl").read_text().splitlines()
+    ]
+    assert [each["text"] for each in answers][1] == "I cannot."
+    assert answers[2]["text"] != answers[2]["sql"] == GOLD[SAMPLE.questions[2].text]
+
+
+def test_a_budget_ends_the_run_and_a_larger_one_goes_on(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    options = ["--limit", "8", "--dialect", "sqlite"]
+    with served(log, answers=GOLD) as base_url:
+        code, _, err = done(tmp_path, base_url, *options, "--max-requests", "5", "--eval")
+        assert code == 1, err
+        assert len(events(log, "asked")) == 5
+        assert "not scored, because not every question was asked" in err
+        code, _, err = done(tmp_path, base_url, *options, "--max-requests", "5")
+        assert (code, len(events(log, "asked"))) == (1, 5)
+        code, _, err = done(tmp_path, base_url, *options, "--max-requests", "8")
+        assert (code, len(events(log, "asked"))) == (0, 8)
+
+
+@pytest.mark.parametrize(
+    ("config", "code", "says"),
+    [
+        ({"api_key": "another"}, 3, "OPENAI_API_KEY"),
+        ({"models": ["other"]}, 3, "parrot"),
+        (
+            {"rules": [{"contains": "", "acts": [{"does": "status", "status": 503}]}]},
+            3,
+            "asks in a row had no reply",
+        ),
+    ],
+)
+def test_a_predictor_that_cannot_answer_ends_the_run_with_one_line(
+    tmp_path: Path, config: dict[str, Any], code: int, says: str
+) -> None:
+    with served(tmp_path / "log", **config) as base_url:
+        returned, _, err = done(tmp_path, base_url, "--dialect", "sqlite", "--retries", "0")
+    assert returned == code, err
+    (line,) = [line for line in err.splitlines() if line.startswith("bird-harness: ")]
+    assert says in line
+    assert "Traceback" not in err
+
+
+def test_samples_have_pass_at_k_and_a_majority(tmp_path: Path) -> None:
+    (tmp_path / "answering.py").write_text(
+        "GOLD = " + repr(GOLD) + "\n\n"
+        "def answer(ask):\n"
+        "    # Right in two of three samples for every other question, in one for the rest.\n"
+        "    often = int(ask.problem.question) % 2\n"
+        "    return GOLD[ask.problem.text] if ask.sample <= often else f'SELECT {ask.sample}, 9, 9'\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "predict", "python:answering:answer", "--dialect", "sqlite",
+         "--limit", "10", "--samples", "3", "--eval", "--no-cache"],
+        cwd=tmp_path, check=False, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path / "predictions" / "sample" / "answer"
+    files = read(folder)
+    assert list(files) == [
+        f"predict_sample_answer@{each}_sqlite.jsonl" for each in ("1", "2", "3", "majority")
+    ]
+    table = json.loads((folder / "pass_at_k.json").read_text())
+    (shown,) = table["tables"]
+    total = {
+        figure["level"].split(",")[0]: figure["value"]
+        for figure in shown["figures"]
+        if figure["level"].endswith("total")
+    }
+    odd = sum(int(each.key) % 2 for each in SAMPLE.questions[:10])
+    assert total["pass@3"] == 100.0
+    assert total["pass@1"] == pytest.approx(100 * (odd * 2 / 3 + (10 - odd) / 3) / 10)
+    majority = files["predict_sample_answer@majority_sqlite.jsonl"]
+    assert all(sql == GOLD[SAMPLE.by_key[key].text] for key, sql in majority.items() if int(key) % 2)
+    assert "pass@2" in done.stdout
+
+
+def test_an_answer_that_does_not_run_is_corrected_with_the_engines_words(tmp_path: Path) -> None:
+    (tmp_path / "answering.py").write_text(
+        "def answer(ask):\n"
+        "    if ask.stage == 'sql':\n"
+        "        return 'SELECT absent'\n"
+        "    assert 'no such column: absent' in ask.messages[-1].content\n"
+        "    return 'SELECT 7'\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "predict", "python:answering:answer", "--dialect", "sqlite",
+         "--limit", "3", "--corrections", "2", "--no-cache"],
+        cwd=tmp_path, check=False, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (file,) = read(tmp_path / "predictions" / "sample" / "answer").values()
+    assert set(file.values()) == {"SELECT 7"}
+
+
+BAD: Sequence[tuple[Sequence[str], Sequence[str]]] = [
+    (["nobody"], ["nobody", "openai:"]),
+    (["openai:m", "--samples", "0"], ["--samples 0", "between 1 and 100"]),
+    (["openai:m", "--corrections", "-1"], ["--corrections -1"]),
+    (["openai:m", "--name", "a/b"], ["--name 'a/b'", "no name for a file"]),
+    (["openai:m", "--method", "magic"], ["magic", "direct", "ta-sql"]),
+    (["openai:m", "--extra-body", "[1]"], ["--extra-body [1]", "no JSON object"]),
+    (["openai:m", "--extra-body", "{"], ["--extra-body {", "is not JSON"]),
+    (["openai:m", "--templates", "gone"], ["gone"]),
+    (["openai:m", "--tokenizer", "nothing"], ["nothing", "MODULE:FUNCTION"]),
+    (["openai:m", "--max-cost", "1"], ["price"]),
+    (["offline", "--show-prompt", "no-question"], ["--show-prompt no-question", "no question of sample"]),
+    (["python:no_such_module:f"], ["no_such_module"]),
+    (["file:gone.json"], ["gone.json"]),
+    (["offline", "--out", "file"], ["--out file", "choose another folder"]),
+]
+
+
+@pytest.mark.parametrize(("args", "says"), BAD, ids=[" ".join(args) for args, _ in BAD])
+def test_bad_options_are_one_clear_error(
+    call: Call, tmp_path: Path, args: Sequence[str], says: Sequence[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    code, out, err = call("predict", *args, "--dialect", "sqlite")
+    assert (code, out) == (2, "")
+    (line,) = [line for line in err.splitlines() if line.startswith("bird-harness: ")]
+    assert all(word in line for word in says), line
+
+
+def test_no_key_and_no_address_of_a_server_is_said_before_anything_is_asked(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    code, _, err = call("predict", "openai:m", "--dialect", "sqlite")
+    assert code == 2
+    assert "OPENAI_API_KEY" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "asks"),
+    [
+        (["--method", "ta-sql"], 3),
+        (["--cot", "--rows", "2", "--no-knowledge"], 1),
+        (["--api", "responses", "--temperature", "0", "--max-tokens", "300"], 1),
+        (["--max-prompt-tokens", "450"], 1),
+    ],
+)
+def test_every_way_of_asking_gives_prediction_files(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: Sequence[str], asks: int
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with EndpointServer(GOLD) as server:
+        code, _, err = call(
+            "predict", "openai:org/parrot:free", "--base-url", server.base_url, "--dialect", "sqlite",
+            "--limit", "4", *options,
+        )  # fmt: skip
+        assert code == 0, err
+        assert len(server.requests) == 4 * asks
+    (folder,) = (tmp_path / "predictions" / "sample").iterdir()
+    (file,) = read(folder).values()
+    assert file == {each.key: GOLD[each.text] for each in SAMPLE.questions[:4]}
+
+
+def test_a_prompt_is_shown_and_nobody_is_asked(call: Call, tmp_path: Path) -> None:
+    question = SAMPLE.questions[0]
+    code, out, _ = call("predict", "openai:m", "--show-prompt", question.key, "--dialect", "sqlite")
+    assert code == 0
+    assert out.startswith("sqlite, stage sql\n--- user ---\n")
+    assert question.text in out
+    assert "CREATE TABLE" in out
+    assert not (tmp_path / "predictions").exists()
+
+
+def test_a_prompt_that_fits_nowhere_is_shown_as_that(call: Call) -> None:
+    args = ["--show-prompt", SAMPLE.questions[0].key, "--dialect", "sqlite", "--max-prompt-tokens", "5"]
+    code, out, _ = call("predict", "offline", *args)
+    assert code == 0
+    assert "and 5 are allowed" in out
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "expected"),
+    [
+        ("openai:gpt-5-mini", [], "gpt-5-mini"),
+        ("openai:org/model:free", ["--cot"], "model-free-cot"),
+        ("azure:prod 7", ["--method", "ta-sql"], "prod-7-ta-sql"),
+        ("python:my.module:answer", [], "answer"),
+        ("command:bin/tool.py --beam 4", [], "tool"),
+        ("file:answers/predict_x.json", [], "predict_x"),
+        ("offline", [], "offline"),
+        ("python:", [], "python"),
+    ],
+)
+def test_a_predictor_is_called_after_what_answers(spec: str, options: Sequence[str], expected: str) -> None:
+    method = options[1] if "--method" in options else "direct"
+    assert default_name(spec, method, chain_of_thought="--cot" in options) == expected
