@@ -17,7 +17,6 @@ from harness.benchmark import QuestionSet
 from harness.engines.namespace import Database
 from harness.errors import BadInput
 from harness.readers.textfiles import Faults, refuse
-from harness.twins import SCALE, find_generator, twins
 
 MOST_VARIANTS = 100
 
@@ -68,6 +67,9 @@ def find_variants(
         raise BadInput("--variants is empty; name a folder of variants, or a number of them to generate")
     origin: dict[str, Any]
     if _NUMBER.fullmatch(spec):
+        # Slow to import, and every worker has this module.
+        from harness.twins import SCALE, find_generator, twins  # noqa: PLC0415
+
         count = _count(spec, questions)
         generator = find_generator(bird_home or Path(os.environ.get("BIRD_HOME") or "data"))
         folders = twins(generator, range(1, count + 1), questions.db_ids, say)

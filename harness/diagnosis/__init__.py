@@ -6,6 +6,8 @@ No rows are needed, so the classes of a run can be made again from its files. do
 rules.
 """
 
+from collections.abc import Callable
+
 from harness.benchmark import DatabaseSchema
 from harness.diagnosis.codes import class_of_error
 from harness.diagnosis.differences import first_difference
@@ -20,7 +22,7 @@ __all__ = ["GROUPS", "Group", "Reading", "diagnose", "is_query", "read"]
 
 def diagnose(  # noqa: PLR0913 - everything that is known of a pair
     prediction: str,
-    gold: Reading | None,
+    gold: Callable[[], Reading | None],
     dialect: Dialect,
     schema: DatabaseSchema | None = None,
     *,
@@ -31,7 +33,7 @@ def diagnose(  # noqa: PLR0913 - everything that is known of a pair
 
     Args:
         prediction: its text.
-        gold: what `read` found in the gold of the same question and dialect.
+        gold: gives what `read` finds in the gold of the same question and dialect; asked where it matters.
         dialect: whose SQL both are.
         schema: of the database, as published; None where none is.
         code: the engine's error code, where there was an error.
@@ -47,4 +49,5 @@ def diagnose(  # noqa: PLR0913 - everything that is known of a pair
     reading = read(prediction, dialect, schema)
     if reading is None and not is_query(prediction, dialect):
         return ErrorClass.SYNTAX
-    return ErrorClass.OTHER if reading is None or gold is None else first_difference(reading, gold)
+    of_gold = None if reading is None else gold()
+    return ErrorClass.OTHER if reading is None or of_gold is None else first_difference(reading, of_gold)

@@ -118,21 +118,37 @@ class Addresses:
     def judgements(
         self, question: Question, dialect: Dialect, predictions: Iterable[str], day: str
     ) -> dict[str, bytes | None]:
-        """Those of what predictions come to."""
-        written = self._golds.written(question, dialect)
-        of_gold = self.lasting(dialect, written)
-        places = None if of_gold is Lasting.NEVER else self._places(dialect, question.db_id)
+        """Those of what predictions come to, if they come to the same on any day.
+
+        What is found there may be used: nothing else is kept at these addresses. Of what is not found,
+        `dated` has the addresses of what lasts for the day.
+        """
+        of_gold = self._of_gold(question, dialect)
+        begun = None if of_gold is Lasting.NEVER else self._judged(
+            question, dialect, [day] if of_gold is Lasting.TODAY else []
+        )  # fmt: skip
+        return {sql: None if begun is None else _address(begun, sql) for sql in predictions}
+
+    def dated(
+        self, question: Question, dialect: Dialect, predictions: Iterable[str], day: str
+    ) -> dict[str, bytes]:
+        """Those of what predictions come to that ask for today's date, and for nothing finer."""
+        asking = [sql for sql in predictions if self.lasting(dialect, sql) is Lasting.TODAY]
+        if not asking or self._of_gold(question, dialect) is Lasting.NEVER:
+            return {}
+        begun = self._judged(question, dialect, [day])
+        return {} if begun is None else {sql: _address(begun, sql) for sql in asking}
+
+    def _of_gold(self, question: Question, dialect: Dialect) -> Lasting:
+        return self.lasting(dialect, self._golds.written(question, dialect))
+
+    def _judged(self, question: Question, dialect: Dialect, days: Sequence[str]) -> "hashlib._Hash | None":
+        """Of judgements, what is the same for all predictions for a question."""
+        places = self._places(dialect, question.db_id)
         if places is None:
-            return dict.fromkeys(predictions)
+            return None
         origin = self._golds.origin(question, dialect)
-        always, today = (
-            _continued(places[1], *first, origin, written)
-            for first in (() if of_gold is Lasting.ALWAYS else (day,), (day,))
-        )
-        return {
-            sql: _address(today if self.lasting(dialect, sql) is Lasting.TODAY else always, sql)
-            for sql in predictions
-        }
+        return _continued(places[1], *days, origin, self._golds.written(question, dialect))
 
     def lasting(self, dialect: Dialect, sql: str) -> Lasting:
         """For how long a text returns the same rows from the same data on an engine."""

@@ -30,6 +30,9 @@ _WORK = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _LOOKED_AT = 20_000
 """Characters of a text that are looked at for what it may cost."""
 
+_CLOCK = ("now", "NOW", "current_", "CURRENT_", "curdate", "CURDATE")
+"""What most texts that ask for the time have in them."""
+
 _from_json = json.JSONDecoder().decode
 
 _NOT_KEPT = frozenset({Outcome.HARNESS_ERROR, Outcome.GOLD_TIMEOUT})
@@ -52,18 +55,21 @@ class Asked:
 
 @dataclass(frozen=True)
 class _Addressed:
-    """The distinct texts for a question on an engine, with what may be known of them: found once, used twice.
-
-    `judgements` maps texts to the addresses of what they come to; `gold` is the address of gold's execution.
-    `fleeting` are the texts that may come to something else in a moment.
-    """
+    """The distinct texts for a question on an engine, with the addresses of what they come to."""
 
     question: Question
     dialect: Dialect
     day: str
-    gold: bytes | None
     judgements: Mapping[str, bytes | None]
-    fleeting: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Places:
+    """The addresses of what comes of a sheet: of gold's execution, and of two things for each text."""
+
+    gold: bytes | None
+    executions: Mapping[str, bytes | None]
+    judgements: Mapping[str, bytes | None]
 
 
 class Judging:
@@ -118,23 +124,35 @@ class Judging:
                 futures.append(future)
         # What ends after midnight is kept as this day's, which nobody asks for any more then.
         day = today()
-        sheets = [self._addressed(texts, day) for texts in _by_question(new)]
+        questions = _by_question(new)
         # Workers take a moment to start, in which the rest is looked up; without a store nothing is.
-        looks = self._recall.has_store
-        likely = [sheet for sheet in sheets if not looks or sheet.gold is None or sheet.fleeting]
-        others = [sheet for sheet in sheets if looks and sheet.gold is not None and not sheet.fleeting]
-        alone = waits and len(sheets) == 1
-        for some in likely, others:
-            for sheet in _heaviest_first(self._unknown(some)):
-                self._submit(sheet, alone=alone)
+        first, others = self._parted(questions) if self._recall.has_store else ([], questions)
+        for some in first, others:
+            sheets = self._unknown([self._addressed(texts, day) for texts in some])
+            # Finding out what asks for the date takes longer than looking up what does not.
+            sheets = [rest for sheet in sheets for rest in self._unknown_today(sheet)]
+            for sheet in _heaviest_first(sheets):
+                self._submit(sheet, alone=waits and len(questions) == 1)
         return futures
+
+    def _parted(self, questions: Iterable[list[Asked]]) -> tuple[list[list[Asked]], list[list[Asked]]]:
+        """Where something may have to run whatever is known, and the others: a quick guess."""
+        parts: tuple[list[list[Asked]], list[list[Asked]]] = [], []
+        for asked in questions:
+            gold = self.golds.written(asked[0].question, asked[0].dialect)
+            texts = [gold, *(each.sql for each in asked)]
+            parts[not any(word in text for text in texts for word in _CLOCK)].append(asked)
+        return parts
 
     def _addressed(self, asked: Sequence[Asked], day: str) -> "_Addressed":
         question, dialect = asked[0].question, asked[0].dialect
         judgements = self._addresses.judgements(question, dialect, [each.sql for each in asked], day)
-        fleeting = [sql for sql in judgements if self._addresses.lasting(dialect, sql) is Lasting.NEVER]
-        gold = self._addresses.gold(question, dialect, day)
-        return _Addressed(question, dialect, day, gold, judgements, frozenset(fleeting))
+        return _Addressed(question, dialect, day, judgements)
+
+    def _unknown_today(self, asked: "_Addressed") -> "list[_Addressed]":
+        """Answer what is known for this day; what remains."""
+        dated = self._addresses.dated(asked.question, asked.dialect, asked.judgements, asked.day)
+        return self._unknown([replace(asked, judgements={**asked.judgements, **dated})]) if dated else [asked]
 
     def _unknown(self, sheets: "Sequence[_Addressed]") -> "list[_Addressed]":
         """Answer what is known; what remains."""
@@ -154,10 +172,12 @@ class Judging:
         return remaining
 
     def _submit(self, asked: "_Addressed", *, alone: bool) -> None:
-        question, dialect, gold = asked.question, asked.dialect, asked.gold
+        question, dialect, day = asked.question, asked.dialect, asked.day
+        gold = self._addresses.gold(question, dialect, day)
         executions = {
-            text: self._addresses.execution(question, dialect, text, asked.day) for text in asked.judgements
+            text: self._addresses.execution(question, dialect, text, day) for text in asked.judgements
         }
+        places = _Places(gold, executions, asked.judgements)
         known = self._recall.get(address for address in (gold, *executions.values()) if address is not None)
         sheet = Sheet(
             dialect,
@@ -165,22 +185,16 @@ class Judging:
             tuple(executions),
             {text: known[address] for text, address in executions.items() if address in known},
             known.get(gold) if gold is not None else None,
-            asked.fleeting,
+            frozenset(text for text in executions if self._addresses.lasting(dialect, text) is Lasting.NEVER),
         )
         future = self._workers.at_once(sheet) if alone else None
         with self._lock:
             if future is None:
                 future = self._workers.submit(sheet)
             self._sheets[future] = sheet
-        future.add_done_callback(lambda future: self._finish(asked, executions, sheet, future))
+        future.add_done_callback(lambda future: self._finish(places, sheet, future))
 
-    def _finish(
-        self,
-        asked: "_Addressed",
-        executions: Mapping[str, bytes | None],
-        sheet: Sheet,
-        future: Future[Judged],
-    ) -> None:
+    def _finish(self, places: _Places, sheet: Sheet, future: Future[Judged]) -> None:
         with self._lock:
             self._sheets.pop(future, None)
         try:
@@ -191,7 +205,7 @@ class Judging:
         except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
             judged = self._broken(sheet, explain(error))
         self._count(sheet.dialect, judged)
-        kinds = _worth_keeping(asked, executions, sheet, judged)
+        kinds = _worth_keeping(places, sheet, judged)
         for values in kinds.values():
             self._recall.note(values)
         for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
@@ -231,21 +245,19 @@ class Judging:
         self._recall.close()
 
 
-def _worth_keeping(
-    asked: _Addressed, executions: Mapping[str, bytes | None], sheet: Sheet, judged: Judged
-) -> dict[Kind, dict[bytes, bytes]]:
+def _worth_keeping(places: _Places, sheet: Sheet, judged: Judged) -> dict[Kind, dict[bytes, bytes]]:
     """What another run may use of what came of a sheet, by its addresses."""
-    found = {executions[text]: encoded for text, encoded in judged.executed.items()}
+    found = {places.executions[text]: encoded for text, encoded in judged.executed.items()}
     if judged.gold is not None:
-        found[asked.gold] = judged.gold
+        found[places.gold] = judged.gold
     refused = judged.executed.keys() | sheet.known.keys()
     judgements = {
         address: _as_bytes(judgement)
-        for (text, address), judgement in zip(asked.judgements.items(), judged.judgements, strict=True)
+        for (text, address), judgement in zip(places.judgements.items(), judged.judgements, strict=True)
         if address is not None
         and judgement.outcome not in _NOT_KEPT
         # Where gold failed, the text was not run.
-        and (text not in asked.fleeting or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
+        and (text not in sheet.fleeting or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
     }
     return {
         Kind.EXECUTION: {address: value for address, value in found.items() if address is not None},
@@ -263,7 +275,9 @@ def _as_bytes(judgement: Judgement) -> bytes:
 
 def _from_bytes(data: bytes) -> Judgement:
     line, _, shown = data.decode().partition("\n")
-    return Judgement.from_json({**_from_json(line), "preview": shown or None})
+    record = _from_json(line)
+    record["preview"] = shown or None
+    return Judgement.from_json(record)
 
 
 def _by_question(asked: Iterable[Asked]) -> list[list[Asked]]:

@@ -169,7 +169,9 @@ class Scoring:
             return None
         question, dialect = gold.question, gold.dialect
         schema = self._questions.schemas.get(question.db_id)
-        reading: Reading | None = self._readings(
-            (dialect, question.key), lambda: read_for_diagnosis(gold.sql or "", dialect, schema)
-        )
-        return diagnose(sql, reading, dialect, schema, code=code, error=error)
+
+        def of_gold() -> Reading | None:
+            key = (dialect, question.key)
+            return self._readings(key, lambda: read_for_diagnosis(gold.sql or "", dialect, schema))
+
+        return diagnose(sql, of_gold, dialect, schema, code=code, error=error)

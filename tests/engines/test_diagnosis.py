@@ -124,7 +124,7 @@ def classes(engine: Engine, library: Database) -> dict[str, ErrorClass]:
     found = {}
     for sql in {**EVERYWHERE, **ONE_ENGINES[engine.dialect]}:
         execution = execute(engine, library, sql, Limits(seconds=5))
-        found[sql] = diagnose(sql, gold, engine.dialect, code=execution.code, error=execution.error)
+        found[sql] = diagnose(sql, lambda: gold, engine.dialect, code=execution.code, error=execution.error)
     return found
 
 

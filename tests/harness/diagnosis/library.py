@@ -27,4 +27,4 @@ def diagnosed(
     """The class of a prediction that returned rows."""
     reading = read(gold, dialect, schema)
     assert reading is not None, "gold can be read"
-    return diagnose(prediction, reading, dialect, schema)
+    return diagnose(prediction, lambda: reading, dialect, schema)

@@ -147,12 +147,12 @@ def test_an_error_that_depends_on_rows_or_limits_leaves_it_to_the_text(
 ) -> None:
     assert class_of_error(dialect, code, error) is None
     prediction = "SELECT a FROM t WHERE b = 'y'"
-    assert diagnose(prediction, None, dialect, code=code, error=error) is ErrorClass.OTHER
+    assert diagnose(prediction, lambda: None, dialect, code=code, error=error) is ErrorClass.OTHER
 
 
 def test_what_runs_and_is_no_query_is_syntax() -> None:
-    assert diagnose("", None, Dialect.SQLITE) is ErrorClass.SYNTAX
-    assert diagnose("SHOW TABLES", None, Dialect.MYSQL) is ErrorClass.SYNTAX
+    assert diagnose("", lambda: None, Dialect.SQLITE) is ErrorClass.SYNTAX
+    assert diagnose("SHOW TABLES", lambda: None, Dialect.MYSQL) is ErrorClass.SYNTAX
 
 
 def test_every_class_has_a_group() -> None:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,8 @@ def judge(questions: Sequence[Question], schemas: Schemas, dialect: Dialect) -> 
     taken_for_another = []
     for question in questions:
         sql, schema = question.gold[dialect], schemas[question.db_id]
-        gold = read(sql, dialect, schema)
-        assert gold is not None, question.key
+        gold = cache(partial(read, sql, dialect, schema))
+        assert gold() is not None, question.key
         query = parsed(sql, dialect)
         for mutation, expected in MUTATIONS.items():
             mistaken = mutation(query.copy(), schema)
@@ -77,7 +78,7 @@ def unlike_itself(
     for question in questions:
         sql, schema = question.gold[dialect], schemas[question.db_id]
         again = written_again(parsed(sql, dialect)).sql(SQLGLOT[dialect], pretty=True)
-        found = diagnose(again, read(sql, dialect, schema), dialect, schema)
+        found = diagnose(again, partial(read, sql, dialect, schema), dialect, schema)
         if found is not ErrorClass.OTHER:
             different.append((question.key, found))
     return different
