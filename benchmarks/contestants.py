@@ -5,6 +5,7 @@ within it. It ends when the scores of all pairs are there; what the harness take
 folder, with intervals and tables, is given beside it.
 """
 
+import gc
 import json
 import os
 import subprocess
@@ -333,6 +334,8 @@ def _main(contestant: str, task: str, result: str) -> None:
     contest = Contest(**{**content, **lists})
     with tempfile.TemporaryDirectory() as out:
         plan, pairs = _prepared(contest, Path(out))
+        # As the command line does.
+        gc.freeze()
         with plan, Memory() as memory:
             measured = _RUN[Contestant(contestant)](contest, plan, pairs)
     measured = replace(measured, own=memory.own, worker=memory.worker)

@@ -3,6 +3,7 @@
 Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 an engine is missing or broke.
 """
 
+import gc
 import sys
 
 # Each registers its commands.
@@ -15,6 +16,8 @@ __all__ = ["app", "databases", "main", "matrix", "predicting", "reports", "scori
 
 def main() -> None:
     """Entry point of `bird-harness` and `python -m harness`."""
+    # What is imported stays to the end: not to be looked through by every collection.
+    gc.freeze()
     try:
         app(prog_name="bird-harness")
     except HarnessError as error:

@@ -5,6 +5,7 @@ a process, it does to this one: a statement that nothing stops ends it, and so d
 memory is limited.
 """
 
+import gc
 import hashlib
 import mmap
 import os
@@ -55,6 +56,8 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
     judge = Judge(setup, setup.engines(place), watch)
     Watchdog.last_resort = staticmethod(lambda: os._exit(HUNG))
     _limit_memory()
+    # What stands now stays to the end: not to be looked through by every collection.
+    gc.freeze()
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
