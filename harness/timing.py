@@ -117,7 +117,7 @@ class _Statement:
                 before = self._read()
                 for _ in self.session.batches(self.sql):
                     pass
-                self.spent.append(self._read() - before)
+                took = self._read() - before
         except SqlError as error:
             if not isinstance(error, SqlTimeout) and not guarded.fired:
                 raise _Failed(self, f"failed ({error.message})") from error
@@ -125,6 +125,11 @@ class _Statement:
         # MySQL's SLEEP is stopped without an error.
         if time.monotonic() - began > self.limit:
             raise _Failed(self, f"took longer than {self.limit:.3g} s")
+        if took.elapsed < 0:
+            raise EngineLost(
+                "the engine forgot what it had counted; let nothing else be timed on it meanwhile"
+            )
+        self.spent.append(took)
 
     def _read(self) -> Spent:
         if self.clock is Clock.CLIENT:

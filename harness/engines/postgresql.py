@@ -241,8 +241,8 @@ class PostgreSQLSession:
 
     def spent(self) -> Spent | None:
         """See `Session.spent`; for all sessions of the reading role together."""
-        seconds = self._clock and self._clock.seconds()
-        return Spent(seconds, None) if seconds else None
+        seconds = None if self._clock is None else self._clock.seconds()
+        return None if seconds is None else Spent(seconds, None)
 
     @cached_property
     def _clock(self) -> PostgreSQLClock | None:
@@ -251,7 +251,7 @@ class PostgreSQLSession:
             connection = _administrating(server)
         except psycopg.Error:
             return None
-        clock = PostgreSQLClock(connection, server.reader_user, may_install=server.origin is not Origin.DSN)
+        clock = PostgreSQLClock(connection, server.reader_user, is_ours=server.origin is not Origin.DSN)
         self._closing.callback(clock.close)
         return clock
 

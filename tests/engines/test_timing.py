@@ -134,6 +134,28 @@ def test_the_extension_is_created_on_servers_of_the_harness_only(
     assert timed(somebodys, database, "SELECT 1", "SELECT 1 + 0").clock is Clock.SERVER
 
 
+def test_what_a_server_of_the_harness_counted_before_is_forgotten(
+    postgresql_server: Server, database: Database
+) -> None:
+    def counted() -> int:
+        with psycopg.connect(
+            host=postgresql_server.host, port=postgresql_server.port, user=postgresql_server.user,
+            password=postgresql_server.password, dbname="postgres", autocommit=True,
+        ) as connection:  # fmt: skip
+            [number] = connection.execute("SELECT COUNT(*) FROM pg_stat_statements").fetchone() or (0,)
+        return int(number)
+
+    timed(postgresql_server, database, "SELECT 1", "SELECT 1 + 0")
+    for columns in range(1, 101):
+        text = f"SELECT {', '.join(map(str, range(columns)))}"
+        assert execute(on_server(postgresql_server), database, text, Limits()).ending is Ending.ROWS
+    somebodys = dataclasses.replace(postgresql_server, origin=Origin.DSN)
+    timed(somebodys, database, "SELECT 1", "SELECT 1 + 0")
+    assert counted() > 100
+    timed(dataclasses.replace(postgresql_server, origin=Origin.NATIVE), database, "SELECT 1", "SELECT 1 + 0")
+    assert counted() < 100
+
+
 @pytest.mark.parametrize(
     "table",
     [
