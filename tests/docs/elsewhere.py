@@ -43,7 +43,7 @@ ELSEWHERE: Mapping[str, Why] = {
     'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect sqlite --workers 2 --runs 3': Why.HOURS,
     'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect mysql --workers 2 --runs 3': Why.HOURS,
     'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect postgresql --workers 2 --runs 3': Why.HOURS,
-    'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 2 --runs 1 --metrics ex,soft_f1,r_ves_stable --limit 20': Why.HOURS,
+    'python -m benchmarks.evaluation --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 2 --runs 1 --metrics ex,soft_f1,r_ves_stable --limit 60': Why.HOURS,
     'python -m benchmarks.overhead --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 2 --runs 3': Why.HOURS,
     'python -m benchmarks.scaling --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 1,2,4 --runs 3': Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --runs 3": Why.HOURS,
