@@ -4,8 +4,6 @@ import dataclasses
 import sqlite3
 from collections.abc import Mapping
 
-import psycopg
-import pymysql
 import pytest
 
 from harness.engines import on_server
@@ -16,6 +14,7 @@ from harness.metrics.efficiency import LOOKS, Clock, Timing
 from harness.timing import Method, measure
 from harness.words import Dialect
 from loaders.load import load
+from tests.loaders.servers import ask
 
 pytestmark = pytest.mark.engine
 
@@ -98,18 +97,12 @@ def test_a_server_that_does_not_count_is_timed_by_the_client(
     mysql_server: Server, database: Database
 ) -> None:
     def switch(enabled: str) -> None:
-        with (
-            pymysql.connect(
-                host=mysql_server.host, port=mysql_server.port, user=mysql_server.user,
-                password=mysql_server.password, autocommit=True, ssl_disabled=mysql_server.is_local,
-            ) as connection,
-            connection.cursor() as cursor,
-        ):  # fmt: skip
-            cursor.execute(
-                "UPDATE performance_schema.setup_consumers SET enabled = %s"
-                " WHERE name = 'events_statements_cpu'",
-                [enabled],
-            )
+        ask(
+            mysql_server,
+            None,
+            f"UPDATE performance_schema.setup_consumers SET enabled = '{enabled}'"
+            " WHERE name = 'events_statements_cpu'",
+        )
 
     switch("NO")
     try:
@@ -122,11 +115,7 @@ def test_a_server_that_does_not_count_is_timed_by_the_client(
 def test_the_extension_is_created_on_servers_of_the_harness_only(
     postgresql_server: Server, database: Database
 ) -> None:
-    with psycopg.connect(
-        host=postgresql_server.host, port=postgresql_server.port, user=postgresql_server.user,
-        password=postgresql_server.password, dbname="postgres", autocommit=True,
-    ) as connection:  # fmt: skip
-        connection.execute("DROP EXTENSION IF EXISTS pg_stat_statements")
+    ask(postgresql_server, None, "DROP EXTENSION IF EXISTS pg_stat_statements")
     somebodys = dataclasses.replace(postgresql_server, origin=Origin.DSN)
     assert timed(somebodys, database, "SELECT 1", "SELECT 1 + 0").clock is Clock.CLIENT
     ours = dataclasses.replace(postgresql_server, origin=Origin.NATIVE)
@@ -138,11 +127,7 @@ def test_what_a_server_of_the_harness_counted_before_is_forgotten(
     postgresql_server: Server, database: Database
 ) -> None:
     def counted() -> int:
-        with psycopg.connect(
-            host=postgresql_server.host, port=postgresql_server.port, user=postgresql_server.user,
-            password=postgresql_server.password, dbname="postgres", autocommit=True,
-        ) as connection:  # fmt: skip
-            [number] = connection.execute("SELECT COUNT(*) FROM pg_stat_statements").fetchone() or (0,)
+        [(number,)] = ask(postgresql_server, None, "SELECT COUNT(*) FROM pg_stat_statements")
         return int(number)
 
     timed(postgresql_server, database, "SELECT 1", "SELECT 1 + 0")
