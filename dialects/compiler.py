@@ -92,11 +92,17 @@ class Compiler:
 
     def condition(self, node: exp.Expr, scope: Scope, *, filtering: bool = False) -> exp.Expr:
         """Compile one expression as a condition; `filtering` where NULL and FALSE do the same."""
-        self.filtering = filtering
-        try:
+        with self.filtered(filtering):
             return as_condition(self, self.expression(node, scope)).node
+
+    @contextmanager
+    def filtered(self, filtering: bool) -> Iterator[None]:  # noqa: FBT001 - what `filtering` is within
+        """Compile a part of its own, for which NULL is as good as FALSE or is not."""
+        before, self.filtering = self.filtering, filtering
+        try:
+            yield
         finally:
-            self.filtering = False
+            self.filtering = before
 
     @contextmanager
     def ungrouped(self, scope: Scope) -> Iterator[None]:
@@ -111,4 +117,6 @@ class Compiler:
         self, node: exp.Expr, parent: Scope | None, *, derived: bool = False, exists: bool = False
     ) -> Relation:
         """Compile a SELECT, VALUES or compound SELECT; see `dialects.rewrites.queries.query`."""
-        return queries.query(self, node, parent, derived=derived, exists=exists)
+        # What a query returns is a value, wherever the query stands.
+        with self.filtered(False):
+            return queries.query(self, node, parent, derived=derived, exists=exists)

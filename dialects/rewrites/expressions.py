@@ -48,7 +48,8 @@ def _operator(rewrite: Callable[..., Typed]) -> Handler:
 
 
 def _compare(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
-    left, right = row(c, node.this, scope), row(c, node.expression, scope)
+    with c.filtered(False):
+        left, right = row(c, node.this, scope), row(c, node.expression, scope)
     assert isinstance(node, exp.Binary)  # noqa: S101 - what the table has
     operator = type(node)
     if left is not None or right is not None:
@@ -59,10 +60,9 @@ def _compare(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     if isinstance(wanted, exp.Boolean) and operator in {exp.NullSafeEQ, exp.NullSafeNEQ}:
         found = comparison.is_value(c, c.expression(node.this, scope), wanted.this)
         return found if operator is exp.NullSafeEQ else found.of(node=exp.Not(this=grouped(found.node)))
-    filtering = c.filtering
-    a = c.expression(node.this, scope)
-    b = c.expression(node.expression, scope)
-    c.filtering = filtering
+    with c.filtered(False):
+        a = c.expression(node.this, scope)
+        b = c.expression(node.expression, scope)
     return comparison.compare(c, operator, a, b)
 
 
@@ -124,11 +124,7 @@ def _not(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _logic(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
-    parts = []
-    for part in node.flatten(unnest=False):
-        filtering = c.filtering
-        parts.append(as_condition(c, c.expression(part, scope)))
-        c.filtering = filtering
+    parts = [as_condition(c, c.expression(part, scope)) for part in node.flatten(unnest=False)]
     result = parts[0].node
     for found in parts[1:]:
         result = type(node)(this=_grouped_logic(result, node), expression=_grouped_logic(found.node, node))

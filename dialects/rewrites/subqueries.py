@@ -83,8 +83,8 @@ def exists(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
 
 def membership(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     """IN: a list, a subquery or a table."""
-    filtering = c.filtering
-    left = row(c, node.this, scope)
+    with c.filtered(False):
+        left = row(c, node.this, scope)
     inside = node.args.get("query")
     listed = node.expressions
     if node.args.get("field") is not None:
@@ -95,17 +95,18 @@ def membership(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     if inside is not None:
         return _in_query(c, node, inside, scope, left)
     if left is not None:
-        parts = [row(c, item, scope) for item in listed]
+        with c.filtered(False):
+            parts = [row(c, item, scope) for item in listed]
         rows = [part for part in parts if part is not None]
         if len(rows) != len(parts):
             raise Untranslatable("a row value in IN", "the list has single values")
         return boolean(some(compare_rows(c, exp.EQ, _copies(left), part).node for part in rows))
-    found = c.expression(node.this, scope)
-    values = [
-        c.expression(item, scope).of(affinity=Affinity.NONE, collation=None, collates=False)
-        for item in listed
-    ]
-    c.filtering = filtering
+    with c.filtered(False):
+        found = c.expression(node.this, scope)
+        values = [
+            c.expression(item, scope).of(affinity=Affinity.NONE, collation=None, collates=False)
+            for item in listed
+        ]
     return _in_list(c, found, values)
 
 
@@ -144,7 +145,8 @@ def _in_query(
 ) -> Typed:
     if isinstance(inside, exp.Subquery):
         inside = inside.this
-    parts = left if left is not None else [c.expression(node.this, scope)]
+    with c.filtered(False):
+        parts = left if left is not None else [c.expression(node.this, scope)]
     relation = c.query(inside, scope)
     if len(relation.columns) != len(parts):
         raise Untranslatable("IN", f"{len(parts)} columns are compared with {len(relation.columns)}")

@@ -98,6 +98,27 @@ def test_what_has_one_answer_has_no_warning(schema: Schema, target: Dialect, sql
 
 
 @pytest.mark.parametrize(
+    ("sql", "tells_null"),
+    [
+        ("SELECT id FROM pupil WHERE name IN (SELECT founded FROM house)", False),
+        # A condition within, which ends before the one around it does.
+        ("SELECT id FROM pupil WHERE name IN (SELECT founded FROM house WHERE title > 'a')", False),
+        ("SELECT id FROM pupil WHERE name IN (SELECT MAX(founded) FROM house HAVING COUNT(*) > 1)", False),
+        ("SELECT id FROM pupil WHERE points > 1 AND name IN (SELECT founded FROM house)", False),
+        # A value within, for which NULL is not FALSE.
+        ("SELECT id FROM pupil WHERE 0 = (name IN (SELECT founded FROM house))", True),
+        ("SELECT id FROM pupil WHERE 0 IN (name IN (SELECT founded FROM house), 2)", True),
+        ("SELECT id FROM pupil WHERE NOT (name IN (SELECT founded FROM house))", True),
+        ("SELECT id FROM pupil WHERE 0 IN (SELECT name IN (SELECT founded FROM house) FROM subject)", True),
+    ],
+)
+def test_null_is_told_from_false_where_it_counts(
+    schema: Schema, target: Dialect, sql: str, *, tells_null: bool
+) -> None:
+    assert ("CAST(NULL AS" in translate(sql, schema, target).sql) is tells_null
+
+
+@pytest.mark.parametrize(
     "sql",
     [
         "",

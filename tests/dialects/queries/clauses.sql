@@ -152,6 +152,11 @@ SELECT code FROM house WHERE rooms IN ('', 3) ORDER BY code;
 SELECT code FROM house WHERE founded IN ('1900', 10) OR fee IN ('10.5', 2.0) ORDER BY code;
 SELECT id FROM pupil WHERE SUBSTR(born, 1, 4) IN (2001, '1998') ORDER BY id;
 SELECT id FROM pupil WHERE points NOT IN ('10', NULL) ORDER BY id;
+SELECT id FROM pupil WHERE 0 = (name IN (SELECT founded FROM house)) ORDER BY id;
+SELECT id FROM pupil WHERE 0 IN (name IN (SELECT founded FROM house), 2) ORDER BY id;
+SELECT id FROM pupil WHERE 0 IN (SELECT pupil.locker IN (SELECT founded FROM house) FROM subject) ORDER BY id;
+SELECT id FROM pupil WHERE locker IN (SELECT id FROM pupil WHERE points > 0) AND 0 = (locker IN (SELECT founded FROM house))
+ORDER BY id;
 SELECT '1' IN (1), 1 IN ('1'), 1 IN (1.0), '1' IN ('1', NULL), 2 IN (1, NULL);
 
 -- found-first
