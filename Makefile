@@ -32,6 +32,19 @@ BIN := $(VENV)/bin
 UV := $(or $(shell command -v uv 2>/dev/null),$(BIN)/uv)
 HARNESS := $(BIN)/bird-harness
 
+# uv shows its progress; which packages it were is in the lock.
+install = "$(UV)" pip install --compile-bytecode --python $(BIN)/python --require-hashes -r $(1)
+
+# A misspelt variable would be ignored, and the command mean something else.
+known := $(shell sed -n 's/^\([A-Z]*\) ?=\#.*/\1/p' $(firstword $(MAKEFILE_LIST))) PYTHON VENV UV SHELL MAKEFLAGS
+passed := BIRD_% MYSQL_% POSTGRES_% DOCKER_% COMPOSE_% OPENAI_% AZURE_% HF_% PYTEST_% UV_% PIP_%
+given := $(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name)))
+wrong := $(firstword $(filter-out $(known) $(passed),$(given)))
+ifneq ($(wrong),)
+near := $(shell "$(PYTHON)" -c 'import difflib, sys; print(*difflib.get_close_matches(sys.argv[1].upper(), sys.argv[2:], 1, 0.65))' $(wrong) $(known))
+$(error there is no variable $(wrong)$(if $(near),; perhaps $(near) is meant,): `make` alone lists them; one for the environment goes before make)
+endif
+
 on_set := $(if $(SET),--set "$(SET)")
 on_dialect := $(if $(DIALECT),--dialect "$(DIALECT)")
 on_profile := $(if $(PROFILE),--profile "$(PROFILE)")
@@ -42,94 +55,106 @@ help: ## print this help
 	  /^#: / {printf "\n%s\n", substr($$0, 4)} \
 	  /^[A-Z]+ \?=#/ {split($$0, part, / \?=# */); printf "  %-15s %s\n", part[1], part[2]}' $(MAKEFILE_LIST)
 
-setup: $(VENV)/.ready ## install everything into .venv, with hashes checked
+# What running needs, and what developing needs beside it: each from a lock of its own, in one environment.
+RUNNING := $(VENV)/.ready
+DEVELOPING := $(VENV)/.dev
 
-$(VENV)/.ready: requirements/dev.txt requirements/uv.txt pyproject.toml
+setup: $(DEVELOPING) ## install everything into .venv, for development, too, with hashes checked
+
+$(RUNNING): requirements/run.txt requirements/uv.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or later is needed: install it, or name it with PYTHON=..." >&2; exit 2; }
+	@echo "installing what running needs into $(VENV), once (requirements/run.txt)"
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)
 	@test -x "$(UV)" || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
-	@echo "installing into $(VENV)"
-	@"$(UV)" pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@$(call install,requirements/run.txt)
 	@"$(UV)" pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-up: setup ## start MySQL and PostgreSQL (Docker Compose; NATIVE=1: without Docker) and wait until they answer
-	@$(HARNESS) up $(on_set) $(on_dialect) $(if $(NATIVE),--native) $(ARGS)
+$(DEVELOPING): $(RUNNING) requirements/dev.txt
+	@echo "installing what developing needs into $(VENV), once (requirements/dev.txt)"
+	@$(call install,requirements/dev.txt)
+	@touch $@
 
-down: setup ## stop what `up` started (ARGS=--volumes: remove the loaded databases, too)
+up: $(RUNNING) ## start MySQL and PostgreSQL (Docker Compose; NATIVE=1: without Docker) and wait until they answer
+	@$(HARNESS) up $(on_set) $(on_dialect) $(if $(filter-out 0 no false,$(NATIVE)),--native) $(ARGS)
+
+down: $(RUNNING) ## stop what `up` started (ARGS=--volumes: remove the loaded databases, too)
 	@$(HARNESS) down $(ARGS)
 
-status: setup ## say what is there, which databases are loaded, and what to do about the rest
+status: $(RUNNING) ## say what is there, which databases are loaded, and what to do about the rest
 	@$(HARNESS) status $(on_set) $(ARGS)
 
-images: setup ## build the server images from Debian packages, where no registry can be reached (LOADED=1: with SET inside)
-	@$(HARNESS) images $(if $(LOADED),--loaded $(on_set)) $(on_dialect) $(ARGS)
+images: $(RUNNING) ## build the server images from Debian packages, where no registry can be reached (LOADED=1: with SET inside)
+	@$(HARNESS) images $(if $(filter-out 0 no false,$(LOADED)),--loaded $(on_set)) $(on_dialect) $(ARGS)
 
-data: setup ## bring the published package of SET to where it is looked for (ARGS="--archive FILE": one that you have)
+data: $(RUNNING) ## bring the published package of SET to where it is looked for (ARGS="--archive FILE": one that you have)
 	@$(HARNESS) data $(on_set) $(ARGS)
 
-load: setup ## load the databases of SET into the servers that are up
+load: $(RUNNING) ## load the databases of SET into the servers that are up
 	@$(HARNESS) load $(on_set) $(on_dialect) $(on_profile) $(ARGS)
 
-eval: setup ## score PREDICTIONS and print the table
+eval: $(RUNNING) ## score PREDICTIONS and print the table
 	@$(HARNESS) eval $(on_set) $(on_dialect) $(on_profile) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") \
 	  $(if $(METRICS),--metrics "$(METRICS)") $(if $(VARIANTS),--variants "$(VARIANTS)") $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-predict: setup ## ask PREDICTOR for SQL and write prediction files (ARGS=--eval: and score them)
+predict: $(RUNNING) ## ask PREDICTOR for SQL and write prediction files (ARGS=--eval: and score them)
 	@$(HARNESS) predict $(if $(PREDICTOR),"$(PREDICTOR)",offline) $(on_set) $(on_dialect) $(if $(METRICS),--metrics "$(METRICS)") \
 	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--results "$(OUT)") $(ARGS)
 
-report: setup ## make the reports of RUN again, from its folder alone
+report: $(RUNNING) ## make the reports of RUN again, from its folder alone
 	@$(HARNESS) report "$(or $(RUN),results/latest)" $(if $(FORMAT),--format "$(FORMAT)") $(if $(BY),--by "$(BY)") $(if $(TO),--to "$(TO)") $(ARGS)
 
-runs: setup ## list runs, the newest first
+runs: $(RUNNING) ## list runs, the newest first
 	@$(HARNESS) runs $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-reproduce: setup ## score the published predictions of Mini-Dev: published figures, ours, the difference
+reproduce: $(RUNNING) ## score the published predictions of Mini-Dev: published figures, ours, the difference
 	@$(HARNESS) reproduce $(on_dialect) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(if $(METRICS),--metrics "$(METRICS)") \
 	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-compare: setup ## compare two runs, predictors or engines: A=results/one B=results/other
+compare: $(RUNNING) ## compare two runs, predictors or engines: A=results/one B=results/other
 	@$(HARNESS) compare $(if $(A),"$(A)") $(if $(B),"$(B)") $(if $(METRICS),--metrics "$(METRICS)") $(ARGS)
 
-coverage: setup ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
+coverage: $(RUNNING) ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
 	@$(HARNESS) coverage $(on_set) $(on_dialect) $(on_profile) $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-ci-matrix: setup ## coverage on each engine version whose image or server is here, as CI runs it on all of them
+ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server is here, as CI runs it on all of them
 	@$(HARNESS) matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-twins: setup ## make synthetic databases for SET into TO
+twins: $(RUNNING) ## make synthetic databases for SET into TO
 	@$(HARNESS) twins $(on_set) $(if $(TO),--to "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
-test: setup ## run the tests; servers come from Docker, or are private native ones where there is no Docker
+test: $(DEVELOPING) ## run the tests; servers come from Docker, or are private native ones where there is no Docker
 	@$(BIN)/python -m pytest $(ARGS)
 
-fuzz: setup ## generate SQLite queries and hold every engine's rows against SQLite's; needs `make up`
+fuzz: $(DEVELOPING) ## generate SQLite queries and hold every engine's rows against SQLite's; needs `make up`
 	@$(BIN)/python -m tests.fuzz $(if $(QUERIES),--queries "$(QUERIES)") $(if $(SEED),--seed "$(SEED)") $(ARGS)
 
-docs: setup ## build the documentation into site/, with links and anchors checked
+docs: $(DEVELOPING) ## build the documentation into site/, with links and anchors checked
 	@$(BIN)/python -m tests.docs.reference --check
 	@$(BIN)/zensical build --strict --clean
 
-lint: setup ## style, types and the arrows between the rooms
+lint: $(DEVELOPING) ## style, types and the arrows between the rooms
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-format: setup ## rewrite the code in the project's style
+format: $(DEVELOPING) ## rewrite the code in the project's style
 	@$(BIN)/ruff check --fix
 	@$(BIN)/ruff format
 
-lock: setup ## choose the newest dependencies that pyproject.toml allows and lock them
+lock: $(DEVELOPING) ## choose the newest dependencies that pyproject.toml allows and lock them
 	"$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --no-header --extra dev pyproject.toml --output-file requirements/dev.txt
+	  --no-header --extra dev --group build pyproject.toml --output-file requirements/dev.txt
+	cp requirements/dev.txt requirements/run.txt # what stands in a lock is kept, so that both agree
+	"$(UV)" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --extra hf --extra models --group build pyproject.toml --output-file requirements/run.txt
 	echo uv | "$(UV)" pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header - --output-file requirements/uv.txt
 
-bench: setup ## measure the harness and the translator against peers, in the same run
+bench: $(DEVELOPING) ## measure the harness and the translator against peers, in the same run
 	@$(BIN)/python -m benchmarks.evaluation $(ARGS)
 	@$(BIN)/python -m benchmarks.translation $(if $(SET),--set "$(SET)")
 	@$(BIN)/python -m benchmarks.alignment

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,80 @@ def test_the_lock_has_a_hash_for_everything_and_names_no_index(lock: Path) -> No
     assert pins
     assert text.count("--hash=sha256:") >= len(pins)
     assert "://" not in text
+
+
+def pins(lock: str) -> dict[str, str]:
+    """Each package of a lock with its version, where it is for, and its hashes."""
+    text = (ROOT / "requirements" / lock).read_text(encoding="utf-8")
+    found = re.findall(r"^([a-z][\w.-]*)(==(?:.*\\\n)+.*)$", text, flags=re.MULTILINE)
+    return {name: pin.partition("# via")[0].rstrip() for name, pin in found}
+
+
+def test_the_lock_for_running_is_a_part_of_the_one_for_developing() -> None:
+    running, developing = pins("run.txt"), pins("dev.txt")
+    assert running.items() < developing.items()
+    assert {"mypy", "playwright", "ray", "ruff", "zensical"} <= developing.keys() - running.keys()
+
+
+def test_the_lock_for_running_has_what_the_project_and_its_installation_need() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project, extras = declared["project"], declared["project"]["optional-dependencies"]
+    needed = [
+        *project["dependencies"],
+        *extras["hf"],
+        *extras["models"],
+        *declared["dependency-groups"]["build"],
+    ]
+    names = {re.split(r"[^\w.-]", each)[0].replace("_", "-").lower() for each in needed}
+    assert names - pins("run.txt").keys() == set()
+
+
+def dry(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """What `make` would do on a fresh machine."""
+    command = ["make", "-C", str(ROOT), "--no-print-directory", "-n", "VENV=/nowhere", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("target", "locks"),
+    [
+        *(
+            (target, ["run"])
+            for target in ("up", "down", "status", "load", "eval", "predict", "report", "runs")
+        ),
+        *(
+            (target, ["run", "dev"])
+            for target in ("setup", "test", "lint", "docs", "bench", "format", "fuzz")
+        ),
+    ],
+)
+def test_a_target_installs_what_it_needs_and_no_more(target: str, locks: list[str]) -> None:
+    done = dry(target)
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"--require-hashes -r requirements/(run|dev)\.txt", done.stdout) == locks
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("DAILECT=mysql", "DIALECT"), ("dialect=mysql", "DIALECT"), ("LIMITS=3", "LIMIT"), ("SETS=dev", "SET")],
+)
+def test_make_refuses_a_misspelt_variable_and_names_the_nearest(given: str, meant: str) -> None:
+    done = dry("eval", given)
+    assert done.returncode == 2
+    assert f"there is no variable {given.partition('=')[0]}; perhaps {meant} is meant" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_make_refuses_an_unknown_variable_and_passes_those_of_the_environment() -> None:
+    refused = dry("eval", "TEMPERATURE_OF_MODEL=1")
+    assert refused.returncode == 2
+    assert "one for the environment goes before make" in refused.stderr
+    assert dry("eval", "BIRD_HOME=/data", "DIALECT=all").returncode == 0
+
+
+def test_a_switch_of_make_that_is_0_is_off() -> None:
+    assert "--native" in dry("up", "NATIVE=1").stdout
+    assert "--native" not in dry("up", "NATIVE=0").stdout
 
 
 def test_scripts_are_bash_and_pass_its_syntax_check() -> None:

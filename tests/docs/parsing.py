@@ -61,7 +61,18 @@ def _of_make(arguments: Sequence[str]) -> str | None:
     named = {argument.partition("=")[0] for argument in arguments if "=" in argument}
     if named - known:
         return f"make has no variable {', '.join(sorted(named - known))}"
-    dry = ["make", "-C", str(ROOT), "--no-print-directory", "-n", "-o", ".venv/.ready", *arguments]
+    dry = [
+        "make",
+        "-C",
+        str(ROOT),
+        "--no-print-directory",
+        "-n",
+        "-o",
+        ".venv/.ready",
+        "-o",
+        ".venv/.dev",
+        *arguments,
+    ]
     done = subprocess.run(dry, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return done.stderr.strip()

@@ -94,7 +94,8 @@ def checkout(tmp_path: Path) -> Path:
     make = tmp_path / "bin" / "make"
     make.parent.mkdir()
     make.write_text(
-        f'#!/bin/sh\nexec {shutil.which("make")} --old-file=.venv/.ready "$@"\n', encoding="utf-8"
+        f'#!/bin/sh\nexec {shutil.which("make")} --old-file=.venv/.ready --old-file=.venv/.dev "$@"\n',
+        encoding="utf-8",
     )
     make.chmod(0o755)
     return folder
