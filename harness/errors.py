@@ -4,7 +4,10 @@ Every message names what is wrong, where, and what to do about it, in one line: 
 it as it is and adds nothing.
 """
 
+from pathlib import Path
 from typing import ClassVar
+
+_MAKEFILE = Path(__file__).parents[1] / "Makefile"
 
 
 class HarnessError(Exception):
@@ -27,3 +30,21 @@ class EngineUnavailable(HarnessError):
     """An engine that was asked for is not there, cannot be started, or broke."""
 
     exit_code = 3
+
+
+def command(name: str, *switches: str, **options: str) -> str:
+    """A command for a message, as the user can type it in the working folder.
+
+    `make up NATIVE=1` where that is a checkout of the project, and `bird-harness up --native` elsewhere.
+    """
+    here = Path("Makefile")
+    if here.exists() and _MAKEFILE.exists() and here.samefile(_MAKEFILE):
+        values = {**dict.fromkeys(switches, "1"), **options}
+        return " ".join(("make", name, *(f"{option.upper()}={value}" for option, value in values.items())))
+    given = (*(f"--{switch}" for switch in switches), *(f"--{key} {value}" for key, value in options.items()))
+    return " ".join(("bird-harness", name, *given))
+
+
+def to_start() -> str:
+    """What to do where no server is up."""
+    return f"start one with `{command('up')}`, or without Docker with `{command('up', 'native')}`"

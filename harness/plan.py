@@ -15,7 +15,7 @@ from harness import provision
 from harness.benchmark import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.server import Server
-from harness.errors import BadInput, EngineUnavailable
+from harness.errors import BadInput, EngineUnavailable, command, to_start
 from harness.evaluation import Evaluation
 from harness.execution import Limits
 from harness.judging.dispatch import Judging
@@ -302,8 +302,8 @@ def _digest(path: Path) -> str | None:
 def _bundled(set_name: str) -> Sequence[Path]:
     if set_name != "sample":
         raise BadInput(
-            f"--set {set_name}: no predictions given; name a file or folder with --predictions "
-            "(make: PREDICTIONS=...)"
+            f"--set {set_name}: no predictions given; name a file or folder:"
+            f" {command('eval', set=set_name, predictions='...')}"
         )
     return [PREDICTIONS]
 
@@ -330,10 +330,7 @@ def find_servers(
         if found:
             servers[dialect] = found
         elif required:
-            raise EngineUnavailable(f"{dialect}: no server is up; {_START}")
+            raise EngineUnavailable(f"{dialect}: no server is up; {to_start()}")
         else:
-            say(f"{dialect}: no server is up, so it is left out; {_START}")
+            say(f"{dialect}: no server is up, so it is left out; {to_start()}")
     return servers
-
-
-_START = "start one with `make up`, or without Docker with `make up NATIVE=1`"

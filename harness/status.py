@@ -9,6 +9,7 @@ from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.server import Origin, Server
 from harness.engines.sqlite import SQLiteEngine
+from harness.errors import command
 from harness.provision import compose
 from harness.readers.question_sets import load_set
 from harness.report.tables import wide
@@ -46,7 +47,7 @@ def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:
         engine.version().partition(" ")[0],
         _where(server),
         *(f"{count} of {len(questions.db_ids)}" for count in counts.values()),
-        f"make load SET={questions.name}" if missing else "",
+        command("load", set=questions.name) if missing else "",
     )
 
 
@@ -57,9 +58,9 @@ def _where(server: Server) -> str:
 
 def _to_start(dialect: Dialect, questions: QuestionSet) -> str:
     """How to start the server, and what is to be said of images that have the databases inside."""
-    command = f"make up SET={questions.name}"
+    start = command("up", set=questions.name)
     notes = compose.beginning(dialect, questions.name)
-    return "; ".join((f"{command} (without Docker: make up NATIVE=1)", *notes))
+    return "; ".join((f"{start} (without Docker: {command('up', 'native')})", *notes))
 
 
 def _loaded(server: Server, questions: QuestionSet, profile: Profile) -> int:

@@ -7,6 +7,7 @@ import typer
 from harness import provision
 from harness.cli.console import Dialects, SetName, app, messages, say
 from harness.engines import on_server
+from harness.errors import command
 from harness.provision.baking import bake
 from harness.provision.images import build
 from harness.readers.question_sets import load_set
@@ -58,13 +59,14 @@ def images(
     asked = parse_dialects(dialect) or list(Dialect)
     if not loaded:
         for tag in build(asked):
-            say(f"{tag} is built; `make up` uses it")
+            say(f"{tag} is built; `{command('up')}` uses it")
         return
     questions = load_set(set_name)
     with loading_bar(messages) as progress:
         baked = bake(questions, asked, progress=progress)
     for tag in baked:
-        say(f"{tag} has {set_name} inside; `make up SET={set_name}` starts from it, unless there are data")
+        start = command("up", set=set_name)
+        say(f"{tag} has {set_name} inside; `{start}` starts from it, unless there are data")
 
 
 @app.command()

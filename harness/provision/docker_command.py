@@ -6,10 +6,12 @@ import subprocess
 from collections.abc import Mapping
 from typing import IO
 
-from harness.errors import EngineUnavailable
+from harness.errors import EngineUnavailable, command
 from harness.provision.progress import say
 
-_WITHOUT = "or start private servers without Docker: NATIVE=1"
+
+def _without() -> str:
+    return f"or start private servers without Docker: {command('up', 'native')}"
 
 
 def docker(*arguments: str, stdin: IO[bytes] | None = None, env: Mapping[str, str] | None = None) -> str:
@@ -27,7 +29,7 @@ def docker(*arguments: str, stdin: IO[bytes] | None = None, env: Mapping[str, st
             check=False,
         )
     except FileNotFoundError:
-        raise EngineUnavailable(f"docker was not found; install Docker, {_WITHOUT}") from None
+        raise EngineUnavailable(f"docker was not found; install Docker, {_without()}") from None
     if done.returncode != 0:
         written = (done.stderr or done.stdout).decode(
             errors="replace"
@@ -43,11 +45,11 @@ def require_engine() -> None:
         EngineUnavailable: what is missing, and what to do about it.
     """
     if not shutil.which("docker"):
-        raise EngineUnavailable(f"docker was not found; install Docker, {_WITHOUT}")
+        raise EngineUnavailable(f"docker was not found; install Docker, {_without()}")
     try:
         docker("version", "--format", "{{.Server.Version}}")
     except EngineUnavailable as error:
-        raise EngineUnavailable(f"no Docker engine answers ({error}); start it, {_WITHOUT}") from None
+        raise EngineUnavailable(f"no Docker engine answers ({error}); start it, {_without()}") from None
 
 
 def require_compose() -> None:
@@ -62,7 +64,7 @@ def require_compose() -> None:
     except EngineUnavailable:
         raise EngineUnavailable(
             "docker has no Compose plugin; install it (package docker-compose-plugin of Docker's own "
-            f"repository, docker-compose-v2 on Ubuntu, docker-compose on Debian 13 and later), {_WITHOUT}"
+            f"repository, docker-compose-v2 on Ubuntu, docker-compose on Debian 13 and later), {_without()}"
         ) from None
 
 
@@ -103,5 +105,6 @@ def ensure_image(image: str, variable: str) -> None:
     except EngineUnavailable as error:
         raise EngineUnavailable(
             f"the image {image} is not on this machine and cannot be pulled ({error}); choose another "
-            f"with {variable}, build an equivalent from distribution packages (`make images`), {_WITHOUT}"
+            f"with {variable}, build an equivalent from distribution packages (`{command('images')}`), "
+            f"{_without()}"
         ) from None

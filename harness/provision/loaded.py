@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Self
 
-from harness.errors import BadInput, EngineUnavailable
+from harness.errors import BadInput, EngineUnavailable, command
 from harness.provision import assets
 from harness.provision.docker_command import docker
 from harness.readers.set_layouts import LAYOUTS
@@ -190,7 +190,7 @@ def fits(dialect: Dialect, name: str, plain_image: str) -> bool:
 
 def remedy(set_name: str) -> str:
     """The command that makes images for a set."""
-    return f"make images LOADED=1 SET={set_name}"
+    return command("images", "loaded", set=set_name)
 
 
 @cache
@@ -211,7 +211,7 @@ def _found(dialect: Dialect, image: LoadedImage) -> str:
     said = f"{dialect}: {image.labels.set} is in {image.name}"
     if image.labels.loader == str(bookkeeping.LOADER_VERSION):
         return said
-    return f"{said}, put there by another version of the loader: `make load` renews it"
+    return f"{said}, put there by another version of the loader: `{command('load')}` renews it"
 
 
 def _is_tagged(name: str, version: str) -> bool:

@@ -18,7 +18,7 @@ from dialects.coverage import Reason, cover
 from dialects.coverage import expectations as expected
 from harness.benchmark import QuestionSet
 from harness.engines import on_server
-from harness.errors import EngineUnavailable
+from harness.errors import EngineUnavailable, to_start
 from harness.execution import Limits
 from harness.plan import find_servers
 from harness.pytest_plugin.collecting import Collecting
@@ -58,8 +58,7 @@ class CoverageDriver:
         )
         if not servers:
             raise EngineUnavailable(
-                "coverage: SQLite is the reference, and no server is up to be held against it;"
-                " start one with `make up`, or without Docker with `make up NATIVE=1`"
+                f"coverage: SQLite is the reference, and no server is up to be held against it; {to_start()}"
             )
         databases = [self._questions.database(db_id, request.profile) for db_id in self._questions.db_ids]
         for found in servers.values():

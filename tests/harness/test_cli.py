@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.errors import command
 from loaders.sample import PREDICTIONS
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
@@ -63,11 +64,11 @@ def test_the_version_is_the_installed_one(run: Run) -> None:
     assert run("--version").stdout.strip() == version("bird-harness")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(call: Call, command: str) -> None:
-    code, output, _ = call(command, "--help")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(call: Call, name: str) -> None:
+    code, output, _ = call(name, "--help")
     assert code == 0
-    assert f"Usage: bird-harness {command}" in output
+    assert f"Usage: bird-harness {name}" in output
     assert "--help" in output
 
 
@@ -118,19 +119,31 @@ def test_an_engine_that_is_asked_for_and_not_up_exits_with_3(run: Run) -> None:
     assert "nothing" not in done.stderr, "a password is never printed"
 
 
-@pytest.mark.parametrize("command", ["load", "coverage"])
-def test_no_server_at_all_exits_with_3(run: Run, command: str) -> None:
-    done = run(command)
+@pytest.mark.parametrize("name", ["load", "coverage"])
+def test_no_server_at_all_exits_with_3(run: Run, name: str) -> None:
+    done = run(name)
     assert done.returncode == 3
-    assert "make up" in done.stderr
-    assert run(command, "--dialect", "sqlite").returncode == 0, "SQLite needs no server"
+    assert "`bird-harness up`" in done.stderr
+    assert run(name, "--dialect", "sqlite").returncode == 0, "SQLite needs no server"
 
 
 def test_nothing_to_score_on_what_is_up_exits_with_3_and_says_what_to_do(run: Run) -> None:
     predictions = PREDICTIONS / "predict_sample_careless_mysql.json"
     done = run("eval", "--predictions", str(predictions))
     assert done.returncode == 3
-    assert "make up" in done.stderr
+    assert "`bird-harness up`, or without Docker with `bird-harness up --native`" in done.stderr
+
+
+def test_messages_name_make_in_a_checkout_and_the_command_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    assert command("up") == "make up"
+    assert command("images", "loaded", set="dev") == "make images LOADED=1 SET=dev"
+    monkeypatch.chdir(tmp_path)
+    assert command("images", "loaded", set="dev") == "bird-harness images --loaded --set dev"
+    Path("Makefile").write_text("up:\n", encoding="utf-8")
+    assert command("up", "native") == "bird-harness up --native", "another project's Makefile"
 
 
 def test_a_dialect_without_predictions_is_left_out_aloud(run: Run) -> None:

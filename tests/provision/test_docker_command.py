@@ -11,7 +11,10 @@ from harness.words import Dialect
 @pytest.mark.parametrize(
     ("script", "said"),
     [
-        (None, r"docker was not found; install Docker, or start private servers without Docker: NATIVE=1"),
+        (
+            None,
+            r"docker was not found; install Docker, or start .*without Docker: make up NATIVE=1",
+        ),
         (
             "echo 'Cannot connect' >&2; exit 1",
             r"no Docker engine answers .*Cannot connect.*start it, or .*NATIVE=1",
