@@ -1,17 +1,20 @@
-"""From what a user asks of `coverage` to a measurement: shown, kept, held against what was expected."""
+"""From what a user asks of `coverage` to a measurement, kept and held against what was expected.
+
+`measure` returns data. The command line, the pytest plugin and the matrix of versions show it.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dialects.coverage import Answer, Origin, cover
+from dialects.coverage import Answer, Fault, Origin, cover
 from dialects.coverage import audit as judgements
 from dialects.coverage import expectations as expected
 from dialects.overrides import MOST, overrides
-from harness.benchmark import QuestionSet
+from harness.benchmark import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.server import Server
@@ -57,13 +60,111 @@ class CoverageRequest:
         return self.loaded_as is CoverageRequest(origin=self.origin).loaded_as
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What a measurement gave: the answers, the folder that has them as files, and what is not as expected.
+
+    `hint` says what to do about it, or that nothing was expected yet; empty where there is nothing to say.
+    """
+
+    title: str
+    answers: Sequence[Answer]
+    folder: Path
+    faults: Sequence[Fault]
+    hint: str = ""
+
+
+class Subject:
+    """Questions on servers that have their databases, and what is expected of the answers.
+
+    Args:
+        request: what to measure.
+        servers: one of each dialect; the databases are loaded where they are not there.
+        progress: see `loaders.load.load`.
+        bird_home: see `load_set`.
+
+    Raises:
+        BadInput: a file is wrong.
+        EngineUnavailable: a server broke.
+    """
+
+    def __init__(
+        self,
+        request: CoverageRequest,
+        servers: Mapping[Dialect, Server],
+        progress: Progress | None = None,
+        bird_home: Path | None = None,
+    ) -> None:
+        self.request = request
+        self.everything = load_set(request.set_name, bird_home)
+        """The whole set, of which `questions` are those that were asked for."""
+        self.questions = self.everything if request.limit is None else self.everything.limit(request.limit)
+        databases = [self.questions.database(db_id, request.loaded_as) for db_id in self.questions.db_ids]
+        for server in servers.values():
+            loading.load(databases, server, progress=progress)
+        self.engines = {dialect: on_server(server) for dialect, server in servers.items()}
+        self._judgements = (
+            judgements.read(request.set_name)
+            if request.origin is Origin.DATASET and request.is_usual
+            else None
+        )
+        self.expected = self._expected()
+        """What was expected before; empty where nothing was."""
+
+    def read_again(self) -> None:
+        """Read what is expected now."""
+        self.expected = self._expected()
+
+    def _expected(self) -> expected.Expectations:
+        has_any = self.request.origin is Origin.TRANSLATED and self.request.is_usual
+        return expected.read(self.everything.name) if has_any else {}
+
+    def answers(
+        self, chosen: Callable[[Dialect, Question], bool] = lambda _dialect, _question: True
+    ) -> Iterator[Answer]:
+        """The answers to what is chosen, as they come, of one question on all engines at a time."""
+        questions = self.questions.questions
+        engines = {
+            dialect: engine
+            for dialect, engine in self.engines.items()
+            if any(chosen(dialect, question) for question in questions)
+        }
+        wanted = tuple(each for each in questions if any(chosen(dialect, each) for dialect in engines))
+        for answer in cover(
+            replace(self.questions, questions=wanted),
+            engines,
+            Limits(seconds=self.request.seconds),
+            origin=self.request.origin,
+            profile=self.request.loaded_as,
+            workers=self.request.workers,
+        ):
+            yield from judgements.judged([answer], self._judgements or {})
+
+    def faults(self, answers: Sequence[Answer]) -> Iterator[Fault]:
+        """What is not as expected of some answers."""
+        if self._judgements is not None:
+            yield from judgements.faults(answers, self._judgements)
+        yield from expected.faults_of_overrides(answers)
+        if self.expected:
+            yield from expected.changes(answers, self.expected, tuple(self.everything.by_key))
+
+    def faults_of_the_set(self) -> Iterator[Fault]:
+        """What is wrong with the overrides of the set, whatever was answered."""
+        if self.request.origin is not Origin.TRANSLATED:
+            return
+        for target in self.engines:
+            written = overrides(self.everything.name, target)
+            for key in written.keys() - self.everything.by_key:
+                yield Fault(target, key, "there is an override, and no such question")
+            if len(written) > MOST:
+                text = f"there are {len(written)} overrides; more than {MOST} call for a rule"
+                yield Fault(target, None, text)
+
+
 def measure(
-    request: CoverageRequest,
-    servers: Mapping[Dialect, Server],
-    say: Callable[[str], None],
-    progress: Progress | None = None,
-) -> int:
-    """Measure, print, keep, compare; the result is the exit code: 1 where something is not as expected.
+    request: CoverageRequest, servers: Mapping[Dialect, Server], progress: Progress | None = None
+) -> Measured:
+    """Measure, keep, and compare with what was expected.
 
     Raises:
         BadInput: an option or a file is wrong.
@@ -71,67 +172,47 @@ def measure(
     """
     if request.update and (request.limit is not None or set(servers) != {Dialect.MYSQL, Dialect.POSTGRESQL}):
         raise BadInput("--update: needs every question and both servers; leave out --limit and start both")
-    everything = load_set(request.set_name)
-    questions = everything if request.limit is None else everything.limit(request.limit)
-    databases = [questions.database(db_id, request.loaded_as) for db_id in questions.db_ids]
-    for server in servers.values():
-        loading.load(databases, server, progress=progress)
-    engines = {dialect: on_server(server) for dialect, server in servers.items()}
-    answers = list(
-        cover(
-            questions,
-            engines,
-            Limits(seconds=request.seconds),
-            origin=request.origin,
-            profile=request.loaded_as,
-            workers=request.workers,
-        )
-    )
+    subject = Subject(request, servers, progress)
+    answers = list(subject.answers())
     if not answers:
         raise BadInput(f"--gold {request.origin}: {request.set_name} publishes none for {', '.join(servers)}")
-    is_audit = request.origin is Origin.DATASET and request.is_usual
-    table = judgements.read(request.set_name) if is_audit else {}
-    answers = judgements.judged(answers, table)
     title = f"{_GOLDS[request.origin]} of {request.set_name} held against SQLite, profile {request.loaded_as}"
-    print_coverage(title, answers)
-    manifest = _manifest(request, questions, engines)
-    say(f"written to {write_folder(request.out, title, manifest, answers)}")
+    manifest = _manifest(request, subject.questions, subject.engines)
+    folder = write_folder(request.out, title, manifest, answers)
     if request.update:
-        _update(request, everything, answers, manifest)
-    faults = list(judgements.faults(answers, table)) if is_audit else []
-    if request.origin is Origin.TRANSLATED:
-        faults += _unexpected(request, everything, answers, say)
-    for fault in faults:
-        say(fault)
-    return 1 if faults else 0
+        _update(request, subject.everything, answers, manifest)
+        subject.read_again()
+    faults = [*subject.faults_of_the_set(), *subject.faults(answers)]
+    return Measured(title, answers, folder, faults, _hint(subject, faults))
+
+
+def print_measured(measured: Measured, say: Callable[[str], None]) -> int:
+    """Print a measurement; the result is the exit code: 1 where something is not as expected."""
+    print_coverage(measured.title, measured.answers)
+    say(f"written to {measured.folder}")
+    for line in (*map(str, measured.faults), measured.hint):
+        if line:
+            say(line)
+    return 1 if measured.faults else 0
 
 
 _GOLDS = {Origin.TRANSLATED: "Translated golds", Origin.DATASET: "Published golds"}
 
 
-def _unexpected(
-    request: CoverageRequest, everything: QuestionSet, answers: Sequence[Answer], say: Callable[[str], None]
-) -> Iterator[str]:
-    keys = everything.by_key
-    for target in dict.fromkeys(answer.dialect for answer in answers):
-        written = overrides(everything.name, target)
-        yield from (
-            f"{target} {key}: there is an override, and no such question" for key in written.keys() - keys
-        )
-        if len(written) > MOST:
-            yield f"{target}: there are {len(written)} overrides; more than {MOST} call for a rule"
-    yield from expected.faults_of_overrides(answers)
-    before = expected.read(everything.name)
-    if not before:
-        say(f"nothing is expected of {everything.name} yet; --update writes it down")
-    elif request.is_usual:
-        found = list(expected.changes(answers, before, tuple(keys)))
-        yield from found
-        if found:
-            yield f"look at these {len(found)} changes; if they are right: {_update_command(request)}"
+def _hint(subject: Subject, faults: Sequence[Fault]) -> str:
+    request = subject.request
+    if request.origin is not Origin.TRANSLATED:
+        return ""
+    if not subject.expected:
+        nothing = f"nothing is expected of {request.set_name} yet; --update writes it down"
+        return nothing if request.is_usual else ""
+    return (
+        f"look at these {len(faults)} faults; if they are right: {update_command(request)}" if faults else ""
+    )
 
 
-def _update_command(request: CoverageRequest) -> str:
+def update_command(request: CoverageRequest) -> str:
+    """The command that makes the result what is expected from now on."""
     gold = f" --gold {request.origin}" if request.origin is not Origin.TRANSLATED else ""
     profile = f" --profile {request.profile}" if not request.is_usual else ""
     return f"bird-harness coverage --set {request.set_name}{gold}{profile} --update"
@@ -143,7 +224,7 @@ def _update(
     if request.origin is Origin.TRANSLATED and request.is_usual:
         expected.write(questions.name, answers)
     versions = ", ".join(f"{name} {about['version']}" for name, about in manifest["engines"].items())
-    text = f"`{_update_command(request)}`, {versions}:\n\n{markdown(answers, details=False)}"
+    text = f"`{update_command(request)}`, {versions}:\n\n{markdown(answers, details=False)}"
     section = f"{questions.name}, {request.loaded_as}"
     generated.replace_section(_DOCS / _PAGES[request.origin], section, text)
 

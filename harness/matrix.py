@@ -1,13 +1,11 @@
 """Dialect coverage on every engine version that the project promises, as far as this machine has them."""
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
@@ -19,12 +17,10 @@ from harness.errors import BadInput, EngineUnavailable
 from harness.provision import compose, containers, loaded
 from harness.provision.docker_command import docker, engine_answers
 from harness.readers.question_sets import load_set
-from harness.report.coverage import JSON
+from harness.report.coverage import print_coverage
 from harness.report.tables import NAMES, new_table, wide
 from harness.versions import SETS, VERSIONS, cells
 from harness.words import Dialect
-
-_WRITTEN = "written to "
 
 
 class Result(StrEnum):
@@ -199,23 +195,22 @@ def _covered(  # noqa: PLR0913, PLR0917 - what a row is made of
 ) -> Row:
     """Cover one set on one server; a server that breaks makes a row that says so."""
     say(f"{NAMES[server.dialect]} {version} ({where}): {set_name} ...")
-    said: list[str] = []
     wanted = CoverageRequest(set_name=set_name, limit=request.limit, out=request.out)
     try:
-        code = measure(wanted, {server.dialect: server}, said.append)
+        measured = measure(wanted, {server.dialect: server})
     except EngineUnavailable as error:
         return Row(server.dialect, version, set_name, Result.BROKE, where, why=str(error))
-    folder = next(line.removeprefix(_WRITTEN) for line in said if line.startswith(_WRITTEN))
-    totals: dict[str, Any] = json.loads((Path(folder) / JSON).read_text(encoding="utf-8"))["totals"][0]
+    print_coverage(measured.title, measured.answers)
+    say(f"written to {measured.folder}")
     return Row(
         server.dialect,
         version,
         set_name,
-        Result.REGRESSION if code else Result.AS_EXPECTED,
+        Result.REGRESSION if measured.faults else Result.AS_EXPECTED,
         where,
-        totals["covered"],
-        totals["questions"],
-        tuple(line for line in said if line.startswith((f"{server.dialect} ", f"{server.dialect}:"))),
+        sum(answer.covered for answer in measured.answers),
+        len(measured.answers),
+        tuple(map(str, measured.faults)),
     )
 
 

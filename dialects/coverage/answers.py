@@ -92,6 +92,19 @@ class OverrideState(StrEnum):
 
 
 @dataclass(frozen=True)
+class Fault:
+    """Something that is not as expected; of an engine as a whole where `question` is None."""
+
+    dialect: Dialect
+    question: str | None
+    text: str
+
+    def __str__(self) -> str:
+        where = self.dialect if self.question is None else f"{self.dialect} {self.question}"
+        return f"{where}: {self.text}"
+
+
+@dataclass(frozen=True)
 class Answer:
     """One gold on one engine.
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dialects.coverage.answers import JUDGED, Answer, Reason
+from dialects.coverage.answers import JUDGED, Answer, Fault, Reason
 from harness.errors import BadInput
 from harness.words import Dialect
 
@@ -55,8 +55,8 @@ def judged(answers: Sequence[Answer], judgements: Judgements) -> list[Answer]:
     ]
 
 
-def faults(answers: Sequence[Answer], judgements: Judgements) -> Iterator[str]:
-    """Differences without a reason and reasons without a difference, a line each.
+def faults(answers: Sequence[Answer], judgements: Judgements) -> Iterator[Fault]:
+    """Differences without a reason and reasons without a difference.
 
     Args:
         answers: as `judged` returns them.
@@ -65,9 +65,9 @@ def faults(answers: Sequence[Answer], judgements: Judgements) -> Iterator[str]:
     by_question = {(answer.dialect, answer.question): answer for answer in answers}
     for answer in answers:
         if answer.reason is Reason.DIFFERENT:
-            yield f"{answer.dialect} {answer.question}: returns other rows, and nobody has said why"
+            yield Fault(answer.dialect, answer.question, "returns other rows, and nobody has said why")
     for target, entries in judgements.items():
         for key, reason in entries.items():
             found = by_question.get((target, key))
             if found is not None and found.reason is not reason:
-                yield f"{target} {key}: is judged {reason}, but is {found.reason or 'the same'}"
+                yield Fault(target, key, f"is judged {reason}, but is {found.reason or 'the same'}")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from dialects.coverage.answers import Answer, OverrideState, Reason
+from dialects.coverage.answers import Answer, Fault, OverrideState, Reason
 from dialects.overrides import digest
 from harness.errors import BadInput
 from harness.words import Dialect
@@ -80,36 +80,37 @@ def write(question_set: str, answers: Sequence[Answer], home: Path = HOME) -> No
         raise BadInput(f"{home}: cannot be written ({error.strerror}); --update needs a checkout") from error
 
 
-def changes(answers: Sequence[Answer], expected: Expectations, questions: Sequence[str]) -> Iterator[str]:
-    """What is not as it was, a line each; `questions` are the keys of the whole set."""
+def changes(answers: Sequence[Answer], expected: Expectations, questions: Sequence[str]) -> Iterator[Fault]:
+    """What is not as it was; `questions` are the keys of the whole set."""
     for answer in answers:
         before = expected.get(answer.dialect, {}).get(answer.question)
-        where = f"{answer.dialect} {answer.question}"
         now = _expected(answer)
         if before is None:
-            yield f"{where}: there is no expectation of it"
+            yield Fault(answer.dialect, answer.question, "there is no expectation of it")
             continue
         if before.answer != now.answer and not _may_vary(answer, before):
-            yield f"{where}: was {before.answer}, is {now.answer}" + (
-                f" ({answer.detail})" if answer.detail else ""
-            )
+            detail = f" ({answer.detail})" if answer.detail else ""
+            yield Fault(answer.dialect, answer.question, f"was {before.answer}, is {now.answer}{detail}")
         if before.sha256 != now.sha256:
-            yield f"{where}: its translation has changed"
+            yield Fault(answer.dialect, answer.question, "its translation has changed")
     known = set(questions)
     for target in dict.fromkeys(answer.dialect for answer in answers):
         for key in expected.get(target, {}):
             if key not in known:
-                yield f"{target} {key}: is no question of the set any more"
+                yield Fault(target, key, "is no question of the set any more")
 
 
-def faults_of_overrides(answers: Sequence[Answer]) -> Iterator[str]:
-    """What is wrong with overrides, a line each."""
+def faults_of_overrides(answers: Sequence[Answer]) -> Iterator[Fault]:
+    """What is wrong with overrides."""
     for answer in answers:
-        where = f"{answer.dialect} {answer.question}"
-        if answer.override is OverrideState.STALE:
-            yield f"{where}: the override is stale, its gold has changed; check it and renew gold-sha256"
-        elif answer.override is OverrideState.UNNEEDED:
-            yield f"{where}: the override is no longer needed, the translation is right; take it away"
+        if answer.override in _OVERRIDES:
+            yield Fault(answer.dialect, answer.question, _OVERRIDES[answer.override])
+
+
+_OVERRIDES = {
+    OverrideState.STALE: "the override is stale, its gold has changed; check it and renew gold-sha256",
+    OverrideState.UNNEEDED: "the override is no longer needed, the translation is right; take it away",
+}
 
 
 def _expected(answer: Answer) -> Expected:

@@ -138,7 +138,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
     # Translating is slow to import, and no other command needs it.
     from dialects.coverage import Origin  # noqa: PLC0415
-    from harness.coverage import CoverageRequest, measure  # noqa: PLC0415
+    from harness.coverage import CoverageRequest, measure, print_measured  # noqa: PLC0415
 
     if not timeout > 0:
         raise BadInput(f"--timeout {timeout:g}: has to be more than 0 seconds")
@@ -159,8 +159,8 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         return
     with loading_bar(messages) as progress:
         # One of each is enough: they are equal.
-        code = measure(request, {each: found[0] for each, found in servers.items()}, say, progress)
-    raise typer.Exit(code)
+        measured = measure(request, {each: found[0] for each, found in servers.items()}, progress)
+    raise typer.Exit(print_measured(measured, say))
 
 
 @app.command()

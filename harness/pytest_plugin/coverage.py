@@ -1,12 +1,11 @@
 """Dialect coverage as pytest items: one for each engine and question, held against what is expected of it.
 
 Known gaps are strict xfails with their reasons; whatever else is not as the committed expectations say is a
-failure, as it is for `bird-harness coverage`. The two measure with one function.
+failure, as it is for `bird-harness coverage`; both ask the same `harness.coverage.Subject`.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -14,21 +13,18 @@ from threading import Thread
 import pytest
 
 from dialects.coverage import Answer as Covered
-from dialects.coverage import Reason, cover
+from dialects.coverage import Reason
 from dialects.coverage import expectations as expected
 from harness.benchmark import QuestionSet
-from harness.engines import on_server
+from harness.coverage import CoverageRequest, Subject, update_command
 from harness.errors import EngineUnavailable, to_start
-from harness.execution import Limits
 from harness.plan import find_servers
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
-from harness.readers.question_sets import load_set
 from harness.readers.set_layouts import LAYOUTS
 from harness.report.coverage import print_coverage
 from harness.request import Request
-from harness.words import Dialect, Profile
-from loaders import load as loading
+from harness.words import Dialect
 
 COVERED = "covered"
 """The outcome of a gold whose translation returns SQLite's rows."""
@@ -49,9 +45,6 @@ class CoverageDriver:
     is_quick = False
 
     def __init__(self, request: Request) -> None:
-        everything = load_set(request.set_name, request.bird_home)
-        self._keys = tuple(everything.by_key)
-        self._questions = everything if request.limit is None else everything.limit(request.limit)
         self._request = request
         servers = find_servers(
             request.dialects or list(Dialect), required=request.dialects is not None, say=_silent
@@ -60,14 +53,21 @@ class CoverageDriver:
             raise EngineUnavailable(
                 f"coverage: SQLite is the reference, and no server is up to be held against it; {to_start()}"
             )
-        databases = [self._questions.database(db_id, request.profile) for db_id in self._questions.db_ids]
-        for found in servers.values():
-            loading.load(databases, found[0])
-        self._engines = {dialect: on_server(found[0]) for dialect, found in servers.items()}
-        is_usual = request.profile is Profile.FAITHFUL
-        self._expected = expected.read(request.set_name) if is_usual else {}
+        self._subject = Subject(
+            CoverageRequest(
+                set_name=request.set_name,
+                profile=request.profile,
+                limit=request.limit,
+                seconds=request.seconds,
+                workers=request.processes,
+            ),
+            {dialect: found[0] for dialect, found in servers.items()},
+            bird_home=request.bird_home,
+        )
         self._asked = [
-            (dialect, question) for dialect in self._engines for question in self._questions.questions
+            (dialect, question)
+            for dialect in self._subject.engines
+            for question in self._subject.questions.questions
         ]
         self.parts: Sequence[Part] = self._listed()
         self._collecting = Collecting(self)
@@ -77,9 +77,9 @@ class CoverageDriver:
     def _listed(self) -> list[Part]:
         path = expected.HOME / f"{self._request.set_name}.json"
         if not path.exists():
-            path = _questions_file(self._questions)
+            path = _questions_file(self._subject.questions)
         parts = []
-        for dialect in self._engines:
+        for dialect in self._subject.engines:
             entries = tuple(self._entry(place) for place, (of, _) in enumerate(self._asked) if of is dialect)
             parts.append(Part(path, f"coverage/{dialect}", entries, (("dialect", str(dialect)),)))
         return parts
@@ -91,7 +91,7 @@ class CoverageDriver:
             ("database", question.db_id),
             ("difficulty", str(question.difficulty)),
         )
-        before = self._expected.get(dialect, {}).get(question.key)
+        before = self._subject.expected.get(dialect, {}).get(question.key)
         if before is None or before.answer in _AS_GOOD:
             return Entry(place, question.key, about)
         # What SQLite does not define may come out as SQLite's on another day.
@@ -119,21 +119,8 @@ class CoverageDriver:
 
     def _measure(self) -> None:
         """Answer all that was chosen; what cannot be answered has the exception."""
-        wanted = {key for _, key in self._answers}
-        questions = tuple(each for each in self._questions.questions if each.key in wanted)
-        engines = {
-            dialect: engine
-            for dialect, engine in self._engines.items()
-            if any(of is dialect for of, _ in self._answers)
-        }
         try:
-            for found in cover(
-                replace(self._questions, questions=questions),
-                engines,
-                Limits(seconds=self._request.seconds),
-                profile=self._request.profile,
-                workers=self._request.processes,
-            ):
+            for found in self._subject.answers(lambda of, question: (of, question.key) in self._answers):
                 if self._stopped:
                     break
                 future = self._answers.get((found.dialect, found.question))
@@ -152,10 +139,8 @@ class CoverageDriver:
         except Exception as error:  # noqa: BLE001 - an engine broke, or a file
             return Answer("harness_error", f"{dialect} {key}: {type(error).__name__}: {error}")
         outcome = COVERED if found.covered else str(found.reason)
-        faults = list(expected.faults_of_overrides([found]))
-        if self._expected:
-            faults += expected.changes([found], self._expected, self._keys)
-        elif not found.covered:
+        faults = [str(fault) for fault in self._subject.faults([found])]
+        if not self._subject.expected and not found.covered:
             faults.append(_about(found))
         if faults:
             return Answer(outcome, "\n".join((*faults, *_shown(found))))
@@ -169,10 +154,12 @@ class CoverageDriver:
         terminalreporter.section("coverage", sep="=")
         title = f"{self._request.set_name} held against SQLite, profile {self._request.profile}"
         print_coverage(f"Translated golds of {title}", [each.result() for each in done])
-        if any(report.nodeid for report in terminalreporter.stats.get("failed", ())) and self._expected:
+        if (
+            any(report.nodeid for report in terminalreporter.stats.get("failed", ()))
+            and self._subject.expected
+        ):
             terminalreporter.write_line(
-                "look at the failures; if they are right:"
-                f" bird-harness coverage --set {self._request.set_name} --update"
+                f"look at the failures; if they are right: {update_command(self._subject.request)}"
             )
 
     def pytest_unconfigure(self) -> None:

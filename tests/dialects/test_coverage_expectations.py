@@ -83,13 +83,13 @@ def test_the_sample_sets_translations_are_kept_as_text(tmp_path: Path) -> None:
 )
 def test_every_change_is_named(tmp_path: Path, now: Answer, says: list[str]) -> None:
     expectations.write("s", ALL, tmp_path)
-    found = expectations.changes([now], expectations.read("s", tmp_path), (*KEYS, "9"))
+    found = map(str, expectations.changes([now], expectations.read("s", tmp_path), (*KEYS, "9")))
     assert [line.partition(" (x:")[0] for line in found] == says
 
 
 def test_a_question_that_is_gone_is_named(tmp_path: Path) -> None:
     expectations.write("s", ALL, tmp_path)
-    found = list(expectations.changes([SAME], expectations.read("s", tmp_path), ("1", "137#2")))
+    found = list(map(str, expectations.changes([SAME], expectations.read("s", tmp_path), ("1", "137#2"))))
     assert found == ["mysql 2: is no question of the set any more"]
 
 
@@ -103,7 +103,7 @@ def test_no_file_is_no_expectation_and_a_broken_one_is_bad_input(tmp_path: Path)
 
 def test_a_stale_or_unneeded_override_is_a_fault() -> None:
     states = [replace(SAME, override=state) for state in (None, *OverrideState)]
-    found = list(expectations.faults_of_overrides(states))
+    found = list(map(str, expectations.faults_of_overrides(states)))
     assert [line.split(":")[0] for line in found] == ["mysql 1", "mysql 1"]
     assert "stale" in found[0]
     assert "no longer needed" in found[1]
@@ -116,13 +116,14 @@ def test_a_judgement_explains_what_differs_and_nothing_else() -> None:
     table = {Dialect.MYSQL: {"1": Reason.NULL_ORDER, "2": Reason.GROUPING}}
     answers = audit.judged([DIFFERENT, TIE, ELSEWHERE], table)
     assert [answer.reason for answer in answers] == [Reason.NULL_ORDER, Reason.TIE, None]
-    assert list(audit.faults(answers, table)) == ["mysql 2: is judged grouping, but is tie"]
+    assert list(map(str, audit.faults(answers, table))) == ["mysql 2: is judged grouping, but is tie"]
 
 
 def test_a_difference_without_a_reason_and_a_reason_without_a_difference_are_faults() -> None:
-    assert list(audit.faults([DIFFERENT], {})) == ["mysql 1: returns other rows, and nobody has said why"]
+    [fault] = audit.faults([DIFFERENT], {})
+    assert str(fault) == "mysql 1: returns other rows, and nobody has said why"
     table = {Dialect.MYSQL: {"1": Reason.GROUPING}}
-    assert list(audit.faults([SAME], table)) == ["mysql 1: is judged grouping, but is the same"]
+    assert list(map(str, audit.faults([SAME], table))) == ["mysql 1: is judged grouping, but is the same"]
     assert list(audit.faults([ELSEWHERE], table)) == [], "what was not run is not judged"
 
 

@@ -9,7 +9,7 @@ import pytest
 import harness.coverage
 from dialects.coverage import Origin, audit, expectations
 from harness.cli import main
-from harness.coverage import CoverageRequest, measure
+from harness.coverage import CoverageRequest, measure, print_measured
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.report.coverage import JSON
@@ -38,7 +38,7 @@ def test_bad_usage_exits_with_2(
 def test_a_part_cannot_become_what_is_expected_of_the_whole(mysql_server: Server) -> None:
     servers = {Dialect.MYSQL: mysql_server}
     with pytest.raises(BadInput, match="both servers"):
-        measure(CoverageRequest(update=True), servers, print)
+        measure(CoverageRequest(update=True), servers)
 
 
 def test_translated_golds_are_of_the_profile_faithful_and_published_ones_of_official() -> None:
@@ -55,7 +55,7 @@ def test_a_regression_exits_with_1_and_names_the_command(
 ) -> None:
     request = CoverageRequest(limit=3, out=tmp_path / "results")
     said: list[str] = []
-    assert measure(request, {server.dialect: server}, said.append) == 0, said
+    assert print_measured(measure(request, {server.dialect: server}), said.append) == 0, said
     [written] = said
     folder = Path(written.removeprefix("written to "))
     assert len(json.loads((folder / JSON).read_text(encoding="utf-8"))["answers"]) == 3
@@ -67,7 +67,7 @@ def test_a_regression_exits_with_1_and_names_the_command(
     real = expectations.read
     monkeypatch.setattr(expectations, "read", lambda name: real(name, home))
     said.clear()
-    assert measure(request, {server.dialect: server}, said.append) == 1
+    assert print_measured(measure(request, {server.dialect: server}), said.append) == 1
     assert f"{server.dialect} 1: was tie, is covered" in said
     assert f"{server.dialect} 1: its translation has changed" in said
     assert said[-1].endswith("bird-harness coverage --set sample --update")
@@ -77,7 +77,7 @@ def test_a_regression_exits_with_1_and_names_the_command(
 def test_every_difference_of_the_samples_own_golds_has_a_reason(server: Server, tmp_path: Path) -> None:
     said: list[str] = []
     request = CoverageRequest(origin=Origin.DATASET, out=tmp_path)
-    assert measure(request, {server.dialect: server}, said.append) == 0, said
+    assert print_measured(measure(request, {server.dialect: server}), said.append) == 0, said
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_the_documented_figures_of_published_golds_are_those_that_the_command_gi
     monkeypatch.setattr(harness.coverage, "_DOCS", tmp_path)
     request = CoverageRequest(name, Origin.DATASET, out=tmp_path / "results", update=True)
     said: list[str] = []
-    assert measure(request, both_servers, said.append) == 0, said
+    assert print_measured(measure(request, both_servers), said.append) == 0, said
     assert tables(page) == tables(documented)
 
 
