@@ -4,6 +4,7 @@ Every message names what is wrong, where, and what to do about it, in one line: 
 it as it is and adds nothing.
 """
 
+import shutil
 from pathlib import Path
 from typing import ClassVar
 
@@ -48,3 +49,16 @@ def command(name: str, *switches: str, **options: str) -> str:
 def to_start() -> str:
     """What to do where no server is up."""
     return f"start one with `{command('up')}`, or without Docker with `{command('up', 'native')}`"
+
+
+def said(error: OSError) -> str:
+    """What the system says of an error, without numbers and paths.
+
+    `shutil` raises one with a list of those of all files, https://docs.python.org/3/library/shutil.html#shutil.Error;
+    the first stands for them.
+    """
+    if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list) and error.args[0]:
+        reason = str(error.args[0][0][-1])
+        # As the system's errors are printed: "[Errno 28] No space left on device: 'path'".
+        return reason.partition("] ")[2].partition(": '")[0] or reason
+    return error.strerror or str(error)

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import platformdirs
 
+from harness.errors import BadInput, said
+
 _ROOT_CACHE = Path("/var/cache/bird-harness")
 _ROOT_STATE = Path("/var/lib/bird-harness")
 
@@ -19,26 +21,50 @@ def is_root() -> bool:
 
 
 def cache() -> Path:
-    """What can be fetched or computed again. `BIRD_CACHE` chooses another folder. Made if it is not there."""
-    return _made(cache_path())
+    """What can be fetched or computed again. `BIRD_CACHE` chooses another folder. Made if it is not there.
+
+    Raises:
+        BadInput: it cannot be made or written.
+    """
+    return _made("BIRD_CACHE", cache_path())
 
 
 def cache_path() -> Path:
     """`cache`, which may not be there and may be impossible to make."""
-    return _place("BIRD_CACHE", _ROOT_CACHE, platformdirs.user_cache_path("bird-harness"))
+    default = _ROOT_CACHE if is_root() else platformdirs.user_cache_path("bird-harness")
+    return chosen("BIRD_CACHE") or default
 
 
 def state() -> Path:
-    """What native servers store: data, passwords. `BIRD_STATE` chooses another folder."""
-    return _made(_place("BIRD_STATE", _ROOT_STATE, platformdirs.user_state_path("bird-harness")))
+    """What native servers store: data, passwords. `BIRD_STATE` chooses another folder.
+
+    Raises:
+        BadInput: it cannot be made or written.
+    """
+    default = _ROOT_STATE if is_root() else platformdirs.user_state_path("bird-harness")
+    return _made("BIRD_STATE", chosen("BIRD_STATE") or default)
 
 
-def _place(variable: str, for_root: Path, for_user: Path) -> Path:
-    chosen = os.environ.get(variable)
-    default = for_root if is_root() else for_user
-    return Path(chosen).expanduser().absolute() if chosen else default
+def chosen(variable: str) -> Path | None:
+    """The place that an environment variable names; None where it is not set.
+
+    Raises:
+        BadInput: it begins with the home folder of somebody who has none.
+    """
+    named = os.environ.get(variable)
+    try:
+        return Path(named).expanduser().absolute() if named else None
+    except RuntimeError as error:
+        raise BadInput(f"{variable}={named!a}: there is no such home folder; give the whole path") from error
 
 
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def _made(variable: str, folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        fault = f"cannot be made ({said(error)})"
+    else:
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+        fault = "cannot be written"
+    raise BadInput(f"folder {str(folder)!a}: {fault}; set {variable} to a folder that can be written")

@@ -1,7 +1,8 @@
 """What has been computed once, for all runs to come: bytes by their keys, in one SQLite file.
 
-Nothing depends on it: whatever is wrong with the file, the disk or its rights, values are computed again,
-and it is said once. A value is handed out only if it is, to the last bit, what was put in under its key.
+Nothing depends on it: whatever is wrong with the store, the disk or its rights, values are computed again,
+and it is said once. Only a file that is no store is refused, before anything is done to it. A value is
+handed out only if it is, to the last bit, what was put in under its key.
 """
 
 import os
@@ -26,11 +27,12 @@ from harness import places
 from harness.errors import BadInput
 from harness.known.store_file import (
     BUSY_SECONDS,
-    Foreign,
+    Unusable,
     bound,
     discard,
     is_broken,
     is_busy,
+    is_there,
     on_disk,
     opened,
     transaction,
@@ -86,8 +88,7 @@ class Figures:
 
 def default_path() -> Path:
     """The store of this user: the file that `BIRD_STORE` names, or one in the cache folder."""
-    chosen = os.environ.get("BIRD_STORE")
-    return Path(chosen).expanduser().absolute() if chosen else places.cache_path() / "store.sqlite"
+    return places.chosen("BIRD_STORE") or places.cache_path() / "store.sqlite"
 
 
 def allowed_bytes() -> int:
@@ -120,9 +121,12 @@ class Store:
     time go first. In a process that was forked it is empty and keeps nothing: open another one there.
 
     Args:
-        path: the file; its folder is made. A file that is no store, or one of another version, is replaced.
+        path: the file; its folder is made. A store that is damaged or of another version is replaced.
         most_bytes: how large the file may grow, give or take what one `put` brings.
         say: told in one line that a file was replaced, and, once, why nothing is found or kept any more.
+
+    Raises:
+        BadInput: `path` is something else than a store; it is left as it is.
     """
 
     def __init__(self, path: Path, most_bytes: int = MOST_BYTES, say: Callable[[str], None] = _warn) -> None:
@@ -134,14 +138,16 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._writes = True
         with self._guarded():
+            # Before anything is made beside it.
+            is_there(path)
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._opening():
                 try:
                     self._connection = opened(path)
-                except Foreign as foreign:
+                except Unusable as reason:
                     discard(path)
                     self._connection = opened(path)
-                    say(f"{path} was no store that can be used: {foreign}; it was replaced by an empty one")
+                    say(f"{path} was no store that can be used: {reason}; it was replaced by an empty one")
 
     def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """The values that are there, by their keys."""
@@ -227,8 +233,11 @@ class Store:
         self.close()
 
     def _opening(self) -> FileLock:
-        """Nobody removes the file while another one opens it."""
-        return FileLock(f"{self.path}.lock", timeout=BUSY_SECONDS)
+        """Nobody removes the file while another one opens it.
+
+        A lock empties the file of its name, which must not be one that somebody else may have.
+        """
+        return FileLock(self.path.with_name(f".{self.path.name}.bird-harness.lock"), timeout=BUSY_SECONDS)
 
     @contextmanager
     def _guarded(self, *, writing: bool = False) -> Iterator[sqlite3.Connection | None]:
@@ -239,7 +248,7 @@ class Store:
         with self._lock:
             try:
                 yield self._connection if self._writes or not writing else None
-            except (sqlite3.Error, OSError, Foreign, TypeError, ValueError) as error:
+            except (sqlite3.Error, OSError, Unusable, TypeError, ValueError) as error:
                 self._failed(error, writing=writing)
 
     def _failed(self, error: Exception, *, writing: bool) -> None:
@@ -252,12 +261,14 @@ class Store:
             self._say(f"{self.path}: {error}; nothing more is kept in this run")
             return
         self.close()
+        removed = False
         if broken:
-            with suppress(OSError), self._opening():
+            with suppress(OSError, BadInput), self._opening():
                 discard(self.path)
+                removed = True
         self._say(
             f"{self.path}: {error}; this run does without what earlier ones have computed"
-            + (", and the broken file was removed" if broken else "")
+            + (", and the broken file was removed" if removed else "")
         )
 
 

@@ -1,13 +1,21 @@
-"""The SQLite file of the store: opened only if it is one, bounded, and replaced when it is not.
+"""The SQLite file of the store: opened only if it is one, bounded, replaced where it is of no use.
+
+Promise: what is not a store of this project is neither written nor removed, wherever `BIRD_STORE` points. A
+store is known by its header, so that nothing is opened as a database to find out.
 
 WAL mode lets processes read while one writes. With `synchronous=NORMAL` a crash of the machine can cost the
 last values, which can be computed again, but never leaves a broken file: https://sqlite.org/wal.html.
 """
 
+import secrets
 import sqlite3
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+
+from harness.errors import BadInput
+from harness.readers.textfiles import one_line
 
 BUSY_SECONDS = 10.0
 """How long a process waits for its turn to write."""
@@ -36,41 +44,122 @@ COMMIT;
 """
 
 
-class Foreign(Exception):
-    """A file that is no store of this version; says what it is."""
+_HEADER_BYTES = 100
+_MAGIC = b"SQLite format 3\0"
+_IDENTITY = slice(68, 72)
+"""Of the header: the `application_id`, https://sqlite.org/fileformat.html#application_id."""
+
+_JOURNALS = {
+    "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
+    "-shm": (b"\x18\xe2\x2d\x00", b"\x00\x2d\xe2\x18"),
+    "-journal": (b"\xd9\xd5\x05\xf9",),
+}
+"""What SQLite puts beside a database, by the end of its name, and how that begins.
+
+https://sqlite.org/walformat.html, https://sqlite.org/fileformat.html#the_rollback_journal
+"""
+
+_FOREIGN = "some other file"
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+class Unusable(Exception):
+    """A store of this project that cannot be used: damaged, or of another version; says which."""
+
+
+def is_there(path: Path) -> bool:
+    """Whether a store of this project is at `path`, usable or not; False for an empty file, too.
+
+    Raises:
+        BadInput: something else is there, or in the place of its journals.
+        OSError: it cannot be looked at.
+    """
+    head = _head(path, path)
+    if head:
+        if head.startswith(_MAGIC) and head[_IDENTITY] == _OURS.to_bytes(4, "big"):
+            return True
+        raise _refusal(path, path, "another program's database" if head.startswith(_MAGIC) else _FOREIGN)
+    for suffix, beginnings in _JOURNALS.items():
+        beside = path.with_name(path.name + suffix)
+        if (left := _head(beside, path)).strip(b"\0") and not left.startswith(beginnings):
+            raise _refusal(beside, path, _FOREIGN)
+    return False
+
+
+def _head(file: Path, store: Path) -> bytes:
+    """How `file` begins; empty if there is none."""
+    try:
+        mode = file.stat().st_mode
+    except FileNotFoundError:
+        return b""
+    if not stat.S_ISREG(mode):
+        raise _refusal(file, store, _KINDS.get(stat.S_IFMT(mode), _FOREIGN))
+    with file.open("rb") as opened_file:
+        return opened_file.read(_HEADER_BYTES)
+
+
+def _refusal(file: Path, store: Path, what: str) -> BadInput:
+    place = "where a journal of the store would be" if file != store else "and not bird-harness's store"
+    remedy = "let BIRD_STORE name another file"
+    if what == _FOREIGN:
+        remedy += ", or remove this one if nobody needs it"
+    return BadInput(one_line(f"{file}: {what}, {place}; it is left as it is; {remedy}"))
 
 
 def opened(path: Path) -> sqlite3.Connection:
     """A connection to the store at `path`, made if there is nothing; for all threads, one at a time.
 
     Raises:
-        Foreign: something else is there.
-        sqlite3.Error: it cannot be used.
+        BadInput: something else is there.
+        Unusable: it is to be discarded.
+        OSError, sqlite3.Error: it cannot be used.
     """
+    if not is_there(path):
+        _make(path)
     connection = sqlite3.connect(
         path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=256
     )
     try:
-        _prepare(connection)
+        _prepare(connection, path)
     except BaseException as error:
         connection.close()
         if isinstance(error, sqlite3.DatabaseError) and is_broken(error):
-            raise Foreign(f"no SQLite database ({error})") from error
+            raise Unusable(f"damaged ({error})") from error
         raise
     return connection
 
 
-def _prepare(connection: sqlite3.Connection) -> None:
-    # Holds only where the file is made now, and only if it comes first.
-    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    identity = _number(connection, "application_id"), _number(connection, "user_version")
-    if identity == (0, 0) and not connection.execute("SELECT 1 FROM sqlite_master").fetchone():
-        connection.execute("PRAGMA journal_mode = WAL").fetchall()
-        connection.executescript(_SCHEMA)
-    elif identity[0] != _OURS:
-        raise Foreign("another program's database")
-    elif identity[1] != _VERSION:
-        raise Foreign(f"of version {identity[1]}, where this is version {_VERSION}")
+def _make(path: Path) -> None:
+    """An empty store, there as a whole or not at all."""
+    real = path.resolve()
+    fresh = real.with_name(f".{real.name}.{secrets.token_hex(4)}")
+    try:
+        with closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
+            # Holds only where the file is made now, and only if it comes first.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            connection.executescript(_SCHEMA)
+        for suffix in _JOURNALS:
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        fresh.replace(real)
+    except BaseException:
+        with suppress(OSError):
+            _unlink(fresh)
+        raise
+
+
+def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not tables <= {"entries", "contents"}:
+        raise _refusal(path, path, "another program's database")
+    if (version := _number(connection, "user_version")) != _VERSION:
+        raise Unusable(f"of version {version}, where this is version {_VERSION}")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute(f"PRAGMA wal_autocheckpoint = {_WAL_PAGES}").fetchall()
     connection.execute(f"PRAGMA cache_size = -{_PAGES_KIBIBYTES}")
@@ -83,7 +172,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
             raise
-        raise Foreign(str(error)) from error
+        raise Unusable(str(error)) from error
 
 
 def is_broken(error: Exception) -> bool:
@@ -98,8 +187,20 @@ def is_busy(error: Exception) -> bool:
 
 
 def discard(path: Path) -> None:
-    """Remove a store with its journals. Processes that have it open go on with what they have."""
-    for suffix in ("", "-wal", "-shm", "-journal"):
+    """Remove a store of this project, with its journals; nothing else.
+
+    Processes that have it open go on with what they have.
+
+    Raises:
+        BadInput: something else is there.
+        OSError: it cannot be removed.
+    """
+    if is_there(path):
+        _unlink(path)
+
+
+def _unlink(path: Path) -> None:
+    for suffix in (*_JOURNALS, ""):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 

@@ -18,7 +18,7 @@ import requests
 import urllib3
 from urllib3.exceptions import IncompleteRead
 
-from harness.errors import BadInput
+from harness.errors import BadInput, said
 from harness.readers.textfiles import one_line
 from loaders.packages.origin import Origin
 
@@ -85,7 +85,7 @@ def download(wanted: Wanted, to: Path, progress: Progress, pauses: Sequence[floa
                     raise Unreachable(one_line(f"{wanted.url}: {error}")) from error
                 time.sleep(left.pop(0))
             except OSError as error:
-                raise BadInput(f"{part}: cannot be written ({error.strerror or error})") from error
+                raise BadInput(f"{part}: cannot be written ({said(error)})") from error
             else:
                 break
     part.replace(to)

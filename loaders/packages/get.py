@@ -15,7 +15,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from harness.benchmark import QuestionSet
-from harness.errors import BadInput
+from harness.errors import BadInput, said
 from harness.readers.question_sets import load_set
 from harness.readers.set_layouts import LAYOUTS, find
 from harness.words import Dialect
@@ -66,7 +66,7 @@ def get(request: Request, progress: Progress, pauses: Sequence[float] = PAUSES) 
         with FileLock(home / f"{_STAGING}.lock"):
             return _there(entry, request, home) or _got(entry, request, home, progress, pauses)
     except OSError as error:
-        reason = error.strerror or error
+        reason = said(error)
         raise BadInput(
             f"{home}: {entry.name} cannot be put there ({reason}); make room, or see --to"
         ) from error

@@ -11,7 +11,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from harness import places
-from harness.errors import BadInput
+from harness.errors import BadInput, said
 from harness.readers.set_layouts import LAYOUTS, Layout
 from harness.readers.textfiles import one_line
 from harness.words import Dialect
@@ -61,7 +61,7 @@ def fetch(
     except Unreachable as error:
         raise Unreachable(f"{error}; {_by_hand(entry, path)}") from error
     except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror or error}); set BIRD_CACHE") from error
+        raise BadInput(f"{path}: cannot be written ({said(error)}); set BIRD_CACHE") from error
     return path
 
 

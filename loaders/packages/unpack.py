@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import BadInput
+from harness.errors import BadInput, said
 from harness.readers.textfiles import Faults, refuse
 
 _BLOCK = 1 << 20
@@ -88,7 +88,7 @@ def unpack(
     except _DAMAGED as error:
         refuse(archive, f"is damaged or no zip file ({error})", _AGAIN)
     except OSError as error:
-        raise BadInput(f"{archive}: cannot be unpacked into {folder} ({error.strerror or error})") from error
+        raise BadInput(f"{archive}: cannot be unpacked into {folder} ({said(error)})") from error
     if done != total:
         refuse(archive, f"holds {done} bytes where its directory says {total}", _AGAIN)
     return Unpacked(len(entries), total)

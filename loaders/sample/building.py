@@ -2,7 +2,6 @@
 
 import csv
 import hashlib
-import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -12,7 +11,8 @@ from pathlib import Path
 import filelock
 import platformdirs
 
-from harness.errors import BadInput
+from harness import places
+from harness.errors import BadInput, said
 
 _HERE = Path(__file__).parent
 _DATABASES = _HERE / "databases"
@@ -31,8 +31,7 @@ def sample_folder() -> Path:
     Raises:
         BadInput: the cache cannot be written.
     """
-    chosen = os.environ.get("BIRD_CACHE")
-    cache = Path(chosen).expanduser().absolute() if chosen else platformdirs.user_cache_path("bird-harness")
+    cache = places.chosen("BIRD_CACHE") or platformdirs.user_cache_path("bird-harness")
     folder = cache / "sample" / _digest()
     if folder.is_dir():
         return folder
@@ -43,9 +42,10 @@ def sample_folder() -> Path:
                 staging = folder.with_suffix(".staging")
                 shutil.rmtree(staging, ignore_errors=True)
                 build(staging).rename(folder)
-    except OSError as error:
+    except (OSError, sqlite3.Error) as error:
+        reason = said(error) if isinstance(error, OSError) else error
         raise BadInput(
-            f"sample benchmark: cannot be built in {folder.parent}: {error.strerror or error}; "
+            f"sample benchmark: cannot be built in {folder.parent}: {reason}; "
             "set BIRD_CACHE to a folder that can be written"
         ) from error
     return folder

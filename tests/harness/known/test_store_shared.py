@@ -37,9 +37,10 @@ def test_processes_read_write_and_evict_at_once(path: Path) -> None:
         assert store.figures().entries == entries_left > 100
 
 
-def test_processes_that_meet_a_file_that_is_no_store_agree_on_a_new_one(path: Path) -> None:
-    path.parent.mkdir()
-    path.write_text("no database" * 1000)
+def test_processes_that_meet_a_store_of_another_version_agree_on_a_new_one(path: Path) -> None:
+    Store(path, say=pytest.fail).close()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA user_version = 99")
     context = multiprocessing.get_context("spawn")
     finish([context.Process(target=_in_silence, args=(path, number)) for number in range(3)])
     with Store(path, say=pytest.fail) as store:
