@@ -41,6 +41,19 @@ class SqlTooLarge(SqlError):
     """The statement was stopped because it, or one of its values, needs more memory or disk than allowed."""
 
 
+class SqlUnreadable(SqlError):
+    """The statement returned a value that the driver can make no Python value of.
+
+    In the official script the exception is the prediction's, and scores 0.
+    """
+
+    def __init__(self, error: Exception) -> None:
+        words = " ".join(str(error).split())
+        super().__init__(
+            f"the driver cannot read a value of the result: {words or type(error).__name__}", None
+        )
+
+
 class EngineLost(EngineUnavailable):
     """The engine cannot be reached or dropped the connection: nobody's SQL is to blame."""
 

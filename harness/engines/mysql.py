@@ -56,15 +56,20 @@ class MySQLSession:
         """See `Session.batches`. A text that is no query is not sent."""
         if reason := refused(sql):
             raise SqlError(reason, _NOT_A_QUERY)
-        started = time.monotonic()
         try:
             text = sql.encode()
+        except UnicodeError as error:
+            raise SqlError(str(error), None) from error
+        started = time.monotonic()
+        try:
             self._require_room(text)
             self._runs = True
             yield from self._rows(text)
-        except (pymysql.Error, UnicodeError, ValueError, OSError) as error:
+        except (SqlError, MemoryError):
+            raise
+        except Exception as error:
             late = self._stopped or time.monotonic() - started >= self._seconds
-            failure = translated(error, in_time=not late)
+            failure = translated(error, in_time=not late, is_open=self._connection.open)
             # After an error of the server's the connection is as good as before, unless it went with it.
             self._runs = self._runs and not isinstance(error, pymysql.Error)
             self._broken = type(failure) is not SqlError

@@ -5,7 +5,7 @@ Numbers: https://dev.mysql.com/doc/mysql-errors/9.7/en/
 
 import pymysql
 
-from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
 
 _TIME_IS_UP = 3024
 """MAX_EXECUTION_TIME, the session's or the one in a hint."""
@@ -36,21 +36,23 @@ def message(error: BaseException) -> str:
     return str(error.args[-1]) if error.args else str(error)
 
 
-def translated(error: Exception, *, in_time: bool) -> SqlError | EngineLost:
+def translated(error: Exception, *, in_time: bool, is_open: bool = True) -> SqlError | EngineLost:
     """What an error of the driver means for the statement during which it came.
 
     Args:
         error: as raised.
         in_time: whether the statement's time is not up and the client has not stopped it. An interruption is
             somebody else's doing then, such as the server's when it is shut down.
+        is_open: whether the connection is there still.
     """
     number = error.args[0] if isinstance(error, pymysql.Error) and error.args else None
-    code = None if number is None else str(number)
+    code = str(number) if isinstance(number, int) else None
     if number in _TOO_LARGE:
         return SqlTooLarge(message(error), code)
-    lost = number in _LOST or isinstance(error, pymysql.InterfaceError | OSError)
+    lost = number in _LOST or isinstance(error, pymysql.InterfaceError | OSError) or not is_open
     if number == _TIME_IS_UP or (not in_time and (lost or number in _INTERRUPTED)):
         return SqlTimeout(message(error), code)
     if lost or number in _INTERRUPTED:
         return EngineLost(f"MySQL: {message(error)}")
-    return SqlError(message(error), code)
+    # The driver makes values while it reads rows, and what it raises for one is of any class.
+    return SqlError(message(error), code) if isinstance(error, pymysql.Error) else SqlUnreadable(error)

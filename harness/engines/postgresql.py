@@ -8,6 +8,7 @@ by a role that can read; and a connection is used again only after a query that 
 """
 
 import contextlib
+import logging
 import os
 import re
 import socket
@@ -27,7 +28,7 @@ from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, S
 from harness.engines.namespace import Database
 from harness.engines.postgresql_clock import PostgreSQLClock
 from harness.engines.postgresql_idle import Idle
-from harness.engines.postgresql_rows import ReceivedTooMuch, parse, results
+from harness.engines.postgresql_rows import ReceivedTooMuch, parse, results, run
 from harness.engines.postgresql_statements import MOST, Statement, statements
 from harness.engines.server import Origin, Server
 from harness.words import Dialect
@@ -82,6 +83,9 @@ def _as_psycopg2() -> AdaptersMap:
 
 
 _ADAPTERS = _as_psycopg2()
+
+# What it warns of, such as the time zone that a prediction sets, is nothing for the user's terminal.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 
 _SETS = re.compile(
@@ -189,8 +193,7 @@ class PostgreSQLSession:
 
     def _run(self, text: str) -> None:
         """Run a statement whose rows nobody wants."""
-        for _ in results(self._connection, text.encode()):
-            pass
+        run(self._connection, text.encode())
         if self._stopped:
             raise SqlTimeout("canceled between two statements", _QUERY_CANCELED)
 

@@ -10,15 +10,14 @@ import socket
 from collections.abc import Iterator
 
 import psycopg
-from psycopg import generators
-from psycopg.abc import PQGen
+from psycopg import abc, generators
 from psycopg.adapt import Transformer
 from psycopg.errors import error_from_result
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 from psycopg.waiting import Wait
 
-from harness.engines.base import BATCH_ROWS, Row
+from harness.engines.base import BATCH_ROWS, Row, SqlUnreadable
 
 AT_ONCE_BYTES = 128 * 2**20
 """What may arrive for one batch of rows; libpq holds it two to three times over."""
@@ -40,17 +39,42 @@ def results(connection: psycopg.Connection, text: bytes) -> Iterator[list[Row] |
     Raises:
         psycopg.Error: of the server, after which the connection can be used; or of the connection.
         ReceivedTooMuch: the statement goes on running.
+        SqlUnreadable: the same, perhaps.
     """
+    transformer = Transformer(connection)
+    for result in _arriving(connection, text):
+        if result is None:
+            yield None
+        elif rows := _made(transformer, result):
+            yield rows
+
+
+def run(connection: psycopg.Connection, text: bytes) -> None:
+    """Run one statement and drop its rows, of which no values are made. Raises what `results` does."""
+    for _ in _arriving(connection, text):
+        pass
+
+
+def _made(transformer: abc.Transformer, result: PGresult) -> list[Row]:
+    """The rows of a result, in Python's values."""
+    try:
+        transformer.set_pgresult(result)
+        return transformer.load_rows(0, result.ntuples, tuple)
+    except MemoryError:
+        raise
+    except Exception as error:  # nothing is asked of the server here, so whatever is raised is about a value
+        raise SqlUnreadable(error) from error
+
+
+def _arriving(connection: psycopg.Connection, text: bytes) -> Iterator[PGresult | None]:
+    """Run one statement and yield what comes of it, rows in their bytes; see `results`."""
     connection.pgconn.send_query_params(text, None)
     connection.pgconn.set_chunked_rows_mode(BATCH_ROWS)
     connection.wait(generators.send(connection.pgconn))
-    transformer = Transformer(connection)
     failed = None
     while result := connection.wait(_fetched(connection.pgconn)):
         if result.status in (ExecStatus.TUPLES_CHUNK, ExecStatus.TUPLES_OK):
-            transformer.set_pgresult(result)
-            if rows := transformer.load_rows(0, result.ntuples, tuple):
-                yield rows
+            yield result
         elif result.status == ExecStatus.FATAL_ERROR:
             failed = failed or error_from_result(result, encoding="utf-8")
         else:
@@ -68,7 +92,7 @@ def parse(connection: psycopg.Connection, text: bytes) -> None:
             raise error_from_result(result, encoding="utf-8")
 
 
-def _fetched(pgconn: psycopg.pq.abc.PGconn) -> PQGen[PGresult | None]:
+def _fetched(pgconn: psycopg.pq.abc.PGconn) -> abc.PQGen[PGresult | None]:
     """The next result of the statement that runs; see `psycopg.generators.fetch`, which has no bound."""
     reads, most = 0, None
     while pgconn.is_busy():
