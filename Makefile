@@ -125,8 +125,8 @@ ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server i
 twins: $(RUNNING) ## make synthetic databases for SET into TO
 	@$(HARNESS) twins $(on_set) $(if $(TO),--to "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
-test: $(DEVELOPING) ## run the tests; servers come from Docker, or are private native ones where there is no Docker
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(DEVELOPING) ## run the tests on every core (ARGS="-n 0": in one process); servers come from Docker, or are private native ones
+	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 fuzz: $(DEVELOPING) ## generate SQLite queries and hold every engine's rows against SQLite's; needs `make up`
 	@$(BIN)/python -m tests.fuzz $(if $(QUERIES),--queries "$(QUERIES)") $(if $(SEED),--seed "$(SEED)") $(ARGS)

@@ -11,7 +11,7 @@ from harness import provision
 from harness.engines.server import Server
 from harness.errors import EngineUnavailable
 from harness.words import Dialect
-from tests.reasons import Reason, skip
+from tests.reasons import Reason, not_tested, skip
 
 # What `make test ARGS=...` was given is none of the business of a `make` that a test runs.
 for _name in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "ARGS"):
@@ -72,9 +72,20 @@ def bird_home() -> Path:
     return Path(named)
 
 
+MOST_PROCESSES = 8
+"""Each has servers of its own, of about a gigabyte."""
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """What `-n auto` of `make test` is: a process for each core that this one may use."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, MOST_PROCESSES)
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say clearly what could not be tested."""
+    """Say clearly what could not be tested: one line for each reason."""
     skipped = terminalreporter.stats.get("skipped", [])
-    reasons = {report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)}
-    for reason in sorted(reasons):
-        terminalreporter.write_line(f"NOT TESTED: {reason}", yellow=True)
+    said = [report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)]
+    for line in not_tested(said):
+        terminalreporter.write_line(line, yellow=True)

@@ -4,10 +4,16 @@ With CI set in the environment nothing may be skipped: what is missing there is 
 """
 
 import os
+import textwrap
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NoReturn
 
 import pytest
+
+LINE = 160
+"""Characters of a line that says what was not tested."""
 
 
 class Reason(StrEnum):
@@ -26,3 +32,32 @@ def skip(reason: Reason, detail: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(f"{reason}: {detail}", pytrace=False)
     pytest.skip(f"{reason}: {detail}")
+
+
+def not_tested(skips: Iterable[str]) -> list[str]:
+    """A line for each reason, with the number of tests and what was said most often.
+
+    Args:
+        skips: what pytest says of each test that was skipped. What is not of the list gets a line, too.
+    """
+    details: dict[tuple[str, str], Counter[str]] = {}
+    for text in skips:
+        said = text.removeprefix("Skipped: ")
+        found = next((reason for reason in Reason if said.startswith(reason)), None)
+        named, detail = (
+            ("UNKNOWN", "for no known reason") if found is None else (found.name, found.value),
+            said if found is None else said.removeprefix(f"{found}: "),
+        )
+        details.setdefault(named, Counter())[detail] += 1
+    return [
+        textwrap.shorten(
+            f"NOT TESTED: {name}: {_tests(counted.total())}: {words}: {counted.most_common(1)[0][0]}",
+            LINE,
+            placeholder=" ...",
+        )
+        for (name, words), counted in sorted(details.items())
+    ]
+
+
+def _tests(count: int) -> str:
+    return f"{count} test{'' if count == 1 else 's'}"

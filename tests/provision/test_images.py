@@ -47,7 +47,9 @@ def start(image: str) -> Iterator[Start]:
 
 
 @pytest.fixture
-def volume() -> Iterator[str]:
+def volume(image: str) -> Iterator[str]:
+    """A volume of the engine that has `image`: where there is none, nothing is created."""
+    assert image
     name = docker("volume", "create")
     yield name
     docker("volume", "rm", name)
