@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from harness import provision
-from harness.engines.server import Server
+from harness.engines.server import Origin, Server
 from harness.errors import EngineUnavailable
+from harness.provision import compose, dsn
 from harness.words import Dialect
 from tests.reasons import Reason, not_tested, skip
 
@@ -78,9 +79,20 @@ MOST_PROCESSES = 8
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """What `-n auto` of `make test` is: a process for each core that this one may use."""
+    """What `-n auto` of `make test` is: a process for each core that this one may use.
+
+    One alone where servers run already: tests load and drop the same databases and change settings.
+    """
+    if any(map(_runs_already, provision.SERVED)):
+        return 0
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(usable, MOST_PROCESSES)
+
+
+def _runs_already(dialect: Dialect) -> bool:
+    allowed = provision._allowed()
+    is_named = Origin.DSN in allowed and bool(os.environ.get(dsn.variable(dialect)))
+    return is_named or (Origin.COMPOSE in allowed and compose.running(dialect) is not None)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
