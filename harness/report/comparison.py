@@ -115,20 +115,27 @@ def _table(changes: Sequence[Change]) -> Table:
     for level in Difficulty:
         table.add_column(f"{_HEADS[2]}\n{level}", justify="right", no_wrap=True, style="dim")
     for change in changes:
-        test = change.mcnemar
-        by_level = (_signed(change.differences[level]) for level in Difficulty)
+        test, shown = change.mcnemar, printed(change)
         table.add_row(
             METRICS[change.metric].title,
-            figure(change.a[TOTAL]),
-            figure(change.b[TOTAL]),
-            _signed(change.total),
-            f"{change.interval[0]:+.1f} to {change.interval[1]:+.1f}" if change.interval else "-",
-            _probability(change.p),
+            *(shown[name] for name in ("a", "b", "total", "interval", "p")),
             *((str(test.only_first), str(test.only_second)) if test else ("", "")),
-            *by_level,
+            *shown["levels"].values(),
             style="bold" if change.is_proven else "",
         )
     return table
+
+
+def printed(change: Change) -> dict[str, Any]:
+    """The figures of one metric as they are read, on a terminal and in a page: rounded once."""
+    return {
+        "a": figure(change.a[TOTAL]),
+        "b": figure(change.b[TOTAL]),
+        "total": _signed(change.total),
+        "interval": f"{change.interval[0]:+.1f} to {change.interval[1]:+.1f}" if change.interval else "-",
+        "p": _probability(change.p),
+        "levels": {str(level): _signed(change.differences[level]) for level in Difficulty},
+    }
 
 
 def _flips(flips: Sequence[Flip], most: int | None) -> Iterator[str]:

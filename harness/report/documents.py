@@ -1,6 +1,7 @@
 """What the tables of a run are made of: its results, its metrics, and what has to be known of it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from harness.errors import BadInput
 from harness.figures.constructs import constructs
@@ -49,13 +50,18 @@ def facts(run: Run) -> list[str]:
     ]
     limits = manifest.get("limits")
     seconds = limits.get("seconds") if isinstance(limits, dict) else None
-    left_out = manifest.get("left_out")
     asked = ", ".join(f"{name} {manifest.get(name)}" for name in ("profile", "extract"))
     return [
         f"{manifest.get('set')}: {manifest.get('questions')} questions, {asked}, limit {seconds} s",
         *([f"Engines: {'; '.join(versions)}"] if versions else []),
-        *(f"Left out: {line}" for line in (left_out if isinstance(left_out, list) else ())),
+        *cautions(manifest),
     ]
+
+
+def cautions(manifest: Mapping[str, Any]) -> list[str]:
+    """What has to be known wherever figures of a run stand: which engines are not in them."""
+    left_out = manifest.get("left_out")
+    return [f"Left out: {line}" for line in (left_out if isinstance(left_out, list) else ())]
 
 
 def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequence[By]) -> list[Grid]:

@@ -113,7 +113,8 @@ class Pairs:
         place = len(self._core["outcome"])
         self._add_core(result)
         for name, column in self._scores.items():
-            column.append(short(result.scores.get(name)))
+            score = result.scores.get(name)
+            column.append(score if score is not None and math.isfinite(score) else None)
         translated = preview.gold_sql if preview else None
         values: tuple[Any, ...] = (
             self._texts.of(translated if translated is not None else self.questions.gold(result)),

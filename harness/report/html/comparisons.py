@@ -10,12 +10,11 @@ from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
 from harness.preview import Preview
-from harness.report.comparison import Comparison, Side
+from harness.report.comparison import Comparison, Side, printed
 from harness.report.html.columns import Pairs, Places, Questions
 from harness.report.html.page import Table, write_page
 from harness.report.tables import figure
 from harness.runs.reading import Key
-from harness.words import Difficulty
 
 
 @dataclass(frozen=True)
@@ -101,13 +100,10 @@ def _comparison(one: Comparison) -> dict[str, Any]:
         "metrics": [
             {
                 "metric": change.metric,
-                "a": change.a[TOTAL],
-                "b": change.b[TOTAL],
                 "total": change.total,
-                "levels": {level: change.differences[level] for level in map(str, Difficulty)},
                 "interval": change.interval and list(change.interval),
-                "p": change.p,
                 "is_proven": change.is_proven,
+                "printed": printed(change),
                 "mcnemar": change.to_json()["mcnemar"],
             }
             for change in found.changes

@@ -10,8 +10,11 @@ from harness.figures.summary import TOTAL, Score, summarize
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview
-from harness.report.html.columns import Pairs, Places, Questions, short
+from harness.report.documents import cautions
+from harness.report.grids import Kind
+from harness.report.html.columns import Pairs, Places, Questions
 from harness.report.html.page import Table, write_page
+from harness.report.spelling import spelled, spelled_range
 from harness.report.tables import NAMES, figure
 from harness.runs.reading import Key, Run
 from harness.words import Dialect
@@ -98,8 +101,12 @@ def _score(score: Score, predictors: Sequence[str]) -> dict[str, Any]:
         "dialect": list(Dialect).index(score.dialect),
         "questions": score.questions,
         "metrics": score.metrics,
-        "intervals": {
-            name: interval and list(map(short, interval)) for name, interval in score.intervals.items()
+        "intervals": {name: interval and list(interval) for name, interval in score.intervals.items()},
+        # Numbers are drawn, texts are read: a page that rounded would not always round as the tables do.
+        "printed": {
+            name: {level: spelled(value, Kind.PERCENT) for level, value in levels.items()}
+            | {"interval": spelled_range(score.intervals[name])}
+            for name, levels in score.metrics.items()
         },
         "outcomes": [score.outcomes.get(outcome, 0) for outcome in Outcome],
         "error_classes": list(error_classes(score.results).values()),
@@ -137,7 +144,4 @@ def _notes(run: Run, scores: Sequence[Score]) -> list[str]:
         notes.append(
             f"Gold failed for {len(golds):,} questions on some engine; they count 0 for everybody there."
         )
-    left_out = run.manifest.get("left_out")
-    if isinstance(left_out, Mapping):
-        notes += [f"{dialect} was not scored: {reason}" for dialect, reason in left_out.items()]
-    return notes
+    return [*cautions(run.manifest), *notes]

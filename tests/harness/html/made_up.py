@@ -1,16 +1,20 @@
-"""Runs that the tests make up: of every outcome, of any size, and with texts that mean harm."""
+"""Runs that the tests make up: of every outcome, of any size, and with texts that mean harm.
+
+Their manifests are a real run's.
+"""
 
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.benchmark import Question
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.preview import Preview, preview
 from harness.runs.reading import Key, Run, key_of
 from harness.words import Dialect, Difficulty
+from tests.harness.real_runs import recorded
 
 HOSTILE = (
     "</script><script>document.title='owned'</script>",
@@ -100,13 +104,14 @@ def made(predictors: int = 3, questions: int = 12, seed: int = 1, noise: int = 0
                     found = replace(found, sql=None, prediction_seconds=None, gold_seconds=None)
                 results.append(found)
                 previews[key_of(found)] = _preview(outcome, one.question_id, chance)
+    there = recorded()
     manifest = {
+        **there,
         "run_id": "20260102T030405Z-abcdef",
         "started": "2026-01-02T03:04:05+00:00",
-        "set": "sample",
-        "profile": "official",
         "metrics": ["ex", "soft_f1"],
-        "engines": {dialect: {"version": "1.2.3", "settings": {}} for dialect in Dialect},
+        "engines": dict.fromkeys(Dialect, there["engines"]["sqlite"]),
+        "left_out": [],
     }
     return Made(Run(Path("run"), manifest, results), {one.key: one for one in asked}, previews)
 
@@ -139,12 +144,21 @@ def hostile() -> Made:
                 results.append(found)
                 previews[key_of(found)] = preview(list(_rows(texts)), list(_rows(texts)))
     manifest = {
+        **_spoilt(recorded(), texts),
         "run_id": HOSTILE[0],
         "set": HOSTILE[1],
         "metrics": ["ex"],
-        "left_out": {HOSTILE[0]: HOSTILE[1]},
     }
     return Made(Run(Path("run"), manifest, results), questions, previews)
+
+
+def _spoilt(value: Any, texts: Iterator[str]) -> Any:
+    """The same shape with another text wherever there was one."""
+    if isinstance(value, dict):
+        return {name: _spoilt(part, texts) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_spoilt(part, texts) for part in value]
+    return next(texts) if isinstance(value, str) else value
 
 
 def _rows(texts: Iterator[str]) -> Iterator[tuple[object, ...]]:

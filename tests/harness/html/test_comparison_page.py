@@ -18,6 +18,7 @@ from harness.words import Dialect
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, question, result
 from tests.harness.html.test_looks import violations
+from tests.harness.real_runs import recorded
 from tests.test_project import ROOT, commands
 
 QUESTIONS = [question(number) for number in range(1, 13)]
@@ -40,9 +41,8 @@ def sides(text: str = "SELECT 1") -> tuple[list[PairResult], list[PairResult]]:
 
 
 def write(parent: Path, name: str, results: list[PairResult]) -> Path:
-    with RunFolder(
-        parent, {"set": "sample", "metrics": ["ex", "soft_f1"]}, ["ex", "soft_f1"], QUESTIONS
-    ) as folder:
+    manifest = {**recorded(), "metrics": ["ex", "soft_f1"]}
+    with RunFolder(parent, manifest, ["ex", "soft_f1"], QUESTIONS) as folder:
         for one in results:
             folder.add(one)
         folder.finish()

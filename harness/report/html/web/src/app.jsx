@@ -1,11 +1,11 @@
 // The frame around every view: where one is, the theme, and what keys do everywhere.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Comparisons, Flip } from "./comparison.jsx";
-import { select } from "./filters.js";
+import { select, selectFlips } from "./filters.js";
 import { Overview } from "./overview.jsx";
 import { Pair } from "./pair.jsx";
 import { Pairs } from "./pairs.jsx";
-import { go, link, useRoute } from "./route.js";
+import { go, goNow, link, useRoute } from "./route.js";
 import { Run } from "./run.jsx";
 import { visible } from "./words.js";
 
@@ -104,11 +104,12 @@ export function App({ data: core, load }) {
   const [theme, setTheme] = useTheme();
   const [cursor, setCursor] = useState(-1);
   const help = useRef();
+  const isAwaited = useRef(false);
   const { view, parts, params } = route;
   const isRun = data.kind === "run";
   const filters = JSON.stringify(params);
   // Texts are only searched when there is something to search for.
-  const listed = useMemo(() => (isRun ? select(data, params) : data.flips.map((_, place) => place)), [core, filters, params.q ? details : null]);
+  const listed = useMemo(() => (isRun ? select(data, params) : selectFlips(data, params.q)), [core, filters, params.q ? details : null]);
   const opened = useMemo(() => {
     if (view === "pair") return data.find(parts);
     return view === "flip" ? Number(parts[0]) : -1;
@@ -125,12 +126,13 @@ export function App({ data: core, load }) {
     if (isOpen) go(address(next));
   };
   const isList = view === (isRun ? "pairs" : "overview");
-  const home = isRun ? link("pairs", [], params) : link("overview");
+  const home = link(isRun ? "pairs" : "overview", [], params);
   useKeys((key, event) => {
     if (key === "?") help.current.showModal();
     else if (key === "/") {
-      if (isRun && !isList) go(link("pairs", [], params));
-      setTimeout(() => document.getElementById("search")?.focus(), 30);
+      isAwaited.current = !isList;
+      if (isList) document.getElementById("search")?.focus();
+      else goNow(home);
     } else if ((key === "j" || key === "k") && (isList || isOpen)) step(key === "j" ? 1 : -1);
     else if (key === "Enter" && isList && cursor >= 0 && !event.target.closest("a, button, summary")) go(address(cursor));
     else if (key === "Escape" && isOpen) {
@@ -154,7 +156,7 @@ export function App({ data: core, load }) {
 
   const tabs = isRun ? { overview: "Overview", pairs: "Pairs", run: "Run" } : { overview: "Comparison", run: "Runs" };
   const shown = view === "pair" ? "pairs" : view === "flip" ? "overview" : view;
-  const common = { data, params, listed, cursor: at, setCursor, address };
+  const common = { data, params, listed, cursor: at, setCursor, address, isAwaited };
   return (
     <>
       <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>

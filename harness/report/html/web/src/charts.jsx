@@ -3,7 +3,7 @@ import { scaleLinear } from "d3-scale";
 import { bisectRight, max } from "d3-array";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Shape } from "./badge.jsx";
-import { ENGINES, percent, visible } from "./words.js";
+import { ENGINES, visible } from "./words.js";
 
 function useWidth(otherwise) {
   const ref = useRef();
@@ -77,18 +77,19 @@ export function Dots({ rows, label, unit = "%", joined = false }) {
   );
 }
 
-export const engineMark = (engine, value, interval, name) => ({
+// `printed` has the figures as the tables print them.
+export const engineMark = (engine, value, interval, name, printed) => ({
   value,
   low: interval?.[0],
   high: interval?.[1],
-  title: `${name}, ${ENGINES[engine]}: ${percent(value, 2)}${interval ? ` (${percent(interval[0])} to ${percent(interval[1])})` : ""}`,
+  title: `${name}, ${ENGINES[engine]}: ${printed.value}${interval ? ` (${printed.interval})` : ""}`,
   drawing: <Shape engine={engine} />,
 });
 
-export const levelMark = (level, place, value, name) => ({
+export const levelMark = (level, place, value, name, printed) => ({
   value,
   lane: place,
-  title: `${name}, ${level}: ${percent(value, 2)}`,
+  title: `${name}, ${level}: ${printed}`,
   drawing: (
     <g class={`level level-${place}`}>
       <circle r="7.5" />

@@ -3,17 +3,12 @@ import { useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
 import { List, useNarrow } from "./list.jsx";
 import { Question } from "./pair.jsx";
-import { link } from "./route.js";
+import { change, link } from "./route.js";
+import { Search } from "./search.jsx";
 import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
-import { ENGINES, count, percent, plural, visible } from "./words.js";
+import { ENGINES, count, plural, visible } from "./words.js";
 
-const signed = (value, digits = 2) => {
-  if (value == null) return "–";
-  const text = Math.abs(value).toFixed(digits);
-  if (Number(text) === 0) return text;
-  return `${value < 0 ? "−" : "+"}${text}`;
-};
-const probability = (p) => (p < 0.001 ? "<0.001" : p.toFixed(3));
+const signed = (whole) => (whole === 0 ? "0" : `${whole < 0 ? "−" : "+"}${Math.abs(whole)}`);
 
 const sideName = (side) => `${visible(side.predictor)} on ${ENGINES[side.dialect] ?? side.dialect}`;
 const nameOf = (comparison) => {
@@ -52,18 +47,18 @@ function Totals({ data, comparison }) {
           {changes.map((change) => (
             <tr class={change.is_proven ? "proven" : ""}>
               <th scope="row">{data.metrics[change.metric]}</th>
-              <td>{percent(change.a, 2)}</td>
-              <td>{percent(change.b, 2)}</td>
-              <td>{signed(change.total)}</td>
-              <td class="interval">{change.interval ? `${signed(change.interval[0], 1)} to ${signed(change.interval[1], 1)}` : "–"}</td>
+              <td>{change.printed.a}</td>
+              <td>{change.printed.b}</td>
+              <td>{change.printed.total}</td>
+              <td class="interval">{change.printed.interval}</td>
               <td>
                 <Change change={change} most={most} />
               </td>
-              <td>{probability(change.p)}{change.is_proven && <span class="hidden"> below 0.05</span>}</td>
+              <td>{change.printed.p}{change.is_proven && <span class="hidden"> below 0.05</span>}</td>
               <td>{change.mcnemar?.only_a ?? ""}</td>
               <td>{change.mcnemar?.only_b ?? ""}</td>
               {data.difficulties.map((level) => (
-                <td>{signed(change.levels[level])}</td>
+                <td>{change.printed.levels[level]}</td>
               ))}
             </tr>
           ))}
@@ -125,7 +120,7 @@ function Outcomes({ data, comparison }) {
                 </th>
                 <td>{a[outcome]}</td>
                 <td>{b[outcome]}</td>
-                <td>{signed(b[outcome] - a[outcome], 0)}</td>
+                <td>{signed(b[outcome] - a[outcome])}</td>
               </tr>
             ))}
         </tbody>
@@ -134,7 +129,7 @@ function Outcomes({ data, comparison }) {
   );
 }
 
-export function Comparisons({ data, listed, cursor, setCursor, address }) {
+export function Comparisons({ data, params, listed, cursor, setCursor, address, isAwaited }) {
   const isNarrow = useNarrow();
   const tests = data.comparisons.reduce((sum, each) => sum + each.metrics.length, 0);
   const head = (
@@ -203,9 +198,26 @@ export function Comparisons({ data, listed, cursor, setCursor, address }) {
       <section>
         <h2>{plural(data.flips.length, "question")} flipped</h2>
         {data.flips.length > 0 ? (
-          <div class={data.comparisons.length > 1 ? "flips" : "flips single"}>
-            <List items={listed} cursor={cursor} height={isNarrow ? 82 : 38} label="Questions that flipped" head={head} row={row} />
-          </div>
+          <>
+            <form class="filters" role="search" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
+              <Search label="Search questions, SQL and errors of both sides" hint="Search questions, SQL, errors" change={(value) => change("q", value)} isAwaited={isAwaited} />
+              {params.q && (
+                <a class="clear" href={link("overview")}>
+                  Clear
+                </a>
+              )}
+              <p class="found" role="status">
+                {params.q ? `${count(listed.length)} of ${plural(data.flips.length, "question")}` : plural(data.flips.length, "question")}
+              </p>
+            </form>
+            {listed.length > 0 ? (
+              <div class={data.comparisons.length > 1 ? "flips" : "flips single"}>
+                <List items={listed} cursor={cursor} height={isNarrow ? 82 : 38} label="Questions that flipped" head={head} row={row} />
+              </div>
+            ) : (
+              <p>No question is like that.</p>
+            )}
+          </>
         ) : (
           <p>No question is right on one side and wrong on the other.</p>
         )}
@@ -214,7 +226,7 @@ export function Comparisons({ data, listed, cursor, setCursor, address }) {
   );
 }
 
-export function Flip({ data, listed, flip, step }) {
+export function Flip({ data, params, listed, flip, step }) {
   const [isFormatted, setFormatted] = useState(true);
   const found = data.flips[flip];
   if (!found)
@@ -227,21 +239,22 @@ export function Flip({ data, listed, flip, step }) {
       </div>
     );
   const { pairs, details } = data;
+  const place = listed.indexOf(flip);
   const comparison = data.comparisons[found.comparison];
   const dialects = { a: comparison.a.dialect, b: comparison.b.dialect };
   const golds = details && [details.gold[found.a], details.gold[found.b]];
   return (
     <article class="page">
       <nav class="steps" aria-label="Flipped questions">
-        <a href={link("overview")}>← Comparison</a>
+        <a href={link("overview", [], params)}>← Comparison</a>
         <span>
-          <button class="plain" disabled={flip === 0} onClick={() => step(-1)} title="Previous (k)">
+          <button class="plain" disabled={place <= 0} onClick={() => step(-1)} title="Previous (k)">
             Previous
           </button>
-          <button class="plain" disabled={flip === listed.length - 1} onClick={() => step(1)} title="Next (j)">
+          <button class="plain" disabled={place === listed.length - 1} onClick={() => step(1)} title="Next (j)">
             Next
           </button>
-          <span class="note">{`${flip + 1} of ${listed.length}`}</span>
+          <span class="note">{place < 0 ? "not in the list" : `${count(place + 1)} of ${count(listed.length)}`}</span>
         </span>
       </nav>
       <Question data={data} question={pairs.question[found.a]} />

@@ -74,9 +74,17 @@ function containing(data, word) {
     (details !== null && (texts[details.sql[pair]] || texts[details.error[pair]] || texts[details.gold[pair]]));
 }
 
+const wordsOf = (text) => (text ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+
+// The flipped questions of a comparison of which one side has every word.
+export function selectFlips(data, text) {
+  const tests = wordsOf(text).map((word) => containing(data, word));
+  const places = data.flips.map((_, place) => place);
+  return places.filter((place) => [data.flips[place].a, data.flips[place].b].some((pair) => tests.every((test) => test(pair))));
+}
+
 export function select(data, params) {
-  const tests = exactly(data, params);
-  for (const word of (params.q ?? "").toLowerCase().split(/\s+/)) if (word) tests.push(containing(data, word));
+  const tests = [...exactly(data, params), ...wordsOf(params.q).map((word) => containing(data, word))];
   const found = [];
   for (let pair = 0; pair < data.count; pair++) if (tests.every((test) => test(pair))) found.push(pair);
   const name = (params.sort ?? "").replace(/^-/, "");

@@ -65,20 +65,20 @@ function Scores({ data, metric, engines }) {
               {engines.map((engine) => {
                 const score = data.scores.find((each) => each.predictor === predictor && each.dialect === engine);
                 const figures = score?.metrics[metric] ?? {};
-                const interval = score?.intervals[metric];
+                const printed = score?.printed[metric] ?? {};
                 return [
                   ...levels.map((level, place) => (
                     <td class={place ? "" : "group"}>
                       {level === "total" && figures.total != null ? (
                         <a class={figures.total === best[engine] ? "best" : ""} href={link("pairs", [], { predictor: name, engine: data.dialects[engine] })}>
-                          {percent(figures.total, 2)}
+                          {printed.total}
                         </a>
                       ) : (
-                        percent(figures[level])
+                        printed[level] ?? "–"
                       )}
                     </td>
                   )),
-                  <td class="interval">{interval ? `${percent(interval[0])}–${percent(interval[1])}` : "–"}</td>,
+                  <td class="interval">{printed.interval ?? "–"}</td>,
                 ];
               })}
             </tr>
@@ -412,7 +412,10 @@ export function Overview({ data }) {
                 marks: engines
                   .map((engine) => [engine, scored(predictor, engine)])
                   .filter(([, score]) => score?.metrics[metric]?.total != null)
-                  .map(([engine, score]) => engineMark(data.dialects[engine], score.metrics[metric].total, score.intervals[metric], visible(name))),
+                  .map(([engine, score]) => engineMark(data.dialects[engine], score.metrics[metric].total, score.intervals[metric], visible(name), {
+                      value: score.printed[metric].total,
+                      interval: score.printed[metric].interval,
+                    })),
               }))}
             />
           </figure>
@@ -437,9 +440,9 @@ export function Overview({ data }) {
                     .map((name, predictor) => ({
                       name,
                       marks: data.difficulties
-                        .map((level, place) => [level, place, scored(predictor, engine)?.metrics[metric]?.[level]])
-                        .filter(([, , value]) => value != null)
-                        .map(([level, place, value]) => levelMark(level, place, value, visible(name))),
+                        .map((level, place) => [level, place, scored(predictor, engine)])
+                        .filter(([level, , score]) => score?.metrics[metric]?.[level] != null)
+                        .map(([level, place, score]) => levelMark(level, place, score.metrics[metric][level], visible(name), score.printed[metric][level])),
                     }))
                     .filter((row) => row.marks.length)}
                 />

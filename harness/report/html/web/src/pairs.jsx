@@ -1,9 +1,9 @@
 // Every pair, filtered and sorted; what is chosen is in the address.
-import { useEffect, useRef, useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
 import { FILTERS } from "./filters.js";
 import { List, useNarrow } from "./list.jsx";
-import { link, replace } from "./route.js";
+import { change, link } from "./route.js";
+import { Search } from "./search.jsx";
 import { ENGINES, count, ratio, seconds, visible, words } from "./words.js";
 
 const COLUMNS = [
@@ -37,26 +37,8 @@ function choices(data) {
 
 const TITLES = { predictor: "Predictor", engine: "Engine", outcome: "Outcome", class: "Error class", db: "Database", difficulty: "Difficulty", agree: "Engines" };
 
-function Search({ value, change }) {
-  const [text, set] = useState(value);
-  const timer = useRef();
-  useEffect(() => set(value), [value]);
-  const typed = (next) => {
-    set(next);
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => change(next), 120);
-  };
-  return (
-    <label class="search">
-      <span class="hidden">Search questions, SQL and errors</span>
-      <input id="search" type="search" value={text} placeholder="Search questions, SQL, errors   /" onInput={(event) => typed(event.target.value)} />
-    </label>
-  );
-}
-
-export function Pairs({ data, params, listed, cursor, setCursor, address }) {
+export function Pairs({ data, params, listed, cursor, setCursor, address, isAwaited }) {
   const isNarrow = useNarrow();
-  const change = (name, value) => replace(link("pairs", [], { ...params, [name]: value }));
   const isFiltered = FILTERS.some((name) => params[name]);
   const sort = params.sort ?? "question";
   const { pairs, questions } = data;
@@ -112,7 +94,7 @@ export function Pairs({ data, params, listed, cursor, setCursor, address }) {
     <div class="pairs">
       <h1 class="hidden">Pairs</h1>
       <form class="filters" role="search" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
-        <Search value={params.q ?? ""} change={(value) => change("q", value)} />
+        <Search label="Search questions, SQL and errors" hint="Search questions, SQL, errors" change={(value) => change("q", value)} isAwaited={isAwaited} />
         {Object.entries(options).map(([name, all]) =>
           all.length > 1 || params[name] ? (
             <span class={params[name] ? "set" : ""}>

@@ -28,9 +28,20 @@ export const go = (address) => {
   location.hash = address;
 };
 
-export const replace = (address) => {
-  history.replaceState(null, "", address);
+const announced = (enter) => (address) => {
+  enter.call(history, null, "", address);
   dispatchEvent(new HashChangeEvent("hashchange"));
+};
+
+const replace = announced(history.replaceState);
+
+// As `go`, but before the next key is pressed.
+export const goNow = announced(history.pushState);
+
+// One parameter of the address as it is now, which may be another than the one that was drawn last.
+export const change = (name, value) => {
+  const { view, parts, params } = parse(location.hash);
+  replace(link(view, parts, { ...params, [name]: value }));
 };
 
 export function useRoute() {
