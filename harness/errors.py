@@ -33,6 +33,30 @@ class EngineUnavailable(HarnessError):
     exit_code = 3
 
 
+def brief(value: object, most: int = 80) -> str:
+    """A value as a message quotes it: cut, if it is long, with its length."""
+    try:
+        text = str(value)
+    except ValueError:  # https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
+        return "a number of thousands of digits"
+    return text if len(text) <= most else f"{text[:most]}... ({len(text):,} characters)"
+
+
+def within(name: str, value: float | None, least: float, most: float, unit: str = "") -> None:
+    """Refuse a number outside of a range, or what is no number; None is what was not given.
+
+    Raises:
+        BadInput: it is; the message calls it `name`.
+    """
+    if value is not None and not (_is_number(value) and least <= value <= most):
+        allowed = f"has to be between {least:,} and {most:,}{unit and ' '}{unit}"
+        raise BadInput(f"{name} {brief(value)}: {allowed}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def command(name: str, *switches: str, **options: str) -> str:
     """A command for a message, as the user can type it in the working folder.
 

@@ -5,13 +5,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import BadInput
+from harness.errors import BadInput, within
 from harness.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
 from harness.predictions import Extract
 from harness.words import Dialect, Profile
 
 MOST_WORKERS = 64
+MOST_QUESTIONS = 1_000_000
+LEAST_SECONDS = 0.001
+"""Engines count milliseconds, and 0 means no limit to them."""
+MOST_SECONDS = 86_400
+"""A day."""
 
 AUTO = "auto"
 """Every dialect that has prediction files and an engine that is up."""
@@ -89,8 +94,22 @@ class Request:
         return self.workers or os.cpu_count() or 1
 
 
-def check(request: Request) -> None:
+def check_seconds(name: str, seconds: float) -> None:
+    """Refuse a limit of time that an engine could not keep: no number, next to nothing, or days.
+
+    Raises:
+        BadInput: it is; the message calls it `name`.
+    """
+    within(name, seconds, LEAST_SECONDS, MOST_SECONDS, "seconds")
+
+
+def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -> None:
     """Refuse what no run could do.
+
+    Args:
+        request: what is asked for.
+        timeout: how the command calls the option behind `seconds`.
+        out: how it calls the one behind `out`.
 
     Raises:
         BadInput: an option is wrong by itself or beside another.
@@ -101,15 +120,12 @@ def check(request: Request) -> None:
         raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")
     if request.variants is not None and not wanted:
         raise BadInput(f"--variants {request.variants}: is for test-suite accuracy; add ts to --metrics")
-    if request.workers is not None and not 1 <= request.workers <= MOST_WORKERS:
-        raise BadInput(f"--workers {request.workers}: has to be between 1 and {MOST_WORKERS}")
-    if request.limit is not None and request.limit < 1:
-        raise BadInput(f"--limit {request.limit}: has to be 1 or more questions")
-    if not request.seconds > 0:
-        raise BadInput(f"--timeout {request.seconds:g}: has to be more than 0 seconds")
+    within("--workers", request.workers, 1, MOST_WORKERS, "processes")
+    within("--limit", request.limit, 1, MOST_QUESTIONS, "questions")
+    check_seconds(timeout, request.seconds)
     try:
         request.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(
-            f"--out {request.out}: cannot hold run folders ({error.strerror}); choose another folder"
+            f"{out} {request.out}: cannot hold run folders ({error.strerror}); choose another folder"
         ) from error

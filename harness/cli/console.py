@@ -1,5 +1,6 @@
 """What all commands share: the application, where messages go, and options that mean the same everywhere."""
 
+import inspect
 from collections.abc import Mapping
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -22,6 +23,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    # As wide as the terminal, without a limit of typer's own.
+    context_settings={"max_content_width": 1000},
 )
 # Without emoji: a name between colons is not to become a picture.
 messages = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
@@ -44,6 +47,13 @@ Resumed = Annotated[
 UsesCache = Annotated[
     bool, typer.Option("--cache/--no-cache", help="Use and keep what is known from earlier runs.")
 ]
+
+
+def described(application: typer.Typer) -> None:
+    """Have the list of commands show the whole first sentence of each, which typer would cut."""
+    for command in application.registered_commands:
+        lines = inspect.getdoc(command.callback) or ""
+        command.short_help = lines.partition("\n")[0].rstrip(".")
 
 
 def say(line: str) -> None:

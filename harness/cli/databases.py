@@ -11,10 +11,10 @@ from harness.benchmark import QuestionSet
 from harness.cli.console import Dialects, SetName, app, messages, say, servers_up
 from harness.engines.namespace import Database
 from harness.engines.server import Server
-from harness.errors import BadInput
+from harness.errors import BadInput, within
 from harness.readers.question_sets import load_set
 from harness.report.loading import loading_bar, loading_lines
-from harness.request import AUTO
+from harness.request import AUTO, MOST_WORKERS
 from harness.words import Dialect, Profile
 from loaders import load as loading
 
@@ -87,7 +87,8 @@ def load(  # noqa: PLR0913 - one parameter an option
         typer.Option("--escape", help="Load what a server can't hold escaped, instead of stopping."),
     ] = False,
     jobs: Annotated[
-        int | None, typer.Option(help="Tables loaded at once. Default: one a core, up to 8.", min=1)
+        int | None,
+        typer.Option(help="Tables loaded at once. Default: one a core, up to 8."),
     ] = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Then compare every value with the files; 1 if any differs.")
@@ -97,6 +98,7 @@ def load(  # noqa: PLR0913 - one parameter an option
     ] = None,
 ) -> None:
     """Load a question set's databases into the servers that are up."""
+    within("--jobs", jobs, 1, MOST_WORKERS, "tables")
     questions = load_set(set_name)
     if dump is not None:
         if force or no_indexes or escape or verify or jobs is not None:
@@ -170,13 +172,14 @@ def twins(  # noqa: PLR0913 - one parameter an option
     scale: Annotated[float, typer.Option(help="Of the real row counts.")] = 0.02,
     seed: Annotated[int, typer.Option(help="Another seed, other rows.")] = 1,
     db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes. Default: one a core.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Processes. Default: one a core.")] = None,
 ) -> None:
     """Make synthetic databases: the same tables, other rows, and an answer to every gold."""
     # sqlglot is slow to import, and few other commands need it.
     from loaders.twins.making import made_lines, make  # noqa: PLC0415
     from loaders.twins.sources import of_files, of_set  # noqa: PLC0415
 
+    within("--workers", workers, 1, MOST_WORKERS, "processes")
     if set_name is not None and questions is None:
         sources = of_set(load_set(set_name), schema, db or ())
     elif set_name is None and schema is not None and questions is not None:

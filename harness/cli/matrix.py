@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from harness.cli.console import Dialects, app, say
-from harness.errors import BadInput
-from harness.request import ALL, parse_dialects
+from harness.errors import BadInput, within
+from harness.request import ALL, MOST_QUESTIONS, parse_dialects
 from harness.versions import matrix_json
 from harness.words import Dialect
 
@@ -22,7 +22,7 @@ def matrix(
             "--set", help="Question set (repeatable). Default: sample, and mini_dev if it is there."
         ),
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions of each.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first N questions of each.")] = None,
     out: Annotated[Path, typer.Option(help="Parent of the folders with the reports.")] = Path("results"),
     as_json: Annotated[
         bool, typer.Option("--json", help="Run nothing: print the versions and sets that CI covers.")
@@ -40,6 +40,7 @@ def matrix(
     if as_json:
         typer.echo(matrix_json())
         return
+    within("--limit", limit, 1, MOST_QUESTIONS, "questions")
     dialects = parse_dialects(dialect) or list(Dialect)
     if dialects == [Dialect.SQLITE]:
         raise BadInput("--dialect sqlite: SQLite is the reference; name mysql, postgresql or all")

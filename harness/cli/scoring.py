@@ -24,14 +24,22 @@ from harness.cli.console import (
 from harness.compare import CompareRequest, parse_thresholds
 from harness.compare import compare as compare_runs
 from harness.drivers import run_directly, run_with_pytest
-from harness.errors import BadInput
+from harness.errors import within
 from harness.execution import Limits
 from harness.known.store import Store, allowed_bytes, default_path
 from harness.plan import prepare
 from harness.predictions import Extract
 from harness.report.cache import cache_lines, cleared_lines
 from harness.report.loading import loading_bar
-from harness.request import AUTO, Request, parse_dialects, parse_metrics
+from harness.request import (
+    AUTO,
+    MOST_QUESTIONS,
+    MOST_WORKERS,
+    Request,
+    check_seconds,
+    parse_dialects,
+    parse_metrics,
+)
 from harness.words import Profile
 
 _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
@@ -127,8 +135,8 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     profile: Annotated[
         Profile | None, typer.Option(help="Default: faithful; official with --gold dataset.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Threads. Default: one a core.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N questions.")] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
     out: Annotated[Path, typer.Option(help="Parent of the folder with the report.")] = Path("results"),
     update: Annotated[
@@ -140,8 +148,9 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     from dialects.coverage import Origin  # noqa: PLC0415
     from harness.coverage import CoverageRequest, measure, print_measured  # noqa: PLC0415
 
-    if not timeout > 0:
-        raise BadInput(f"--timeout {timeout:g}: has to be more than 0 seconds")
+    within("--workers", workers, 1, MOST_WORKERS, "threads")
+    within("--limit", limit, 1, MOST_QUESTIONS, "questions")
+    check_seconds("--timeout", timeout)
     optional: dict[str, Any] = {} if workers is None else {"workers": workers}
     request = CoverageRequest(
         set_name=set_name,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.benchmark import QuestionSet
-from harness.errors import BadInput
+from harness.errors import BadInput, within
 from harness.plan import Equipped, equip
 from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import Method, Problem, PromptTooLong
@@ -23,6 +23,7 @@ from harness.words import Dialect
 from loaders.load import Progress
 
 MOST_SAMPLES = 100
+_MOST_CORRECTIONS = 100
 
 Say = Callable[[str], None]
 
@@ -90,11 +91,9 @@ def check(asked: PredictRequest) -> Wanted:
     Raises:
         BadInput: an option, the set, the method or its templates are wrong.
     """
-    if not 1 <= asked.samples <= MOST_SAMPLES:
-        raise BadInput(f"--samples {asked.samples}: has to be between 1 and {MOST_SAMPLES}")
-    if asked.corrections < 0:
-        raise BadInput(f"--corrections {asked.corrections}: has to be 0 or more rounds")
-    check_request(asked.request)
+    within("--samples", asked.samples, 1, MOST_SAMPLES)
+    within("--corrections", asked.corrections, 0, _MOST_CORRECTIONS, "rounds")
+    check_request(asked.request, timeout="--sql-timeout", out="--results")
     tokens = token_counter(asked.tokens)
     method = make_method(asked.method, asked.options, tokens)
     whole = load_set(asked.request.set_name, asked.request.bird_home)

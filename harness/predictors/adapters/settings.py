@@ -1,15 +1,29 @@
 """What can be set of a predictor, checked before anything is asked."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from harness.errors import BadInput
+from harness.errors import BadInput, within
 
 _OWN_FIELDS = frozenset({"model", "messages", "input", "stream", "n", "background"})
 """Fields of a request that the adapter itself decides, or whose answers it could not read."""
+
+_DAY = 86_400
+_RANGES: Mapping[str, tuple[float, float, str]] = {
+    "concurrency": (1, 1000, ""),
+    "retries": (0, 100, ""),
+    "requests_per_minute": (1, 10**9, ""),
+    "tokens_per_minute": (1, 10**12, ""),
+    "max_tokens": (1, 10**9, ""),
+    "timeout": (0.001, _DAY, "seconds"),
+    "start_timeout": (0, _DAY, "seconds"),
+    "connect_timeout": (0.001, _DAY, "seconds"),
+    "temperature": (0, 2, ""),
+    "top_p": (0, 1, ""),
+}
+"""What each may be at least and at most, and in which unit."""
 
 
 class Api(StrEnum):
@@ -81,36 +95,10 @@ class Settings:
     """Whether ready-made files may leave questions out."""
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("concurrency", 1),
-            ("retries", 0),
-            ("requests_per_minute", 1),
-            ("tokens_per_minute", 1),
-        ):
-            self._at_least(name, least)
-        self._at_least("max_tokens", 1)
-        for name in ("timeout", "connect_timeout"):
-            seconds = getattr(self, name)
-            if not 0 < seconds < math.inf:
-                raise BadInput(f"{_spoken(name)} {seconds}: has to be above 0 seconds")
-        _within("temperature", self.temperature, 2)
-        _within("top_p", self.top_p, 1)
+        for name, (least, most, unit) in _RANGES.items():
+            within(name.replace("_", " "), getattr(self, name), least, most, unit)
         if own := sorted(_OWN_FIELDS & self.extra_body.keys()):
             raise BadInput(f"extra body: {', '.join(own)} cannot be set; leave it out")
         if self.api is Api.RESPONSES and (self.seed is not None or self.stop):
             given = "seed" if self.seed is not None else "stop"
             raise BadInput(f"{given}: the interface `responses` has none; leave it out, or ask by `chat`")
-
-    def _at_least(self, name: str, least: int) -> None:
-        value = getattr(self, name)
-        if value is not None and value < least:
-            raise BadInput(f"{_spoken(name)} {value}: has to be {least} or more")
-
-
-def _within(name: str, value: float | None, most: float) -> None:
-    if value is not None and not 0 <= value <= most:
-        raise BadInput(f"{_spoken(name)} {value}: has to be from 0 to {most}")
-
-
-def _spoken(name: str) -> str:
-    return name.replace("_", " ")
