@@ -3,7 +3,7 @@
 import pymysql
 import pytest
 
-from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
 from harness.engines.mysql_errors import translated
 
 
@@ -43,9 +43,17 @@ def test_a_number_means(number: int, in_time: bool, kind: type[Exception]) -> No
     [
         (pymysql.InterfaceError(0, ""), EngineLost),
         (BrokenPipeError(32, "Broken pipe"), EngineLost),
-        (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"), SqlError),
-        (ValueError("year 0 is out of range"), SqlError),
+        (pymysql.InternalError("Packet sequence number wrong"), SqlError),
+        (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), SqlUnreadable),
+        (ValueError("year 0 is out of range"), SqlUnreadable),
+        (OverflowError("days=1000000000"), SqlUnreadable),
     ],
 )
 def test_an_error_of_the_drivers_means(error: Exception, kind: type[Exception]) -> None:
     assert type(translated(error, in_time=True)) is kind
+
+
+def test_on_a_connection_that_is_gone_any_error_is_the_servers() -> None:
+    failure = translated(pymysql.InternalError("Packet sequence number wrong"), in_time=True, is_open=False)
+    assert type(failure) is EngineLost
+    assert type(translated(ValueError("x"), in_time=False, is_open=False)) is SqlTimeout
