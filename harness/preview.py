@@ -6,10 +6,11 @@ pair.
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
+from dialects.comparison.distinct import gathered
 from harness.engines.base import Row
 
 MOST_ROWS = 8
@@ -103,29 +104,29 @@ def preview(gold: Sequence[Row], predicted: Sequence[Row] | None, gold_sql: str 
     if predicted is None:
         return Preview(_side(gold, (), 0), None, gold_sql)
     try:
-        ours, theirs = set(gold), set(predicted)
+        ours, theirs = gathered(gold, predicted)
     except TypeError:
         return Preview(_side(gold, (), None), _side(predicted, (), None), gold_sql)
-    missing, extra = ours - theirs, theirs - ours
+    missing, extra = ours.distinct - theirs.distinct, theirs.distinct - ours.distinct
     if not missing and not extra:
         same = Side(len(predicted), len(predicted[0]) if predicted else 0, 0, 0, ())
         return Preview(_side(gold, (), 0), same, gold_sql)
     return Preview(
-        _side(gold, _first(gold, missing), len(missing)),
-        _side(predicted, _first(predicted, extra), len(extra)),
+        _side(gold, _first(gold, ours.names, missing), len(missing)),
+        _side(predicted, _first(predicted, theirs.names, extra), len(extra)),
         gold_sql,
     )
 
 
-def _first(rows: Sequence[Row], wanted: set[Row]) -> list[Row]:
-    """The first of `rows` that are in `wanted`, each once."""
-    found: dict[Row, None] = {}
-    for row in rows if wanted else ():
-        if row in wanted:
-            found[row] = None
+def _first(rows: Sequence[Row], names: Sequence[Hashable], wanted: set[Hashable]) -> list[Row]:
+    """The first of `rows` whose names are `wanted`, each once."""
+    found: dict[Hashable, Row] = {}
+    for row, name in zip(rows, names, strict=True) if wanted else ():
+        if name in wanted:
+            found.setdefault(name, row)
             if len(found) == MOST_DIFFERENT:
                 break
-    return list(found)
+    return list(found.values())
 
 
 def _side(rows: Sequence[Row], different: Sequence[Row], only: int | None) -> Side:

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
+from dialects.comparison.distinct import firsts
 from harness.benchmark import Question
 from harness.engines.base import Engine, Row
 from harness.engines.sqlite import SQLiteEngine
@@ -130,7 +131,7 @@ class Suite:
                 self._left_out.setdefault(question.key, []).append(name)
             return _Gold(None, execution.seconds)
         # EX compares sets: what is kept needs no row twice.
-        return _Gold(tuple(dict.fromkeys(execution.rows)), execution.seconds)
+        return _Gold(tuple(firsts(execution.rows)), execution.seconds)
 
     def _has_room(self, gold: _Gold) -> bool:
         """Whether gold is to be kept; takes the room that it needs."""

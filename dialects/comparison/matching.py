@@ -5,12 +5,13 @@ column are sorted and cut where two neighbours are further apart than the tolera
 cluster is equal in nearly every case; where a cluster is wider than the tolerance, rows are matched in pairs.
 """
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from math import isclose
+from operator import itemgetter
 from typing import NamedTuple
+
+from dialects.comparison.distinct import named
 
 Row = tuple[object, ...]
 
@@ -59,16 +60,19 @@ def close_rows(one: Row, other: Row, tolerance: Tolerance) -> bool:
 
 def match(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> Matched:
     """Match as many rows as possible. All rows have the same number of canonical values."""
-    clusters = _clusters(left, right, tolerance)
-    groups: dict[Row, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-    for side, rows in enumerate((left, right)):
-        for position, row in enumerate(rows):
-            groups[_key(row, clusters)][side].append(position)
+    keys, wide = _keys([*left, *right], tolerance)
+    groups: dict[Hashable, _Group] = {}
+    for position, (key, name) in enumerate(zip(keys, named(keys)[0], strict=True)):
+        group = groups.get(name) or groups.setdefault(name, _Group(key, [], []))
+        if position < len(left):
+            group.left.append(position)
+        else:
+            group.right.append(position - len(left))
     only_left: list[int] = []
     only_right: list[int] = []
     same_set = True
-    for key, (mine, theirs) in groups.items():
-        if any(clusters[column].is_wide(value) for column, value in enumerate(key) if column in clusters):
+    for key, mine, theirs in groups.values():
+        if any(key[column] in names for column, names in wide.items()):
             free, unasked = _paired([left[i] for i in mine], [right[i] for i in theirs], tolerance)
             only_left += [mine[i] for i in free]
             only_right += [theirs[i] for i in unasked]
@@ -83,50 +87,47 @@ def match(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> Ma
     return Matched(tuple(sorted(only_left)), tuple(sorted(only_right)), same_set)
 
 
-@dataclass(frozen=True)
-class _Clusters:
-    """The clusters of one column's numbers: which number is in which, and those that are wide."""
+class _Group(NamedTuple):
+    """The positions of the rows with one key."""
 
-    of: dict[float, tuple[int]]
-    wide: frozenset[tuple[int]]
-
-    def is_wide(self, value: Hashable) -> bool:
-        return value in self.wide
+    key: Row
+    left: list[int]
+    right: list[int]
 
 
-def _clusters(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> dict[int, _Clusters]:
-    """Clusters of the columns that have a number that is no integer."""
-    width = len(next(chain(left, right), ()))
-    found = {}
-    for column in range(width):
-        values = {row[column] for row in chain(left, right)}
+def _keys(rows: Sequence[Row], tolerance: Tolerance) -> tuple[Sequence[Row], dict[int, frozenset[Hashable]]]:
+    """The rows with their clusters for numbers, and which clusters are wide, by column.
+
+    A column without a number that is no integer has no clusters.
+    """
+    columns: list[Sequence[object]] = list(zip(*rows, strict=True))
+    wide: dict[int, frozenset[Hashable]] = {}
+    for place, values in enumerate(columns):
         if any(isinstance(value, float) for value in values):
-            found[column] = _cut({v for v in values if isinstance(v, int | float)}, tolerance)
-    return found
+            columns[place], wide[place] = _clusters(values, tolerance)
+    return (list(zip(*columns, strict=True)), wide) if wide else (rows, wide)
 
 
-def _cut(numbers: Iterable[float], tolerance: Tolerance) -> _Clusters:
-    of: dict[float, tuple[int]] = {}
-    wide: set[tuple[int]] = set()
-    name, first, last, integers = (0,), None, None, 0
-    for number in sorted(numbers):
+def _clusters(values: Sequence[object], tolerance: Tolerance) -> tuple[Sequence[object], frozenset[Hashable]]:
+    """Values with the names of their clusters for numbers, and the names of the wide ones."""
+    names = named(values)[0]
+    numbers: dict[Hashable, float] = {}
+    for name, value in zip(names, values, strict=True):
+        if isinstance(value, int | float):
+            numbers.setdefault(name, value)
+    of: dict[Hashable, tuple[int]] = {}
+    wide: set[Hashable] = set()
+    cluster, first, last, integers = (0,), None, None, 0
+    for name, number in sorted(numbers.items(), key=itemgetter(1)):
         if last is None or not _near(last, number, tolerance):
-            name, first, integers = (name[0] + 1,), number, 0
+            cluster, first, integers = (cluster[0] + 1,), number, 0
         integers += isinstance(number, int)
         if integers > 1 or (first is not None and not _near(first, number, tolerance)):
-            wide.add(name)
-        of[number] = name
+            wide.add(cluster)
+        of[name] = cluster
         last = number
-    return _Clusters(of, frozenset(wide))
-
-
-def _key(row: Row, clusters: dict[int, _Clusters]) -> Row:
-    if not clusters:
-        return row
-    return tuple(
-        clusters[column].of[value] if column in clusters and isinstance(value, int | float) else value
-        for column, value in enumerate(row)
-    )
+    clustered = [of.get(name, value) for name, value in zip(names, values, strict=True)]
+    return clustered, frozenset(wide)
 
 
 def _paired(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> tuple[list[int], list[int]]:

@@ -96,10 +96,13 @@ class Scoring:
 
     def _compared(self, gold: Gold, sql: str, execution: Execution, find: Find) -> Judgement:
         predicted, expected = execution.rows, gold.execution.rows
-        outcome = Outcome.MATCH if ex(predicted, expected) == 1.0 else Outcome.MISMATCH
+        same = ex(predicted, expected)
+        outcome = Outcome.MATCH if same == 1.0 else Outcome.MISMATCH
         scores = self._setup.zero(gold.dialect)
         for metric in self._metrics:
-            if metric.of_rows is not None:
+            if metric.of_rows is ex:
+                scores[metric.name] = same
+            elif metric.of_rows is not None:
                 try:
                     scores[metric.name] = metric.of_rows(predicted, expected)
                 except TooManyRows:

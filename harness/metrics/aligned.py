@@ -15,6 +15,7 @@ grows no more (Dinkelbach 1967, "On Nonlinear Fractional Programming", https://d
 from collections.abc import Sequence
 from fractions import Fraction
 
+from dialects.comparison.distinct import firsts, gathered
 from harness.metrics.soft_f1 import Row
 
 
@@ -34,14 +35,14 @@ def soft_f1_aligned(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
             and over 30 million of them may share a value. There is no score then.
     """
     try:
-        ours, theirs = dict.fromkeys(predicted), dict.fromkeys(gold)
+        ours, theirs = gathered(predicted, gold)
     except TypeError:
         return 0.0
-    if ours.keys() == theirs.keys():
+    if ours.distinct == theirs.distinct:
         return 1.0
-    if not ours or not theirs:
+    if not predicted or not gold:
         return 0.0
-    return float(_best(list(ours), list(theirs)))
+    return float(_best(firsts(predicted), firsts(gold)))
 
 
 def _best(predicted: Sequence[Row], gold: Sequence[Row]) -> Fraction:

@@ -6,6 +6,8 @@ https://arxiv.org/abs/2305.03111; the comparison is that of the published evalua
 
 from collections.abc import Hashable, Sequence
 
+from dialects.comparison.distinct import gathered
+
 
 def ex(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
     """1.0 when the two results hold the same set of rows, else 0.0.
@@ -15,6 +17,7 @@ def ex(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
     A result with a value that cannot be hashed (an array, a JSON object) scores 0.0, as in the script.
     """
     try:
-        return float(set(predicted) == set(gold))
+        ours, theirs = gathered(predicted, gold)
     except TypeError:
         return 0.0
+    return float(ours.distinct == theirs.distinct)

@@ -23,15 +23,16 @@ values in a row both sides of the condition are 0 or more and 0: equal rows may 
 they may not: (1, 2), (1, 1) against (1, 2), (2, 2) share more crosswise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from dialects.comparison.distinct import named
 from harness.metrics.soft_f1 import Row
 
 Table = sparse.csr_array
@@ -62,8 +63,9 @@ def sharing(predicted: Sequence[Row], gold: Sequence[Row]) -> Sharing:
     Raises:
         TypeError: a value cannot be hashed.
     """
-    codes: dict[object, int] = {}
-    ours, theirs = _cells(predicted, codes), _cells(gold, codes)
+    codes: dict[Hashable, int] = {}
+    values = named(list(chain.from_iterable(predicted)), list(chain.from_iterable(gold)))
+    ours, theirs = _cells(values[0], len(predicted), codes), _cells(values[1], len(gold), codes)
     paired = 0
     while True:
         held = [np.bincount(side.value, minlength=len(codes)) for side in (ours, theirs)]
@@ -96,12 +98,9 @@ class _Cells(NamedTuple):
         return _Cells(numbers, self.value[keep], self.times[keep])
 
 
-def _cells(rows: Sequence[Row], codes: dict[object, int]) -> _Cells:
-    width = len(rows[0])
-    coded = np.fromiter(
-        (codes.setdefault(value, len(codes)) for row in rows for value in row), np.int64, len(rows) * width
-    )
-    numbers = np.repeat(np.arange(len(rows)), width)
+def _cells(values: Sequence[Hashable], rows: int, codes: dict[Hashable, int]) -> _Cells:
+    coded = np.fromiter((codes.setdefault(value, len(codes)) for value in values), np.int64, len(values))
+    numbers = np.repeat(np.arange(rows), len(values) // rows)
     order = np.lexsort((coded, numbers))
     numbers, coded = numbers[order], coded[order]
     first = np.flatnonzero(np.diff(numbers, prepend=-1) | np.diff(coded, prepend=-1))

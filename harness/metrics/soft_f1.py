@@ -9,6 +9,8 @@ they occur again.
 from collections.abc import Sequence
 from itertools import repeat, zip_longest
 
+from dialects.comparison.distinct import firsts
+
 Row = tuple[object, ...]
 
 
@@ -27,7 +29,7 @@ def soft_f1(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
     if not predicted and not gold:
         return 1.0
     try:
-        ours, theirs = list(dict.fromkeys(predicted)), list(dict.fromkeys(gold))
+        ours, theirs = firsts(predicted), firsts(gold)
         shares = [
             tuple(count / len(wanted) for count in _counts(given, wanted))
             for given, wanted in zip(ours, theirs, strict=False)
@@ -71,4 +73,4 @@ def _counts(given: Row, wanted: Row) -> tuple[int, int, int]:
 
 
 def _values(rows: Sequence[Row]) -> list[Row]:
-    return [tuple(value for value in row if value is not None) for row in dict.fromkeys(rows)]
+    return [tuple(value for value in row if value is not None) for row in firsts(rows)]
