@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from harness.engines.namespace import Database
-from harness.errors import BadInput
+from harness.errors import BadInput, brief
 from harness.words import Dialect, Difficulty, Profile
 
 
@@ -79,6 +79,31 @@ class QuestionSet:
     def keys_of(self, question_id: int) -> tuple[str, ...]:
         """The keys of the questions that carry a published id: none, one, or several where ids repeat."""
         return self._keys_by_id.get(question_id, ())
+
+    def key_of(self, name: int | str) -> str:
+        """The key of the question that somebody names: a text is a key, a number is a published id.
+
+        "137#1" is the first question of an id that several share, whose key is "137".
+
+        Raises:
+            BadInput: there is no such question, or several share that number.
+        """
+        if isinstance(name, str):
+            plain = name.removesuffix("#1")
+            if plain in self.by_key and not (plain != name and "#" in plain):
+                return plain
+        elif keys := self.keys_of(name):
+            if len(keys) == 1:
+                return keys[0]
+            choice = " or ".join(f'"{key}"' for key in (f"{name}#1", *keys[1:]))
+            raise BadInput(
+                f"question {name}: a number that {len(keys)} questions share; write {choice}, in quotes"
+            )
+        example, shown = next(iter(self.by_key)), repr(name) if isinstance(name, str) else name
+        raise BadInput(
+            f"question {brief(shown)}: not in {self.name}; give the id of one of its"
+            f" {len(self.questions)} questions, such as {example}"
+        )
 
     @cached_property
     def _keys_by_id(self) -> Mapping[int, tuple[str, ...]]:

@@ -45,16 +45,19 @@ def brief(value: object, most: int = 80) -> str:
 def within(name: str, value: float | None, least: float, most: float, unit: str = "") -> None:
     """Refuse a number outside of a range, or what is no number; None is what was not given.
 
+    A range of whole numbers has no others in it.
+
     Raises:
         BadInput: it is; the message calls it `name`.
     """
-    if value is not None and not (_is_number(value) and least <= value <= most):
-        allowed = f"has to be between {least:,} and {most:,}{unit and ' '}{unit}"
+    whole = isinstance(least, int) and isinstance(most, int)
+    if value is not None and not (_is_number(value, whole=whole) and least <= value <= most):
+        allowed = f"has to be between {least:,.15g} and {most:,.15g}{unit and ' '}{unit}"
         raise BadInput(f"{name} {brief(value)}: {allowed}")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_number(value: object, *, whole: bool) -> bool:
+    return not isinstance(value, bool) and isinstance(value, int if whole else int | float)
 
 
 def command(name: str, *switches: str, **options: str) -> str:

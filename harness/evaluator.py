@@ -9,41 +9,67 @@
 It is the same core as that of `bird-harness eval`: the same outcomes and scores, the same store.
 """
 
+import logging
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-from harness.benchmark import Question
-from harness.errors import BadInput
+from harness.errors import BadInput, brief, within
 from harness.execution import Limits
 from harness.judging.dispatch import Asked, Judging
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
 from harness.plan import equip, open_judging
 from harness.readers.question_sets import load_set
-from harness.request import Request, parse_metrics
+from harness.readers.textfiles import is_text
+from harness.request import MOST_WORKERS, Request, check_seconds, parse_metrics
 from harness.words import Dialect, Profile
+
+_log = logging.getLogger(__name__)
+_Kind = TypeVar("_Kind", bound=StrEnum)
 
 
 @dataclass(frozen=True)
 class Answer:
     """An SQL text as an answer to a question.
 
-    `question` is its key within the set: the published id ("137"), or "137#2" for the second question of
-    that id.
+    `question` is its published id (1471), or its key within the set ("1471"). Where several questions share
+    an id, it has to be the key: "137#1" for the first, whose key is also "137", and "137#2" for the second.
+    `dialect` None is the only one that the evaluator has.
     """
 
-    question: str
+    question: int | str
     sql: str
-    dialect: Dialect = Dialect.SQLITE
+    dialect: Dialect | str | None = None
 
 
 def _silent(line: str) -> None:
     del line
+
+
+def _several(named: str | Sequence[str]) -> Sequence[str]:
+    """Names as they may be given: in one text, separated by commas, or each for itself."""
+    return (
+        [each.strip() for each in named.split(",")]
+        if isinstance(named, str)
+        else [str(each) for each in named]
+    )
+
+
+def _one_of(kind: type[_Kind], what: str, value: str) -> _Kind:
+    """The member of a vocabulary that a text names.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if value not in list(kind):
+        raise BadInput(f"{what} {brief(repr(str(value)))}: choose from {', '.join(kind)}")
+    return kind(value)
 
 
 class Evaluator:
@@ -55,8 +81,9 @@ class Evaluator:
 
     Args:
         set_name: `sample`, `mini_dev`, `mini_dev_2025` or `dev`.
-        dialects: the engines that answers are for; the servers have to be up (`bird-harness up`).
-        metrics: names from `harness.metrics.METRICS`, but those of time.
+        dialects: the engines that answers are for, one or several (`"postgresql"`, `["sqlite", "mysql"]`);
+            the servers have to be up (`bird-harness up`).
+        metrics: names from `harness.metrics.METRICS`, but those of time; one or several.
         workers: how many processes judge; default: one a core.
         profile: how the databases are loaded.
         seconds: the limit for a prediction and its gold together.
@@ -75,29 +102,36 @@ class Evaluator:
         self,
         set_name: str = "sample",
         *,
-        dialects: Sequence[Dialect | str] = (Dialect.SQLITE,),
-        metrics: Sequence[str] = DEFAULT_METRICS,
+        dialects: Dialect | str | Sequence[Dialect | str] = (Dialect.SQLITE,),
+        metrics: str | Sequence[str] = DEFAULT_METRICS,
         workers: int | None = None,
-        profile: Profile = Profile.OFFICIAL,
+        profile: Profile | str = Profile.OFFICIAL,
         seconds: float = Limits.seconds,
-        bird_home: Path | None = None,
+        bird_home: Path | str | None = None,
         cache: bool = True,
         diagnose: bool = False,
         say: Callable[[str], None] = _silent,
     ) -> None:
-        timed = [name for name in metrics if name in METRICS and METRICS[name].of_timing is not None]
+        asked = parse_metrics(",".join(_several(metrics)))
+        timed = [name for name in asked if METRICS[name].of_timing is not None]
         if timed:
             raise BadInput(
                 f"{', '.join(timed)}: times are measured by bird-harness eval, alone on the machine"
             )
-        questions = load_set(set_name, bird_home)
+        within("workers", workers, 1, MOST_WORKERS, "processes")
+        check_seconds("seconds", seconds)
+        home = None if bird_home is None else Path(bird_home)
+        questions = load_set(set_name, home)
+        named = [_one_of(Dialect, "dialects", each) for each in _several(dialects)]
+        if not named:
+            raise BadInput(f"dialects: none is named; choose from {', '.join(Dialect)}")
         request = Request(
             set_name=set_name,
-            dialects=[Dialect(dialect) for dialect in dialects],
-            metrics=parse_metrics(",".join(metrics)),
-            profile=profile,
+            dialects=list(dict.fromkeys(named)),
+            metrics=asked,
+            profile=_one_of(Profile, "profile", profile),
             seconds=seconds,
-            bird_home=bird_home,
+            bird_home=home,
             cache=cache,
             workers=workers,
         )
@@ -106,7 +140,7 @@ class Evaluator:
             equipped.request,
             replace(equipped.setup, diagnoses=diagnose, previews=False),
         )
-        self._questions = {item.key: item for item in questions.questions}
+        self._questions = questions
         self._begin()
 
     def _begin(self) -> None:
@@ -114,6 +148,7 @@ class Evaluator:
         self._process = os.getpid()
         self._judging: Judging | None = None
         self._closed = False
+        self._told: set[str] = set()
 
     def score(self, answers: Sequence[Answer]) -> list[Judgement]:
         """What answers come to, in their order; waits for all of them.
@@ -121,24 +156,46 @@ class Evaluator:
         Never raises for what an engine or a statement does: that is an outcome.
 
         Raises:
-            BadInput: a question or a dialect is not of this evaluator.
+            BadInput: a question or a dialect is not of this evaluator, or an answer is no text.
             EngineUnavailable: an engine does not answer when it is first asked.
         """
-        asked = [Asked(self._question(each), Dialect(each.dialect), each.sql) for each in answers]
+        asked = [self._asked(each) for each in answers]
         return [future.result() for future in self._open().begin(asked, waits=True)]
 
-    def _question(self, answer: Answer) -> Question:
-        if answer.question not in self._questions:
+    def _asked(self, answer: Answer) -> Asked:
+        question = self._questions.by_key[self._questions.key_of(answer.question)]
+        if not is_text(answer.sql):
             raise BadInput(
-                f"question {answer.question!r}: not in {self._request.set_name}; give the key of one of its"
-                f" {len(self._questions)} questions, such as {next(iter(self._questions))!r}"
+                f"question {answer.question}: the answer is no text that UTF-8 can hold; give the SQL"
             )
-        if answer.dialect not in self._setup.servers:
+        if answer.question == question.key and len(self._questions.keys_of(question.question_id)) > 1:
+            self._tell(question.key)
+        return Asked(question, self._dialect(answer), answer.sql)
+
+    def _dialect(self, answer: Answer) -> Dialect:
+        servers = self._setup.servers
+        if answer.dialect is None:
+            if len(servers) == 1:
+                return next(iter(servers))
             raise BadInput(
-                f"question {answer.question!r}: the answer is in {answer.dialect}, and this evaluator has"
-                f" {', '.join(self._setup.servers)}; name it in dialects"
+                f"question {answer.question}: say in which dialect the answer is: {', '.join(servers)}"
             )
-        return self._questions[answer.question]
+        dialect = _one_of(Dialect, f"question {answer.question}: dialect", answer.dialect)
+        if dialect not in servers:
+            raise BadInput(
+                f"question {answer.question}: the answer is in {dialect}, and this evaluator has"
+                f" {', '.join(servers)}; name it in dialects"
+            )
+        return dialect
+
+    def _tell(self, key: str) -> None:
+        """Log once that a key may have been meant for another question of the same id."""
+        if "#" not in key and key not in self._told:
+            self._told.add(key)
+            _log.warning(
+                "question %r of %s is the first that has this id; write %r to say so, or %r for the next",
+                key, self._request.set_name, f"{key}#1", f"{key}#2",
+            )  # fmt: skip
 
     def _open(self) -> Judging:
         # Threads and connections stay behind in the parent of a fork.

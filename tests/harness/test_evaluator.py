@@ -6,15 +6,18 @@ import pickle
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness import Answer, Evaluator
 from harness.benchmark import QuestionSet
+from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.outcomes import ErrorClass, Outcome
 from harness.readers.question_sets import load_set
 from harness.words import Dialect
+from tests.harness.pytest_plugin.running import name
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -102,6 +105,11 @@ def test_an_evaluator_can_be_sent(sample: QuestionSet) -> None:
     ("answer", "says"),
     [
         (Answer("no such", "SELECT 1"), ["no such", "sample", "66 questions"]),
+        (Answer(10**6, "SELECT 1"), ["1000000", "sample", "66 questions"]),
+        (Answer(10**5000, "SELECT 1"), ["a number of thousands of digits", "sample"]),
+        (Answer("1", "SELECT 1", "oracle"), ["dialect 'oracle'", "sqlite, mysql, postgresql"]),
+        (Answer("1", None), ["question 1", "no text"]),  # type: ignore[arg-type]
+        (Answer("1", "SELECT '\ud83d'"), ["question 1", "UTF-8"]),
         (Answer("1", "SELECT 1", Dialect.MYSQL), ["mysql", "sqlite", "dialects"]),
     ],
 )
@@ -109,6 +117,73 @@ def test_an_answer_that_is_for_nobody_is_refused(answer: Answer, says: list[str]
     with Evaluator("sample", workers=1) as evaluator, pytest.raises(BadInput) as refused:
         evaluator.score([answer])
     assert all(word in str(refused.value) for word in says)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"dialects": "oracle"}, "dialects 'oracle': choose from sqlite, mysql, postgresql"),
+        ({"dialects": ["sqlite", "p"]}, "dialects 'p': choose from"),
+        ({"dialects": []}, "dialects: none is named"),
+        ({"metrics": "bleu"}, "'bleu' is not a metric"),
+        ({"profile": "fast"}, "profile 'fast': choose from official, faithful"),
+        ({"set_name": "spider"}, "choose one of"),
+        *(
+            ({"seconds": value}, "seconds ")
+            for value in (0, -1, float("nan"), float("inf"), 1e300, "30", True)
+        ),
+        *(({"workers": value}, "workers ") for value in (0, -1, 10**9, 1.5, "2")),
+    ],
+)
+def test_an_option_that_cannot_be_is_bad_input(options: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        Evaluator(**{"set_name": "sample", **options})
+    assert says in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+def test_questions_are_named_by_number_or_key_and_the_only_dialect_by_nothing(sample: QuestionSet) -> None:
+    [first, *_] = sample.questions
+    gold = first.gold[Dialect.SQLITE]
+    named = [
+        Answer(first.question_id, gold),
+        Answer(first.key, gold, "sqlite"),
+        Answer(f"{first.key}#1", gold),
+    ]
+    with Evaluator("sample", dialects="sqlite", metrics="ex", workers=1) as evaluator:
+        assert [each.scores for each in evaluator.score(named)] == [{"ex": 1.0}] * 3
+
+
+def test_of_questions_that_share_an_id_a_number_is_refused_and_a_key_is_told(
+    tmp_path: Path, first: QuestionSet, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert first.keys_of(137) == ("137", "137#2")
+    with Evaluator("mini_dev", bird_home=str(tmp_path), workers=1, cache=False) as evaluator:
+        with pytest.raises(BadInput, match=r'question 137: .*2 questions share; write "137#1" or "137#2"'):
+            evaluator.score([Answer(137, "SELECT 2")])
+        exact = [Answer("137#1", "SELECT 2"), Answer("137#2", "SELECT 3")]
+        assert [each.outcome for each in evaluator.score(exact)] == [Outcome.MATCH] * 2
+        assert caplog.messages == []
+        assert [each.outcome for each in evaluator.score([Answer("137", "SELECT 2")] * 2)] == [
+            Outcome.MATCH
+        ] * 2
+        assert ["'137#1'" in each for each in caplog.messages] == [True]
+
+
+@pytest.mark.engine
+def test_the_only_dialect_is_that_of_answers_and_of_several_one_has_to_be_named(
+    sample: QuestionSet, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name(server, monkeypatch)
+    [first, *_] = sample.questions
+    with Evaluator("sample", dialects=str(server.dialect), workers=1) as evaluator:
+        [judgement] = evaluator.score([Answer(first.question_id, first.gold[server.dialect])])
+        assert judgement.outcome is Outcome.MATCH
+    with Evaluator("sample", dialects=f"sqlite,{server.dialect}", workers=1) as evaluator:
+        with pytest.raises(BadInput, match=f"say in which dialect the answer is: sqlite, {server.dialect}"):
+            evaluator.score([Answer(first.key, "SELECT 1")])
+        both = [Answer(first.key, first.gold[each], each) for each in (Dialect.SQLITE, server.dialect)]
+        assert [each.outcome for each in evaluator.score(both)] == [Outcome.MATCH] * 2
 
 
 def test_times_are_not_for_the_library() -> None:

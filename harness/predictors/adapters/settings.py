@@ -18,10 +18,10 @@ _RANGES: Mapping[str, tuple[float, float, str]] = {
     "tokens_per_minute": (1, 10**12, ""),
     "max_tokens": (1, 10**9, ""),
     "timeout": (0.001, _DAY, "seconds"),
-    "start_timeout": (0, _DAY, "seconds"),
+    "start_timeout": (0.0, _DAY, "seconds"),
     "connect_timeout": (0.001, _DAY, "seconds"),
-    "temperature": (0, 2, ""),
-    "top_p": (0, 1, ""),
+    "temperature": (0.0, 2, ""),
+    "top_p": (0.0, 1, ""),
 }
 """What each may be at least and at most, and in which unit."""
 
