@@ -1,6 +1,7 @@
 """From what a user asks of `compare` to figures and an exit code: two runs, predictors or engines."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
@@ -13,6 +14,7 @@ from harness.metrics import METRICS
 from harness.operands import Key, Selection, counterparts, described, select
 from harness.report.comparison import Comparison, Side, print_comparisons
 from harness.report.differences import Change, common_metrics, differences
+from harness.report.tables import NAMES
 from harness.runs.reading import key_of, read_previews, read_questions
 
 SCHEMA_VERSION = 1
@@ -137,6 +139,9 @@ _RECORDED = ("questions", "profile", "limits", "metrics", "variants", "extract",
 
 def _unlike(a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]]) -> Iterator[str]:
     """A line for whatever else the two runs do not share, which may be why they differ."""
+    for letter, side in (("A", a), ("B", b)):
+        found = Counter((result.predictor, result.dialect) for result in side.run.results)
+        yield from (f"{letter}: {line}" for line in side.run.extent.lines(found, NAMES))
     one, other = a.run.manifest, b.run.manifest
     for name in _RECORDED:
         if one.get(name) != other.get(name):

@@ -18,6 +18,7 @@ from rich.progress import (
 )
 
 from harness.errors import EngineUnavailable
+from harness.figures.extent import Extent
 from harness.figures.summary import Score
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
@@ -61,9 +62,9 @@ def run_directly(plan: Plan, console: Console) -> int:
         The exit code: 0, or 3 where a pair ended in a harness error.
     """
     with plan:
-        scores = score(plan, console)
-    print_tables(scores, plan.request.metrics)
-    return exit_code(scores)
+        done = run(plan, console)
+    print_tables(done.scores, plan.request.metrics, extent=done.extent)
+    return exit_code(done.scores)
 
 
 def exit_code(scores: Sequence[Score]) -> int:
@@ -82,10 +83,11 @@ def score(plan: Plan, console: Console | None = None) -> list[Score]:
 
 @dataclass(frozen=True)
 class Done:
-    """A finished run: its folder and what `summary.json` in it has."""
+    """A finished run: its folder, what `summary.json` in it has, and what was planned."""
 
     folder: Path
     scores: Sequence[Score]
+    extent: Extent
 
 
 def run(plan: Plan, console: Console | None = None) -> Done:
@@ -114,7 +116,7 @@ def run(plan: Plan, console: Console | None = None) -> Done:
         console.print(f"run folder: {folder.path}", markup=False)
         if plan.request.report:
             console.print(f"report: {folder.path / HTML}", markup=False)
-    return Done(folder.path, scores)
+    return Done(folder.path, scores, folder.extent)
 
 
 def progress_bar(console: Console | None) -> Progress:

@@ -18,6 +18,7 @@ from harness.engines.server import Server
 from harness.errors import BadInput, EngineUnavailable, command, to_start
 from harness.evaluation import Evaluation
 from harness.execution import Limits
+from harness.figures.extent import Extent
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup, Workers
 from harness.judging.workers import LocalWorkers
@@ -41,7 +42,7 @@ class Plan:
     """A request with everything it needs found, read and loaded; `close` it.
 
     `left_out` says, one line each, what could not be scored because its engine is not up; `notes` what could
-    not be loaded as declared, by database.
+    not be loaded as declared, by database. `set_questions` counts the questions of the whole set.
     """
 
     request: Request
@@ -53,6 +54,14 @@ class Plan:
     left_out: Sequence[str]
     variants: Variants | None = None
     notes: Mapping[Dialect, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    set_questions: int = 0
+
+    @property
+    def extent(self) -> Extent:
+        """What the run is to score: every question for every predictor and engine."""
+        questions = len(self.questions.questions)
+        planned = {(file.predictor, file.dialect): questions for file in self.files}
+        return Extent(planned, questions, self.set_questions)
 
     def open_run(self) -> RunFolder:
         """Start the run's folder, or go on with that of a run that is to be completed.
@@ -108,6 +117,7 @@ class Plan:
         return {
             "set": request.set_name,
             "questions": len(self.questions.questions),
+            "planned": self.extent.to_json(),
             "set_files": self.questions.files,
             "databases": self._databases(),
             "profile": request.profile,
@@ -188,6 +198,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         left_out,
         variants,
         equipped.notes,
+        len(everything.questions),
     )
 
 

@@ -10,14 +10,15 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any
 
 from harness.figures.error_classes import groups as error_groups
 from harness.figures.error_classes import summary as error_classes
+from harness.figures.extent import Extent, Whose
 from harness.figures.spider import summary as spider
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
+from harness.readers.extraction import unfenced
 from harness.statistics import Interval, bootstrap_mean, wilson
 from harness.words import Dialect, Difficulty
 
@@ -27,7 +28,7 @@ LEVELS = (*Difficulty, TOTAL)
 
 _PLACES = {dialect: place for place, dialect in enumerate(Dialect)}
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Version of `summary.json`; its schema is documented in docs/run-folder.md."""
 
 Figures = Mapping[str, Mapping[str, float | None]]
@@ -39,11 +40,14 @@ dialect."""
 class Score:
     """One predictor on one engine.
 
-    `intervals` are the 95 % intervals of the totals of `metrics`, in percent; None where there is none.
+    `planned` is how many questions it was to be scored on, `questions` how many of them have a result: none
+    where a selection left the predictor out. `intervals` are the 95 % intervals of the totals of `metrics`,
+    in percent; None where there is none.
     """
 
     predictor: str
     dialect: Dialect
+    planned: int
     questions: int
     metrics: Figures
     intervals: Mapping[str, Interval | None]
@@ -52,6 +56,8 @@ class Score:
     outcomes: Mapping[Outcome, int]
     gold_failures: Mapping[str, str]
     """Question to the engine's words, where gold itself failed."""
+    fenced: int
+    """How many answers stand in Markdown fences and are refused by the engine."""
     results: tuple[PairResult, ...] = field(repr=False)
     """What all of it is computed from."""
 
@@ -60,11 +66,13 @@ class Score:
         return {
             "predictor": self.predictor,
             "dialect": self.dialect,
+            "planned": self.planned,
             "questions": self.questions,
             "metrics": self.metrics,
             "intervals": {name: interval and list(interval) for name, interval in self.intervals.items()},
             "scored": {"questions": self.scored_questions, "metrics": self.scored_metrics},
             "outcomes": {outcome: self.outcomes.get(outcome, 0) for outcome in Outcome},
+            "fenced": self.fenced,
             "gold_failures": self.gold_failures,
             "error_classes": error_classes(self.results),
             "error_groups": error_groups(self.results),
@@ -72,10 +80,29 @@ class Score:
         }
 
 
-def summarize(results: Iterable[PairResult], metrics: Sequence[str]) -> list[Score]:
-    """The score of every predictor on every engine, by predictor, then in the engines' order."""
-    ordered = sorted(results, key=_by_predictor)
-    return [_score(tuple(group), metrics) for _, group in groupby(ordered, key=_by_predictor)]
+def summarize(
+    results: Iterable[PairResult], metrics: Sequence[str], extent: Extent | None = None
+) -> list[Score]:
+    """The score of every predictor on every engine, by predictor, then in the engines' order.
+
+    Args:
+        results: of a run.
+        metrics: the names of those to show.
+        extent: what was planned; who is planned and has no result has a score of no questions.
+    """
+    planned = {} if extent is None else extent.planned
+    found: dict[Whose, list[PairResult]] = {whose: [] for whose in planned}
+    for result in results:
+        found.setdefault((result.predictor, result.dialect), []).append(result)
+    return [
+        _score(whose, tuple(found[whose]), metrics, planned.get(whose, len(found[whose])))
+        for whose in sorted(found, key=_by_predictor)
+    ]
+
+
+def completed(scores: Iterable[Score]) -> dict[Whose, int]:
+    """How many pairs of each predictor on each engine have a result."""
+    return {(score.predictor, score.dialect): score.questions for score in scores}
 
 
 def by_level(results: Sequence[PairResult], metric: str) -> dict[str, float | None]:
@@ -104,16 +131,17 @@ def interval(results: Iterable[PairResult], metric: str) -> Interval | None:
     return found and (100 * found[0], 100 * found[1])
 
 
-def _by_predictor(result: PairResult) -> tuple[str, int]:
-    return result.predictor, _PLACES[result.dialect]
+def _by_predictor(whose: Whose) -> tuple[str, int]:
+    return whose[0], _PLACES[whose[1]]
 
 
-def _score(results: tuple[PairResult, ...], metrics: Sequence[str]) -> Score:
+def _score(whose: Whose, results: tuple[PairResult, ...], metrics: Sequence[str], planned: int) -> Score:
     scored = [result for result in results if result.outcome.is_predictors]
     names = [name for name in metrics if METRICS[name].has_score]
     return Score(
-        predictor=results[0].predictor,
-        dialect=results[0].dialect,
+        predictor=whose[0],
+        dialect=whose[1],
+        planned=planned,
         questions=len(results),
         metrics={name: by_level(results, name) for name in names},
         intervals={name: interval(results, name) for name in names},
@@ -125,8 +153,15 @@ def _score(results: tuple[PairResult, ...], metrics: Sequence[str]) -> Score:
             for result in results
             if result.outcome in (Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT)
         },
+        fenced=sum(_is_fenced(result) for result in results),
         results=results,
     )
+
+
+def _is_fenced(result: PairResult) -> bool:
+    """Whether a text failed of which `--extract fences` would run another one."""
+    failed = result.outcome is Outcome.PREDICTION_ERROR and result.sql is not None
+    return failed and unfenced(result.sql or "") != result.sql
 
 
 def _values(results: Iterable[PairResult], metric: str) -> list[float]:

@@ -4,6 +4,7 @@ Promises: an item has the same node id in every run, and below a real file, so t
 command line as an editor does; without a test file on the command line nothing but the items is run.
 """
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ import pytest
 
 from harness.pytest_plugin.items import AskedItem, FileNode, PartNode, Source, file_id, node_id
 from harness.pytest_plugin.sharing import Announcer, Told
+
+_CHOOSING = {"--deselect": "deselect", "--lf": "lf", "--sw": "stepwise"}
+"""Options of pytest that choose among items, and where their values are."""
 
 INVITATION = "bird"
 """What pytest-xdist hands on to its workers under this name is an `Announcer.invitation`."""
@@ -32,9 +36,14 @@ class Collecting:
         self._places: dict[str, int] = {}
         self._quick = False
         self._begun = False
+        self._config: pytest.Config | None = None
+        self._offered: set[str] = set()
+        self._deselected: set[str] = set()
+        self._left: set[str] | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Take what is ours from the arguments; pytest collects the rest as ever."""
+        self._config = config
         root = config.rootpath
         self._places = {
             node_id(part, entry, root): entry.place for part in self._source.parts for entry in part.entries
@@ -78,17 +87,42 @@ class Collecting:
                 found |= {name for name in self._named for item in added if _is_named(item, [name])}
                 added = [item for item in added if _is_named(item, self._named)]
             items += added
+            self._offered |= {item.nodeid for item in added}
             report = pytest.CollectReport(node.nodeid, "passed", None, [*added])
             session.ihook.pytest_collectreport(report=report)
         lacking = [name for name in self._named if name not in found]
         if lacking:
             raise pytest.UsageError(*(f"not found: {name}" for name in lacking))
 
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Remember what somebody says that it leaves out."""
+        self._deselected |= {item.nodeid for item in items if isinstance(item, AskedItem)}
+
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Begin with what was chosen."""
+        self._left = {item.nodeid for item in session.items if isinstance(item, AskedItem)}
         if not session.config.option.collectonly:
             places = [item.place for item in session.items if isinstance(item, AskedItem)]
             self._source.begin(places, None)
+
+    def ways(self) -> list[str]:
+        """What chose among the items: options of pytest, or a plugin.
+
+        The processes of pytest-xdist collect by themselves, so that there options alone are known.
+        """
+        option = {} if self._config is None else vars(self._config.option)
+        ways = [
+            f"{name} {shlex.quote(str(option[destination]))}"
+            for name, destination in (("-k", "keyword"), ("-m", "markexpr"))
+            if option.get(destination)
+        ]
+        ways += [name for name, destination in _CHOOSING.items() if option.get(destination)]
+        if self._named:
+            ways.insert(0, "node ids")
+        dropped = self._left is not None and self._offered - self._deselected - self._left
+        if dropped or not ways:
+            ways.append("a plugin or conftest.py")
+        return ways
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:

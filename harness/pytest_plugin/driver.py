@@ -81,6 +81,7 @@ class Driver:
         self._ahead: dict[int, Future[Judgement] | None] = {}
         self._results: dict[int, PairResult] = {}
         self._settled = False
+        self._begun = False
         self._chosen: Sequence[int] = ()
         self._reported: set[int] = set()
         self._failures: Sequence[str | None] = ()
@@ -104,9 +105,13 @@ class Driver:
 
     def begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
         """See `Source.begin`."""
+        self._begun = True
         if places and self._folder is None:
             self._folder = self._plan.open_run()
-        self._chosen = places
+        self._chosen = places = list(dict.fromkeys(places))
+        offered = sum(len(part.entries) for part in self.parts)
+        if len(places) < offered and self._folder is not None:
+            self._folder.choose(self._collecting.ways())
         futures = self._evaluation.begin([self._pairs[place] for place in places])
         self._ahead = dict(zip(places, futures, strict=True))
         if tell is None:
@@ -198,21 +203,20 @@ class Driver:
         """Print the tables, and what did not come out as it was to."""
         folder = self._folder
         if folder is None:
+            if self._begun:
+                planned = f"{self._plan.extent.pairs:,} pairs"
+                terminalreporter.write_line(f"nothing is scored: 0 of {planned} were chosen")
             return
+        _list_pairs(terminalreporter)
         say = terminalreporter.write_line
-        if "p" in terminalreporter.reportchars:
-            for outcome, (_, colour) in LETTERS.items():
-                for report in terminalreporter.stats.get(str(outcome), ()):
-                    say(f"{str(outcome).upper()} {report.nodeid}", **{colour: True})
         if self._broken_off:
-            say(f"broken off; what was done is in {folder.path}")
-            say(f"to complete it, repeat the command with {self._resume} {folder.path}")
+            for line in folder.broken_off(f"repeat the command with {self._resume}"):
+                say(line)
             return
         terminalreporter.section("scores", sep="=")
-        print_tables(self.scores, self._plan.request.metrics)
-        for line in self._plan.left_out:
-            say(line)
-        for line in failures(self._evaluation.failed, self._plan.setup.servers):
+        print_tables(self.scores, self._plan.request.metrics, extent=folder.extent)
+        broken = failures(self._evaluation.failed, self._plan.setup.servers)
+        for line in (*self._plan.left_out, *broken):
             say(line)
         say(f"run folder: {folder.path}")
         for failure in self._failures:
@@ -224,6 +228,14 @@ class Driver:
         self._plan.close()
         if self._folder is not None:
             self._folder.close()
+
+
+def _list_pairs(terminalreporter: pytest.TerminalReporter) -> None:
+    """List every pair by its outcome, where `-rA` or `-rp` asks for that."""
+    if "p" in terminalreporter.reportchars:
+        for outcome, (_, colour) in LETTERS.items():
+            for report in terminalreporter.stats.get(str(outcome), ()):
+                terminalreporter.write_line(f"{str(outcome).upper()} {report.nodeid}", **{colour: True})
 
 
 def _asked(placed: tuple[int, Pair]) -> tuple[Dialect, str]:

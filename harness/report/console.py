@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from harness.figures.extent import Extent
 from harness.figures.summary import Score
 from harness.report.grids import Column, Grid, Group
 from harness.report.overview import overview
@@ -27,9 +28,14 @@ _LABEL_OF_A_PART = 20
 """Labels have this much room where there are several parts."""
 
 
-def print_tables(scores: Sequence[Score], metrics: Sequence[str], console: Console | None = None) -> None:
-    """Print every table of a run."""
-    print_grids(overview(scores, metrics), console)
+def print_tables(
+    scores: Sequence[Score],
+    metrics: Sequence[str],
+    console: Console | None = None,
+    extent: Extent | None = None,
+) -> None:
+    """Print every table of a run, which say what the run was to score where it is not the whole set."""
+    print_grids(overview(scores, metrics, extent), console)
 
 
 def print_grids(grids: Sequence[Grid], console: Console | None = None) -> None:

@@ -1,6 +1,7 @@
 """What the tables of a run are made of: its results, its metrics, and what has to be known of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from harness.errors import BadInput
@@ -11,7 +12,7 @@ from harness.metrics import METRICS
 from harness.outcomes import PairResult
 from harness.report.grids import Document, Grid
 from harness.report.grouped import grouped_grid
-from harness.report.overview import overview
+from harness.report.overview import extent_lines, marked, overview
 from harness.report.reproduction import Reference, reproduction
 from harness.runs.reading import Run, read_questions
 from harness.words import Dialect
@@ -25,22 +26,28 @@ def tables(run: Run, by: Iterable[By] = ()) -> Document:
     """
     scores, metrics = scores_of(run), _metrics(run)
     groupings = list(dict.fromkeys(by))
-    grids = _grouped(run, scores, metrics, groupings) if groupings else overview(scores, metrics)
-    return Document(_run_id(run), tuple(facts(run)), tuple(grids))
+    if groupings:
+        grids = marked(_grouped(run, scores, metrics, groupings), extent_lines(scores, run.extent))
+    else:
+        grids = overview(scores, metrics, run.extent)
+    return Document(_run_id(run), tuple(facts(run, scores)), tuple(grids), extent=_extent(scores))
 
 
 def scores_of(run: Run) -> list[Score]:
     """What `summary.json` has, with the results: equal to the last digit."""
-    return summarize(sorted(run.results, key=_place), _metrics(run))
+    return summarize(sorted(run.results, key=_place), _metrics(run), run.extent)
 
 
 def reproduced(run: Run, held: Reference) -> Document:
     """The three tables of a run that is held against published figures."""
-    return reproduction(_run_id(run), facts(run), scores_of(run), held)
+    scores = scores_of(run)
+    made = reproduction(_run_id(run), facts(run, scores), scores, held)
+    grids = marked(made.grids, extent_lines(scores, run.extent))
+    return replace(made, grids=tuple(grids), extent=_extent(scores))
 
 
-def facts(run: Run) -> list[str]:
-    """What a reader of tables has to know of the run: the questions, the engines, the limits."""
+def facts(run: Run, scores: Sequence[Score]) -> list[str]:
+    """What a reader of tables has to know of the run: how much of it there is, questions, engines, limits."""
     manifest = run.manifest
     engines = manifest.get("engines")
     versions = [
@@ -52,6 +59,7 @@ def facts(run: Run) -> list[str]:
     seconds = limits.get("seconds") if isinstance(limits, dict) else None
     asked = ", ".join(f"{name} {manifest.get(name)}" for name in ("profile", "extract"))
     return [
+        *extent_lines(scores, run.extent),
         f"{manifest.get('set')}: {manifest.get('questions')} questions, {asked}, limit {seconds} s",
         *([f"Engines: {'; '.join(versions)}"] if versions else []),
         *cautions(manifest),
@@ -62,6 +70,11 @@ def cautions(manifest: Mapping[str, Any]) -> list[str]:
     """What has to be known wherever figures of a run stand: which engines are not in them."""
     left_out = manifest.get("left_out")
     return [f"Left out: {line}" for line in (left_out if isinstance(left_out, list) else ())]
+
+
+def _extent(scores: Sequence[Score]) -> dict[tuple[str, str], tuple[int, int]]:
+    """How many pairs of each predictor on each engine were planned and have a result."""
+    return {(score.predictor, score.dialect): (score.planned, score.questions) for score in scores}
 
 
 def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequence[By]) -> list[Grid]:

@@ -4,8 +4,8 @@ Every form (console, Markdown, LaTeX, CSV, JSON) is made of this one, so that no
 not have.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -107,16 +107,24 @@ class Grid:
 
 @dataclass(frozen=True)
 class Document:
-    """Tables with what they are of: `facts` are lines about the run."""
+    """Tables with what they are of: `facts` are lines about the run.
+
+    `extent`: how many pairs of each predictor on each engine were planned, and how many have a result.
+    """
 
     run_id: str
     facts: tuple[str, ...]
     grids: tuple[Grid, ...]
+    extent: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """One cell with all that names it, for programs; values are as they were computed, nothing rounded."""
+    """One cell with all that names it, for programs; values are as they were computed, nothing rounded.
+
+    `planned` and `completed` count the pairs of the predictor on the engine: where they differ, the figure is
+    of a selection.
+    """
 
     predictor: str
     engine: str
@@ -127,22 +135,31 @@ class Figure:
     low: float | None
     high: float | None
     questions: int | None
+    planned: int | None
+    completed: int | None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
         return asdict(self)
 
 
-def figures(grid: Grid) -> Iterator[Figure]:
-    """Every cell of a table, row by row; cells that show nothing are left out."""
+def figures(grid: Grid, extent: Mapping[tuple[str, str], tuple[int, int]] | None = None) -> Iterator[Figure]:
+    """Every cell of a table, row by row; cells that show nothing are left out.
+
+    Args:
+        grid: the table.
+        extent: that of its document.
+    """
     named = [(group.dialect, column) for group in grid.groups for column in group.columns]
     for row in grid.rows:
         for (dialect, column), cell in zip(named, row.cells, strict=True):
             if cell is not None:
                 low, high = cell.interval or (None, None)
+                engine = dialect or row.dialect or ""
+                planned, completed = (extent or {}).get((row.predictor, engine), (None, None))
                 yield Figure(
                     row.predictor,
-                    dialect or row.dialect or "",
+                    engine,
                     column.metric,
                     column.by,
                     ", ".join(filter(None, (row.level, column.level))),
@@ -150,4 +167,6 @@ def figures(grid: Grid) -> Iterator[Figure]:
                     low,
                     high,
                     cell.questions,
+                    planned,
+                    completed,
                 )

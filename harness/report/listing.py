@@ -1,6 +1,6 @@
 """The runs in a folder: what was run, how it ended, and the best of it. A broken folder is a row, too."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,12 +8,22 @@ from rich.console import Console
 from rich.text import Text
 
 from harness.errors import BadInput
-from harness.figures.summary import SCHEMA_VERSION, TOTAL
+from harness.figures.extent import Extent, Whose, how_far
+from harness.figures.summary import TOTAL
+from harness.outcomes import Outcome
 from harness.readers.textfiles import read_json, read_text
 from harness.report.grids import Kind
 from harness.report.spelling import printable, spelled
 from harness.report.tables import NAMES, new_table, wide
-from harness.runs.reading import MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_manifest
+from harness.runs.reading import (
+    MANIFEST,
+    QUESTIONS,
+    READABLE,
+    RESULTS,
+    SUMMARY,
+    extent_of,
+    read_manifest,
+)
 from harness.words import Dialect
 
 _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)
@@ -31,7 +41,10 @@ _WIDE = 110
 
 @dataclass(frozen=True)
 class Listed:
-    """One run: `state` is `complete`, or says what is wrong with it; `best` is its highest EX."""
+    """One run: `state` is `complete`, or says what it lacks or what is wrong with it.
+
+    `best` is its highest EX. A predictor of which nothing was scored is named with that.
+    """
 
     run_id: str
     started: str
@@ -95,13 +108,17 @@ def _is_run(folder: Path) -> bool:
 def _listed(folder: Path) -> Listed:
     try:
         manifest = read_manifest(folder)
+        extent = extent_of(manifest)
+        state, best, scored = _ended(folder, extent)
+        named = dict.fromkeys(str(file["predictor"]) for file in manifest.get("predictions", ()))
         return Listed(
             folder.name,
             str(manifest.get("started", "")),
             str(manifest.get("set", "")),
-            list(dict.fromkeys(str(file["predictor"]) for file in manifest.get("predictions", ()))),
+            [_counted(name, extent, scored) for name in named],
             [NAMES[Dialect(name)] for name in manifest.get("engines", ())],
-            *_ended(folder),
+            state,
+            best,
         )
     except BadInput as error:
         return _damaged(folder, str(error))
@@ -111,24 +128,52 @@ def _listed(folder: Path) -> Listed:
         return _damaged(folder, f"{MANIFEST} or {SUMMARY} is not as it was written")
 
 
-def _ended(folder: Path) -> tuple[str, float | None]:
-    """The state of a run, and its highest EX."""
+def _ended(folder: Path, extent: Extent) -> tuple[str, float | None, Mapping[Whose, int] | None]:
+    """The state of a run, its highest EX, and what it has; None where that was not asked."""
     if not (folder / SUMMARY).exists():
-        done = _lines(folder / RESULTS)
-        return f"broken off after {done} {'pair' if done == 1 else 'pairs'}; --resume completes it", None
+        far = how_far(_judged(folder / RESULTS), extent.pairs)
+        return f"broken off after {far}; --resume completes it", None, None
     summary = read_json(read_text(folder / SUMMARY))
     version = summary["schema_version"]
-    if version != SCHEMA_VERSION:
-        return f"of version {version}: run it again", None
+    if version not in READABLE:
+        return f"of version {version}: run it again", None, None
+    found = {
+        (str(score["predictor"]), Dialect(score["dialect"])): int(score["questions"])
+        for score in summary["scores"]
+    }
     totals = [score["metrics"].get("ex", {}).get(TOTAL) for score in summary["scores"]]
-    return "complete", max((float(total) for total in totals if total is not None), default=None)
+    best = max((float(total) for total in totals if total is not None), default=None)
+    return _extended(extent, found), best, found
 
 
-def _lines(path: Path) -> int:
+def _extended(extent: Extent, found: Mapping[Whose, int]) -> str:
+    """How much a finished run has of what it could have."""
+    if extent.is_complete(found):
+        limited = f", --limit {extent.questions}" if 0 < extent.questions < extent.set_questions else ""
+        return f"complete{limited}"
+    ways = f": {', '.join(extent.chosen)}" if extent.chosen else ""
+    return f"{sum(found.values()):,} of {extent.pairs:,} pairs{ways}"
+
+
+def _counted(name: str, extent: Extent, found: Mapping[Whose, int] | None) -> str:
+    """A predictor, and that it was not scored if it was not."""
+    planned = {whose: count for whose, count in extent.planned.items() if whose[0] == name}
+    if found is None or not planned or any(found.get(whose) for whose in planned):
+        return name
+    return f"{name} (0 of {sum(planned.values()):,})"
+
+
+def _judged(path: Path) -> int:
+    """How many pairs have an outcome that a run that is resumed keeps."""
     try:
-        return path.read_bytes().count(b"\n")
+        lines = path.read_bytes().split(b"\n")[:-1]
     except OSError:
         return 0
+    # In JSON's strings no quote stands unescaped.
+    return sum(_UNFINISHED not in line for line in lines if line.strip())
+
+
+_UNFINISHED = f'"outcome": "{Outcome.HARNESS_ERROR}"'.encode()
 
 
 def _damaged(folder: Path, why: str) -> Listed:

@@ -1,9 +1,11 @@
 """The tables of a run: one per metric, engines side by side; then outcomes, error classes and measures."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from harness.figures.summary import LEVELS, TOTAL, Score
+from harness.figures.extent import Extent
+from harness.figures.summary import LEVELS, TOTAL, Score, completed
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.diagnosis import diagnosis_grid
@@ -17,8 +19,38 @@ from harness.words import Dialect
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
 
 
-def overview(scores: Sequence[Score], metrics: Sequence[str]) -> list[Grid]:
-    """Every table of a run, in the order in which they are read."""
+def overview(scores: Sequence[Score], metrics: Sequence[str], extent: Extent | None = None) -> list[Grid]:
+    """Every table of a run, in the order in which they are read.
+
+    Args:
+        scores: of every predictor on every engine.
+        metrics: the names of those to show.
+        extent: what the run was to score; where it is not the whole set, every table says so.
+    """
+    return marked(_grids(scores, metrics), extent_lines(scores, extent))
+
+
+def extent_lines(scores: Sequence[Score], extent: Extent | None) -> list[str]:
+    """What has to stand beside these scores where they are not of the whole set."""
+    return [] if extent is None else extent.lines(completed(scores), NAMES)
+
+
+def fenced_lines(scores: Sequence[Score]) -> list[str]:
+    """Say of whom answers fail that stand in Markdown fences, which nobody takes off unasked."""
+    return [
+        f"{score.fenced:,} of {score.questions:,} answers of {score.predictor} on {NAMES[score.dialect]}"
+        " are in Markdown fences and fail as they are; to score what is in them: --extract fences"
+        for score in scores
+        if score.fenced
+    ]
+
+
+def marked(grids: Iterable[Grid], lines: Sequence[str]) -> list[Grid]:
+    """The tables with these lines as their first notes, so that each says by itself what it is of."""
+    return [replace(grid, notes=(*lines, *grid.notes)) for grid in grids]
+
+
+def _grids(scores: Sequence[Score], metrics: Sequence[str]) -> list[Grid]:
     rows = [score.results for score in scores]
     measures = [diagnosis_grid(rows), timing_grid(scores)]
     if "em" in metrics:
@@ -122,17 +154,27 @@ def _right_by_strict_alone(scores: Sequence[Score]) -> list[str]:
     return [head, *lines] if lines else []
 
 
+_EXTENT = [Column(name, "pairs", "extent", name, Kind.COUNT) for name in ("planned", "completed")]
+"""Columns of a run that has not every planned pair."""
+
+
 def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> Grid:
     """Counts of outcomes; where some pairs have no score, also the figures without them."""
     seen = [outcome for outcome in Outcome if any(score.outcomes.get(outcome) for score in scores)]
     without = metrics if any(score.scored_questions < score.questions for score in scores) else ()
-    columns = [Column(outcome.replace("_", " "), "pairs", "outcome", outcome, Kind.COUNT) for outcome in seen]
+    is_part = any(score.questions < score.planned for score in scores)
+    columns = _EXTENT if is_part else []
+    columns = [
+        *columns,
+        *(Column(outcome.replace("_", " "), "pairs", "outcome", outcome, Kind.COUNT) for outcome in seen),
+    ]
     columns += [
         Column(f"{METRICS[metric].title} of scored", metric, "scored questions", TOTAL) for metric in without
     ]
     rows = []
     for score in scores:
-        cells = [Cell(score.outcomes.get(outcome, 0)) for outcome in seen]
+        cells = [Cell(score.planned), Cell(score.questions)] if is_part else []
+        cells += [Cell(score.outcomes.get(outcome, 0)) for outcome in seen]
         cells += [
             Cell(score.scored_metrics[metric][TOTAL], questions=score.scored_questions) for metric in without
         ]
@@ -143,7 +185,7 @@ def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> Grid:
         ("predictor", "engine"),
         (Group("", tuple(columns)),),
         tuple(rows),
-        tuple(_gold_failures(scores)),
+        (*fenced_lines(scores), *_gold_failures(scores)),
     )
 
 

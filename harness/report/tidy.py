@@ -17,7 +17,7 @@ COLUMNS = tuple(field.name for field in fields(Figure))
 
 def csv_text(document: Document) -> str:
     """One line a figure (RFC 4180, but lines end with a line feed); empty where there is no value."""
-    rows = (figure.to_json().values() for grid in document.grids for figure in figures(grid))
+    rows = (figure.to_json().values() for grid in document.grids for figure in figures(grid, document.extent))
     return _encodable("".join(map(_line, (COLUMNS, *rows))))
 
 
@@ -30,7 +30,7 @@ def json_text(document: Document, **more: Any) -> str:
         "tables": [
             {
                 "title": grid.title,
-                "figures": [figure.to_json() for figure in figures(grid)],
+                "figures": [figure.to_json() for figure in figures(grid, document.extent)],
                 "notes": list(grid.notes),
             }
             for grid in document.grids

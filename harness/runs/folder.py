@@ -18,7 +18,8 @@ from typing import Any, NoReturn, Self, TextIO
 
 from harness.benchmark import Question
 from harness.errors import BadInput
-from harness.figures.summary import SCHEMA_VERSION, Score, summarize
+from harness.figures.extent import Extent, how_far
+from harness.figures.summary import SCHEMA_VERSION, Score, completed, summarize
 from harness.outcomes import Outcome, PairResult
 from harness.readers.textfiles import parse_json, refuse
 from harness.runs.files import as_json, locked, point, replace, write_json
@@ -102,6 +103,7 @@ class RunFolder:
             "resumed": resumed,
             **_here(),
             **manifest,
+            "chosen": there.get("chosen", []),
         }
         self._open(folder, begun, metrics)
         return self
@@ -110,7 +112,7 @@ class RunFolder:
         """Begin to write the folder, after what is there already."""
         self.run_id = path.name
         self.path = path
-        self._manifest = manifest
+        self._manifest = dict(manifest)
         self._metrics = metrics
         try:
             self._lock = locked(path)
@@ -133,6 +135,25 @@ class RunFolder:
         """The results that the folder had when it was opened, none of them a harness error."""
 
     @property
+    def extent(self) -> Extent:
+        """What the run is to score, and what chose among it."""
+        return Extent.from_manifest(self._manifest)
+
+    @property
+    def judged(self) -> int:
+        """How many results need not be computed again."""
+        return sum(result.outcome is not Outcome.HARNESS_ERROR for result in self._results)
+
+    def broken_off(self, command: str = "repeat the command with --resume") -> list[str]:
+        """What is said of a run that was broken off: how far it came, where it is, and how it goes on.
+
+        Args:
+            command: what completes it, up to the folder.
+        """
+        far = how_far(self.judged, self.extent.pairs)
+        return [f"broken off after {far}; they are in {self.path}", f"to complete it, {command} {self.path}"]
+
+    @property
     def count(self) -> int:
         """How many results the folder has, those of `done` included."""
         return len(self._results)
@@ -149,11 +170,19 @@ class RunFolder:
             self._previews.write(f"{key}, {preview[1:]}\n")
         self._lines.write(line)
 
+    def choose(self, ways: Sequence[str]) -> None:
+        """Write down what chose among the planned pairs, such as `-k 'simple'`."""
+        self._manifest["chosen"] = list(dict.fromkeys((*self._manifest.get("chosen", ()), *ways)))
+        write_json(self.path / MANIFEST, self._manifest)
+
     def finish(self) -> list[Score]:
         """Close the folder: write `summary.json`, complete the manifest and point `latest` to it."""
         self.close()
         # A resumed run has its results in another order, and is to have the same summary.
-        scores = summarize(sorted(self._results, key=_place), self._metrics)
+        scores = summarize(sorted(self._results, key=_place), self._metrics, self.extent)
+        if self.extent.is_complete(completed(scores)):
+            # Whatever chose once, nothing was left out in the end.
+            self._manifest["chosen"] = []
         finished = datetime.now(UTC)
         took = (finished - self.started).total_seconds()
         write_json(
@@ -164,6 +193,13 @@ class RunFolder:
             {
                 "schema_version": SCHEMA_VERSION,
                 "run_id": self.run_id,
+                "pairs": {
+                    "planned": sum(score.planned for score in scores),
+                    "completed": len(self._results),
+                },
+                "questions": self.extent.questions or None,
+                "set_questions": self.extent.set_questions or None,
+                "chosen": list(self.extent.chosen),
                 "scores": [score.to_json() for score in scores],
             },
         )

@@ -1,11 +1,13 @@
 """A run folder read back: what was run, what came of it, and what readers of a report want to see."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.benchmark import Question
+from harness.figures.extent import Extent, Whose
 from harness.figures.summary import SCHEMA_VERSION
 from harness.outcomes import PairResult
 from harness.preview import Preview
@@ -28,17 +30,24 @@ Record = TypeVar("Record")
 AGAIN = "the run folder was changed or cut off: run it again"
 
 
+READABLE = (3, SCHEMA_VERSION)
+"""Versions of `summary.json` that are read. The third does not say what was planned; the manifest does."""
+
+
 @dataclass(frozen=True)
 class Run:
-    """A finished run, read back from its folder."""
+    """A finished run, read back from its folder; `extent` says what was planned, and what chose among it."""
 
     folder: Path
     manifest: Mapping[str, Any]
     results: Sequence[PairResult]
+    extent: Extent = field(default_factory=Extent)
 
 
 def read_run(folder: Path) -> Run:
     """Read a run folder back: what scores are computed from.
+
+    The results have to be the ones that the summary counts, each of a pair that the manifest plans.
 
     Raises:
         BadInput: it is none, or of a run that was broken off, of another version, or damaged.
@@ -48,17 +57,70 @@ def read_run(folder: Path) -> Run:
         refuse(folder, f"has no {SUMMARY}: the run was broken off", "repeat its command with --resume")
     summary = _object(folder / SUMMARY)
     written = summary.get("schema_version")
-    if written != SCHEMA_VERSION:
-        fault = f"schema_version is {written}, and this version of bird-harness reads {SCHEMA_VERSION}"
+    if written not in READABLE:
+        versions = " and ".join(map(str, READABLE))
+        fault = f"schema_version is {written}, and this version of bird-harness reads {versions}"
         refuse(folder / SUMMARY, fault, "run it again with this version")
     results = read_results(folder)
     try:
-        awaited = sum(score["questions"] for score in summary["scores"])
-    except (KeyError, TypeError):
+        awaited = {
+            (score["predictor"], Dialect(score["dialect"])): int(score["questions"])
+            for score in summary["scores"]
+        }
+    except _DAMAGED:
         refuse(folder / SUMMARY, "is damaged", AGAIN)
-    if len(results) != awaited:
-        refuse(folder / RESULTS, f"has {len(results)} results, {SUMMARY} {awaited}", AGAIN)
-    return Run(folder, manifest, results)
+    if len(results) != sum(awaited.values()):
+        fault = f"has {len(results)} results, {SUMMARY} {sum(awaited.values())}"
+        refuse(folder / RESULTS, fault, AGAIN)
+    try:
+        extent = extent_of(manifest)
+    except _DAMAGED:
+        refuse(folder / MANIFEST, "does not say what was planned", AGAIN)
+    _check_pairs(folder, results, awaited, extent)
+    return Run(folder, manifest, results, extent)
+
+
+def extent_of(manifest: Mapping[str, Any]) -> Extent:
+    """What a run was to score; before version 4 of the summary: every question, for every prediction file.
+
+    Raises:
+        AttributeError, KeyError, TypeError, ValueError: the manifest is not as it was written.
+    """
+    if "planned" in manifest:
+        return Extent.from_manifest(manifest)
+    files, questions = manifest.get("predictions", ()), int(manifest.get("questions", 0))
+    planned = {
+        (file["predictor"], Dialect(file["dialect"])): questions
+        for file in files
+        if "predictor" in file and "dialect" in file
+    }
+    return Extent(planned, questions)
+
+
+def _check_pairs(
+    folder: Path, results: Sequence[PairResult], awaited: Mapping[Whose, int], extent: Extent
+) -> None:
+    """Make sure that each result is of a planned pair, and that no predictor has fewer than were written.
+
+    Raises:
+        BadInput: a result is of a predictor, an engine or a question that the run has not, or one is lost.
+    """
+    faults = Faults(folder / RESULTS, "result")
+    found = Counter((result.predictor, result.dialect) for result in results)
+    for whose in found.keys() | awaited.keys():
+        name = f"{whose[1]}/{whose[0]}"
+        if extent.planned and whose not in extent.planned:
+            faults.add(name, f"of a predictor and an engine that {MANIFEST} does not plan", AGAIN)
+        elif found[whose] != awaited.get(whose, 0):
+            faults.add(f"{name}: {found[whose]}", f"not as many as {SUMMARY} counts", AGAIN)
+        elif extent.planned and found[whose] > extent.planned[whose]:
+            faults.add(f"{name}: {found[whose]}", f"more than {MANIFEST} plans", AGAIN)
+    known = read_questions(folder)
+    for result in results:
+        if known and result.question not in known:
+            faults.add(f"{result.dialect}/{result.predictor}::{result.question}",
+                       f"of a question that {QUESTIONS} has not", AGAIN)  # fmt: skip
+    faults.stop()
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

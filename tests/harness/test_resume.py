@@ -21,6 +21,12 @@ METRICS = ["ex", "soft_f1"]
 ASKED: Mapping[str, Any] = {
     "set": "sample",
     "questions": 30,
+    "planned": {
+        "pairs": 30,
+        "questions": 30,
+        "set_questions": 30,
+        "scores": [{"predictor": "p", "dialect": Dialect.SQLITE, "questions": 30}],
+    },
     "set_files": {"questions.json": "ab12"},
     "profile": "official",
     "metrics": METRICS,

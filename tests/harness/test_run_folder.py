@@ -1,7 +1,8 @@
 """What a run folder has beside the scores: questions, the texts that were run, and some of the rows."""
 
 import json
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,12 +15,16 @@ from harness.outcomes import Outcome, PairResult
 from harness.plan import prepare
 from harness.preview import Preview, PreviewText, Side
 from harness.readers.question_sets import load_set
+from harness.report.documents import tables
 from harness.request import Request
 from harness.runs.folder import RunFolder
 from harness.runs.reading import (
     LATEST,
+    MANIFEST,
     PREVIEWS,
     QUESTIONS,
+    RESULTS,
+    SUMMARY,
     key_of,
     read_previews,
     read_questions,
@@ -117,3 +122,102 @@ def test_a_damaged_file_is_named_with_its_line(tmp_path: Path, name: str) -> Non
     read = read_questions if name == QUESTIONS else read_previews
     with pytest.raises(BadInput, match=rf"{name}: line 2: .*run it again"):
         read(folder)
+
+
+def _edited(name: str, edit: Callable[[str], str]) -> Callable[[Path], None]:
+    """Changes a file of a run folder."""
+
+    def change(folder: Path) -> None:
+        path = folder / name
+        path.write_text(edit(path.read_text(encoding="utf-8")), encoding="utf-8")
+
+    return change
+
+
+def _changed(name: str, **values: object) -> Callable[[Path], None]:
+    """Changes members of a JSON file of a run folder."""
+    return _edited(name, lambda text: json.dumps(json.loads(text) | values))
+
+
+_LAST = '"predictor": "careless", "question": "66"'
+DAMAGED: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a result is lost": (
+        _edited(RESULTS, lambda text: text[text.index("\n") + 1 :]),
+        "results.jsonl: has 131 results, summary.json 132",
+    ),
+    "a line is cut off": (_edited(RESULTS, lambda text: text[:-40]), "line 132: not a result"),
+    "a pair is there twice": (
+        _edited(RESULTS, lambda text: text + text.splitlines()[0] + "\n"),
+        "a second result of a pair",
+    ),
+    "an unknown predictor": (
+        _edited(RESULTS, lambda text: text.replace('"predictor": "careless"', '"predictor": "someone"')),
+        "sqlite/someone: of a predictor and an engine that manifest.json does not plan",
+    ),
+    "an unknown engine": (
+        _edited(RESULTS, lambda text: text.replace('"dialect": "sqlite"', '"dialect": "mysql"')),
+        "of a predictor and an engine that manifest.json does not plan",
+    ),
+    "an unknown question": (
+        _edited(RESULTS, lambda text: text.replace(_LAST, _LAST.replace("66", "99"))),
+        "sqlite/careless::99: of a question that questions.jsonl has not",
+    ),
+    "one result is of another predictor": (
+        _edited(RESULTS, lambda text: text.replace(_LAST, _LAST.replace("less", "free"))),
+        "sqlite/careless: 65: not as many as summary.json counts",
+    ),
+    "fewer were planned": (
+        _edited(MANIFEST, lambda text: text.replace('"questions": 66', '"questions": 60')),
+        "more than manifest.json plans",
+    ),
+    "the plan is of another shape": (_changed(MANIFEST, planned=[1]), "does not say what was planned"),
+    "no questions": (lambda folder: (folder / QUESTIONS).unlink(), "questions.jsonl: cannot be read"),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGED)
+def test_results_that_are_not_those_that_were_planned_are_refused(
+    run: Path, tmp_path: Path, how: str
+) -> None:
+    damage, fault = DAMAGED[how]
+    folder = tmp_path / "run"
+    shutil.copytree(run.resolve(), folder)
+    read_run(folder)
+    damage(folder)
+    with pytest.raises(BadInput, match=fault) as refused:
+        read_run(folder)
+    assert "\n" not in str(refused.value)
+
+
+def _as_of_version_3(folder: Path) -> None:
+    """What a run folder was before it said what was planned."""
+    for name, members in (
+        (MANIFEST, ("planned", "chosen")),
+        (SUMMARY, ("pairs", "questions", "set_questions", "chosen")),
+    ):
+        content = json.loads((folder / name).read_text(encoding="utf-8"))
+        kept = {member: value for member, value in content.items() if member not in members}
+        if name == MANIFEST:
+            kept["questions"] = content["questions"]
+        else:
+            kept["schema_version"] = 3
+            for one in kept["scores"]:
+                del one["planned"], one["fenced"]
+        (folder / name).write_text(json.dumps(kept), encoding="utf-8")
+
+
+def test_a_folder_of_the_version_before_is_read_and_a_selection_is_told_from_its_files(
+    run: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(run.resolve(), folder)
+    _as_of_version_3(folder)
+    whole = tables(read_run(folder))
+    assert all("selection" not in note for grid in whole.grids for note in grid.notes)
+    lines = (folder / RESULTS).read_text(encoding="utf-8").splitlines(keepends=True)
+    (folder / RESULTS).write_text("".join(lines[:66]), encoding="utf-8")
+    content = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    content["scores"] = content["scores"][:1]
+    (folder / SUMMARY).write_text(json.dumps(content), encoding="utf-8")
+    part = tables(read_run(folder))
+    assert all("66 of 132 pairs: a selection, not the set." in grid.notes for grid in part.grids)

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from harness.cli import main
+from harness.figures.extent import Extent
 from harness.outcomes import Outcome, PairResult
 from harness.preview import PreviewText, preview
 from harness.runs.folder import RunFolder
@@ -41,7 +42,8 @@ def sides(text: str = "SELECT 1") -> tuple[list[PairResult], list[PairResult]]:
 
 
 def write(parent: Path, name: str, results: list[PairResult]) -> Path:
-    manifest = {**recorded(), "metrics": ["ex", "soft_f1"]}
+    planned = Extent({("p", Dialect.SQLITE): len(QUESTIONS)}, len(QUESTIONS), len(QUESTIONS))
+    manifest = {**recorded(), "metrics": ["ex", "soft_f1"], "planned": planned.to_json()}
     with RunFolder(parent, manifest, ["ex", "soft_f1"], QUESTIONS) as folder:
         for one in results:
             folder.add(one)

@@ -83,12 +83,12 @@ q & 50.00 & 33.33 & 6.1--79.2 & {-} & {-} \\
 \end{table}
 """,
     ("csv", "grid"): """\
-predictor,engine,metric,by,level,value,low,high,questions
-p,sqlite,ex,difficulty,simple,50.0,,,2
-p,sqlite,ex,difficulty,total,33.333333333333336,6.149,79.2345,3
-q,sqlite,ex,difficulty,simple,50.0,,,2
-q,sqlite,ex,difficulty,total,33.333333333333336,6.149,79.2345,3
-q,mysql,ex,difficulty,total,,,,0
+predictor,engine,metric,by,level,value,low,high,questions,planned,completed
+p,sqlite,ex,difficulty,simple,50.0,,,2,,
+p,sqlite,ex,difficulty,total,33.333333333333336,6.149,79.2345,3,,
+q,sqlite,ex,difficulty,simple,50.0,,,2,,
+q,sqlite,ex,difficulty,total,33.333333333333336,6.149,79.2345,3,,
+q,mysql,ex,difficulty,total,,,,0,,
 """,
     ("console", "counts"): """\
 Outcomes (pairs)
@@ -109,8 +109,8 @@ Outcomes (pairs)
 | p | SQLite | 7 |
 """,
     ("csv", "counts"): """\
-predictor,engine,metric,by,level,value,low,high,questions
-p,sqlite,pairs,outcome,prediction_error,7,,,
+predictor,engine,metric,by,level,value,low,high,questions,planned,completed
+p,sqlite,pairs,outcome,prediction_error,7,,,,,
 """,
     ("console", "differences"): """\
 Difference

@@ -1,0 +1,103 @@
+"""How much of a run was scored: what was planned, what chose among it, and what every table says of it.
+
+A run plans a pair for each question, predictor and engine. pytest may choose among them (`-k`, node ids,
+`--lf`, a plugin that drops items); then the figures are of a selection, and whatever shows them says so.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from harness.words import Dialect
+
+Whose = tuple[str, Dialect]
+"""A predictor, and the engine that it is scored on."""
+
+_NAMED = 10
+"""How many predictors a line names before it only counts."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a run was to score.
+
+    `planned` has the number of questions of each predictor on each engine; it is empty where a run does not
+    say. `questions` and `set_questions` are how many questions the run and its question set have. `chosen`
+    says what chose among the pairs, such as `-k 'simple'`.
+    """
+
+    planned: Mapping[Whose, int] = field(default_factory=dict)
+    questions: int = 0
+    set_questions: int = 0
+    chosen: Sequence[str] = ()
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs were planned."""
+        return sum(self.planned.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """`planned` in a manifest."""
+        return {
+            "pairs": self.pairs,
+            "questions": self.questions,
+            "set_questions": self.set_questions,
+            "scores": [
+                {"predictor": predictor, "dialect": dialect, "questions": questions}
+                for (predictor, dialect), questions in self.planned.items()
+            ],
+        }
+
+    @classmethod
+    def from_manifest(cls, manifest: Mapping[str, Any]) -> Self:
+        """What a manifest says; nothing is planned where it says nothing.
+
+        Raises:
+            AttributeError, KeyError, TypeError, ValueError: it is not as it was written.
+        """
+        planned = manifest.get("planned")
+        if planned is None:
+            return cls()
+        return cls(
+            {(one["predictor"], Dialect(one["dialect"])): int(one["questions"]) for one in planned["scores"]},
+            int(planned["questions"]),
+            int(planned["set_questions"]),
+            tuple(map(str, manifest.get("chosen", ()))),
+        )
+
+    def is_complete(self, completed: Mapping[Whose, int]) -> bool:
+        """Whether every planned pair is there."""
+        return all(completed.get(whose, 0) >= questions for whose, questions in self.planned.items())
+
+    def lines(self, completed: Mapping[Whose, int], names: Mapping[Dialect, str]) -> list[str]:
+        """What has to stand beside the figures of a run that is not the whole set; nothing where it is.
+
+        Args:
+            completed: how many pairs of each predictor on each engine have a result.
+            names: what engines are called.
+        """
+        lines = []
+        if 0 < self.questions < self.set_questions:
+            lines.append(
+                f"The first {self.questions:,} of {self.set_questions:,} questions:"
+                " a selection by --limit, not the set."
+            )
+        if not self.is_complete(completed):
+            done = sum(completed.get(whose, 0) for whose in self.planned)
+            by = f" by {' and '.join(self.chosen)}" if self.chosen else ""
+            lines.append(f"{done:,} of {self.pairs:,} pairs: a selection{by}, not the set.")
+            without = [
+                f"{predictor} on {names[dialect]} (0 of {questions:,})"
+                for (predictor, dialect), questions in self.planned.items()
+                if not completed.get((predictor, dialect))
+            ]
+            if without:
+                more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
+                lines.append(f"Not scored at all: {', '.join(without[:_NAMED])}{more}.")
+        return lines
+
+
+def how_far(judged: int, planned: int) -> str:
+    """How many pairs a run has that was broken off: `339 of 4,500 pairs`."""
+    of = f" of {planned:,}" if planned else ""
+    return f"{judged:,}{of} {'pair' if (planned or judged) == 1 else 'pairs'}"
