@@ -73,7 +73,7 @@ def read_run(folder: Path) -> Run:
         fault = f"has {len(results)} results, {SUMMARY} {sum(awaited.values())}"
         refuse(folder / RESULTS, fault, AGAIN)
     try:
-        extent = extent_of(manifest)
+        extent = extent_of(manifest) if written != SCHEMA_VERSION else Extent.from_manifest(manifest)
     except _DAMAGED:
         refuse(folder / MANIFEST, "does not say what was planned", AGAIN)
     _check_pairs(folder, results, awaited, extent)
