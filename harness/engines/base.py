@@ -4,6 +4,7 @@ One small module per engine stands behind `Engine`. An engine knows how to open 
 database and how to tell its errors apart; it knows nothing of questions, predictions or scores.
 """
 
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -52,6 +53,17 @@ class SqlUnreadable(SqlError):
         super().__init__(
             f"the driver cannot read a value of the result: {words or type(error).__name__}", None
         )
+
+
+EMPTY = "the text is empty: there is no query in it"
+"""What is said of a text of blanks, semicolons and comments."""
+
+_NOTHING = re.compile(r"(?:[\s;\ufeff]++|(?:--|\#)[^\n]*+|/\*(?!!)(?:[^*]++|\*(?!/))*+(?:\*/|\Z))*+\Z")
+
+
+def is_empty(sql: str) -> bool:
+    """Whether a text has blanks, semicolons and comments alone, of any engine's."""
+    return _NOTHING.match(sql) is not None
 
 
 class EngineLost(EngineUnavailable):

@@ -6,6 +6,8 @@ What is in a query can do that to its own session only, which ends with it.
 
 import re
 
+from harness.engines.base import EMPTY
+
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESC", "DESCRIBE", "EXPLAIN"})
 """What a text may begin with. https://dev.mysql.com/doc/refman/9.7/en/sql-statements.html."""
 
@@ -16,6 +18,11 @@ _SKIPPED = re.compile(
 
 https://dev.mysql.com/doc/refman/9.7/en/comments.html
 """
+
+_NOTHING = re.compile(
+    r"(?: [\s;]++ | /\*(?!!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+\Z", re.VERBOSE | re.DOTALL
+)
+"""The same with semicolons instead of parentheses, to the end."""
 
 _WORD = re.compile(r"\w{1,40}|/\*!|.", re.DOTALL)
 
@@ -29,4 +36,6 @@ def refused(sql: str) -> str | None:
     found = _WORD.match(sql, skipped.end() if skipped else 0)
     if found is None or found[0].upper() in _QUERIES:
         return None
+    if _NOTHING.match(sql):
+        return EMPTY
     return f"{found[0]!r} begins no query, and only queries are run"

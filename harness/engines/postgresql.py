@@ -24,12 +24,12 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
 
-from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.base import EMPTY, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.namespace import Database
 from harness.engines.postgresql_clock import PostgreSQLClock
 from harness.engines.postgresql_idle import Idle
 from harness.engines.postgresql_rows import ReceivedTooMuch, parse, results, run
-from harness.engines.postgresql_statements import MOST, Statement, statements
+from harness.engines.postgresql_statements import MOST, Statement, says_nothing, statements
 from harness.engines.server import Origin, Server
 from harness.words import Dialect
 
@@ -179,6 +179,8 @@ class PostgreSQLSession:
             # The server reads a text to its end before it runs anything of it.
             self._parse(sql)
         if refused is not None:
+            if says_nothing(sql):
+                raise SqlError(EMPTY, None)
             raise SqlError(f"{refused or 'this'}: only queries are run", _NOT_ALLOWED)
         if len(found) > MOST:
             raise SqlError(f"more than {MOST:,} statements", None)

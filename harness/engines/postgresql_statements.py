@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from harness.engines.base import is_empty
+
 QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
 """What returns rows and nothing else."""
 
@@ -76,6 +78,11 @@ def statements(text: str) -> list[Statement]:
     if len(pieces) < 2:  # noqa: PLR2004 - one is nothing to cut
         return [Statement(text, _first_word(text))]
     return [Statement(piece, _first_word(piece)) for piece in pieces]
+
+
+def says_nothing(text: str) -> bool:
+    """Whether there is nothing in a text but space, comments, which nest here, and semicolons."""
+    return is_empty(text[_starts(text, 0) :])
 
 
 def _pieces(text: str) -> Iterator[str]:

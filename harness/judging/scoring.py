@@ -6,6 +6,7 @@ from dataclasses import replace
 from harness import alternatives
 from harness.diagnosis import Reading, diagnose
 from harness.diagnosis import read as read_for_diagnosis
+from harness.engines.base import EMPTY, is_empty
 from harness.execution import Ending, Execution
 from harness.judging.golds import Gold
 from harness.judging.sheets import Setup
@@ -109,8 +110,10 @@ class Scoring:
                     del scores[metric.name]
             elif metric.basis is Basis.ANSWERS:
                 scores[metric.name] = alternatives.score(predicted, expected, find)
-        error_class, compared, failed = None, None, None
+        error, error_class, compared, failed = None, None, None, None
         if outcome is Outcome.MISMATCH:
+            # Engines that run such a text return no rows for it, which official scripts compare with gold's.
+            error = EMPTY if not predicted and is_empty(sql) else None
             error_class = self._diagnose(gold, sql, None, None)
         elif self._suite is not None and gold.dialect is Dialect.SQLITE:
             tested = self._suite.score(gold.question, sql)
@@ -118,6 +121,7 @@ class Scoring:
         return Judgement(
             outcome,
             scores,
+            error,
             prediction_seconds=execution.seconds,
             gold_seconds=gold.execution.seconds,
             error_class=error_class,

@@ -12,6 +12,7 @@ import pytest
 
 from harness import Answer, Evaluator
 from harness.benchmark import QuestionSet
+from harness.engines.base import EMPTY
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.outcomes import ErrorClass, Outcome
@@ -184,6 +185,33 @@ def test_the_only_dialect_is_that_of_answers_and_of_several_one_has_to_be_named(
             evaluator.score([Answer(first.key, "SELECT 1")])
         both = [Answer(first.key, first.gold[each], each) for each in (Dialect.SQLITE, server.dialect)]
         assert [each.outcome for each in evaluator.score(both)] == [Outcome.MATCH] * 2
+
+
+EMPTY_TEXTS = ["", " \n\t", ";", " ; ;\n", "-- no answer", "/* a */", "/* a **/ ; -- b\n;", "-- a\n\n-- b\n"]
+
+
+def test_of_an_empty_text_it_is_said_that_it_is_empty(sample: QuestionSet) -> None:
+    [first, *_] = sample.questions
+    with Evaluator("sample", workers=1) as evaluator:
+        judgements = evaluator.score([Answer(first.key, text) for text in EMPTY_TEXTS])
+    # SQLite runs such a text, which returns no rows: what the official script compares with gold's.
+    assert {(each.outcome, each.error) for each in judgements} == {(Outcome.MISMATCH, EMPTY)}
+
+
+@pytest.mark.engine
+def test_of_an_empty_text_it_is_said_that_it_is_empty_on_a_server(
+    sample: QuestionSet, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name(server, monkeypatch)
+    nested = (
+        ["/* a /* b */ */", "/* a /* b */ ; */ ;"] if server.dialect is Dialect.POSTGRESQL else ["# a\n;"]
+    )
+    with Evaluator("sample", dialects=server.dialect, workers=1, cache=False) as evaluator:
+        answers = [Answer(sample.questions[0].key, text) for text in (*EMPTY_TEXTS, *nested)]
+        judgements = evaluator.score(answers)
+    assert {each.scores["ex"] for each in judgements} == {0.0}
+    said = [(answer.sql, each.error) for answer, each in zip(answers, judgements, strict=True)]
+    assert [one for one in said if one[1] is None or "empty" not in one[1]] == []
 
 
 def test_times_are_not_for_the_library() -> None:
