@@ -121,7 +121,8 @@ def test_every_prediction_has_one_outcome(
 ) -> None:
     (result,) = scored(databases, {"p": sql})
     assert (result.outcome, result.scores) == (outcome, {"ex": score})
-    assert (result.error is not None) == outcome.startswith("prediction_")
+    # Of an empty text it is said that it is empty, though SQLite runs it.
+    assert (result.error is not None) == (outcome.startswith("prediction_") or sql == "")
 
 
 @pytest.mark.parametrize(
