@@ -26,6 +26,7 @@ from harness.plan import Plan
 from harness.pytest_plugin.driver import Driver
 from harness.report.console import print_tables
 from harness.report.failures import failures
+from harness.report.tables import print_line
 from harness.report.writing import HTML, write_reports
 
 INTERRUPTED_EXIT = 130
@@ -112,10 +113,10 @@ def run(plan: Plan, console: Console | None = None) -> Done:
         write_reports(folder.path)
     if console is not None:
         for line in failures(plan.evaluation.failed, plan.setup.servers):
-            console.print(line, markup=False)
-        console.print(f"run folder: {folder.path}", markup=False)
+            print_line(console, line)
+        print_line(console, f"run folder: {folder.path}")
         if plan.request.report:
-            console.print(f"report: {folder.path / HTML}", markup=False)
+            print_line(console, f"report: {folder.path / HTML}")
     return Done(folder.path, scores, folder.extent)
 
 

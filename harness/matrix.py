@@ -18,7 +18,7 @@ from harness.provision import compose, containers, loaded
 from harness.provision.docker_command import docker, engine_answers
 from harness.readers.question_sets import load_set
 from harness.report.coverage import print_coverage
-from harness.report.tables import NAMES, new_table, wide
+from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
 from harness.versions import SETS, VERSIONS, cells
 from harness.words import Dialect
 
@@ -106,21 +106,17 @@ def print_matrix(rows: Sequence[Row], console: Console | None = None) -> None:
         ran = row.questions is not None
         table.add_row(
             NAMES[row.dialect],
-            row.version,
-            row.set_name,
-            row.where,
+            *map(plain, (row.version, row.set_name, row.where)),
             f"{row.covered} of {row.questions}" if ran else "-",
             str(len(row.faults)) if ran else "-",
-            row.result,
+            plain(row.result),
         )
-    console.print(table)
+    print_table(console, table)
     for row in rows:
         for line in row.faults:
-            console.print(
-                f"{_name(row)}, {row.set_name}: {line}", markup=False, highlight=False, soft_wrap=True
-            )
+            print_line(console, f"{_name(row)}, {row.set_name}: {line}")
     for line in dict.fromkeys(f"{_name(row)}: {row.result}: {row.why}" for row in rows if row.why):
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        print_line(console, line)
 
 
 def _name(row: Row) -> str:

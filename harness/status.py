@@ -12,7 +12,7 @@ from harness.engines.sqlite import SQLiteEngine
 from harness.errors import command
 from harness.provision import compose
 from harness.readers.question_sets import load_set
-from harness.report.tables import wide
+from harness.report.tables import plain, print_table, wide
 from harness.words import Dialect, Profile
 from loaders.load import loaded
 
@@ -29,8 +29,8 @@ def print_status(set_name: str) -> None:
     for head in ("engine", "version", "where", f"{set_name}: official", f"{set_name}: faithful", "to do"):
         table.add_column(head, overflow="fold")
     for dialect in Dialect:
-        table.add_row(str(dialect), *_row(dialect, questions))
-    wide().print(table)
+        table.add_row(str(dialect), *map(plain, _row(dialect, questions)))
+    print_table(wide(), table)
 
 
 def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:

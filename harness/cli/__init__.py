@@ -11,9 +11,8 @@ from typer import TyperException
 
 # Each registers its commands.
 from harness.cli import databases, matrix, predicting, reports, scoring, servers
-from harness.cli.console import app, described, messages
+from harness.cli.console import app, described, say
 from harness.errors import HarnessError, brief
-from harness.readers.textfiles import one_line
 
 _LONG = re.compile(r"\S{200,}")
 
@@ -29,7 +28,7 @@ def main() -> None:
         # With nothing else to do, the whole help is shown.
         code = app(prog_name="bird-harness", standalone_mode=not sys.argv[1:])
     except HarnessError as error:
-        messages.print(f"bird-harness: {error}", markup=False)
+        say(f"bird-harness: {error}")
         code = error.exit_code
     except TyperException as error:
         code = _say_what_is_wrong(error)
@@ -40,6 +39,6 @@ def _say_what_is_wrong(error: TyperException) -> int:
     """Print one line about an argument that cannot be; the exit code."""
     context = getattr(error, "ctx", None)
     path = "bird-harness" if context is None else context.command_path
-    fault = _LONG.sub(lambda found: brief(found[0]), one_line(error.format_message())).removesuffix(".")
-    messages.print(f"{path}: {fault}; `{path} --help` lists what there is", markup=False)
+    fault = _LONG.sub(lambda found: brief(found[0]), error.format_message()).removesuffix(".")
+    say(f"{path}: {fault}; `{path} --help` lists what there is")
     return error.exit_code

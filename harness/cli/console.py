@@ -14,6 +14,7 @@ from harness.errors import EngineUnavailable
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.plan import find_servers
 from harness.predictions import Extract
+from harness.readers.textfiles import one_line
 from harness.request import parse_dialects
 from harness.words import Dialect, Profile
 
@@ -58,7 +59,7 @@ def described(application: typer.Typer) -> None:
 
 def say(line: str) -> None:
     """Tell the user one line, beside the answer itself."""
-    messages.print(line, markup=False)
+    messages.print(one_line(line), markup=False)
 
 
 def _print_version(*, wanted: bool) -> None:

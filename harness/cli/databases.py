@@ -13,6 +13,7 @@ from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput, within
 from harness.readers.question_sets import load_set
+from harness.readers.textfiles import one_line
 from harness.report.loading import loading_bar, loading_lines
 from harness.request import AUTO, MOST_WORKERS
 from harness.words import Dialect, Profile
@@ -67,9 +68,12 @@ def census(
 
     paths = [file] if file is not None else _databases(set_name, database)
     found = map(inventory, paths)
-    lines = [census_json(list(found))] if as_json else (line for one in found for line in census_lines(one))
-    for line in lines:
-        typer.echo(line)
+    if as_json:
+        typer.echo(census_json(list(found)))
+        return
+    for one in found:
+        for line in census_lines(one):
+            typer.echo(one_line(line))
 
 
 @app.command()

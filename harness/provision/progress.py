@@ -3,13 +3,15 @@
 import re
 import sys
 
+from harness.readers.textfiles import one_line
+
 _LINES = 3
 _COMPLAINT = re.compile(r"error|fatal|panic|abort", re.IGNORECASE)
 
 
 def say(line: str) -> None:
     """Tell whoever waits what is being done: one line on standard error, never on standard output."""
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{one_line(line)}\n")
     sys.stderr.flush()
 
 

@@ -101,7 +101,7 @@ def explained(question: Question, result: PairResult) -> str:
     words = str(result.outcome).replace("_", " ")
     about = "" if result.error_class is None else f" ({str(result.error_class).replace('_', ' ')})"
     lines = [
-        f"{words}{about}: {question.text}",
+        f"{words}{about}: {' '.join(question.text.split())}",
         f"database: {question.db_id}",
         f"predicted: {_short(result.sql)}",
     ]

@@ -22,6 +22,7 @@ from harness.plan import Plan
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.demands import Demands
 from harness.pytest_plugin.items import Answer, Entry, Part
+from harness.readers.textfiles import one_line
 from harness.report.console import print_tables
 from harness.report.failures import failures
 from harness.runs.folder import RunFolder
@@ -208,7 +209,7 @@ class Driver:
                 terminalreporter.write_line(f"nothing is scored: 0 of {planned} were chosen")
             return
         _list_pairs(terminalreporter)
-        say = terminalreporter.write_line
+        say = partial(_say, terminalreporter)
         if self._broken_off:
             for line in folder.broken_off(f"repeat the command with {self._resume}"):
                 say(line)
@@ -236,6 +237,10 @@ def _list_pairs(terminalreporter: pytest.TerminalReporter) -> None:
         for outcome, (_, colour) in LETTERS.items():
             for report in terminalreporter.stats.get(str(outcome), ()):
                 terminalreporter.write_line(f"{str(outcome).upper()} {report.nodeid}", **{colour: True})
+
+
+def _say(reporter: pytest.TerminalReporter, line: str, **look: bool) -> None:
+    reporter.write_line(one_line(line), **look)
 
 
 def _asked(placed: tuple[int, Pair]) -> tuple[Dialect, str]:

@@ -1,8 +1,8 @@
 """What pytest collects: a file, a part of it, and an item for everything that is asked about that part.
 
 An item only shows an answer. Where the answer comes from is its `Source`: this process, or under
-pytest-xdist the controller's. Nothing of the rest of the harness is imported here, so that an xdist worker
-starts as fast as pytest does.
+pytest-xdist the controller's. Next to nothing of the rest of the harness is imported here, so that an xdist
+worker starts as fast as pytest does.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+
+from harness.readers.textfiles import one_line
 
 Properties = tuple[tuple[str, str], ...]
 """Names and values, as `--junitxml` writes them."""
@@ -114,11 +116,11 @@ class AskedItem(pytest.Item):
         answer = self._source.answer(self.place)
         self.user_properties[:] = (("outcome", answer.outcome), *self._properties)
         if answer.failure is not None:
-            raise Unexpected(answer.failure)
+            raise Unexpected(_printable(answer.failure))
         if answer.gap is not None:
             if self._gap is None:
-                pytest.xfail(answer.gap)
-            raise Gap(answer.gap)
+                pytest.xfail(_printable(answer.gap))
+            raise Gap(_printable(answer.gap))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The failure's own words instead of a traceback through the harness."""
@@ -129,12 +131,18 @@ class AskedItem(pytest.Item):
     def reportinfo(self) -> tuple[Path, None, str]:
         """Where the item is: the file, and what of it."""
         parent = self.parent
-        return self.path, None, self.name if parent is None else f"{parent.name}::{self.name}"
+        path = Path(one_line(str(self.path)))
+        return path, None, self.name if parent is None else f"{parent.name}::{self.name}"
 
 
 def file_id(path: Path, root: Path) -> str:
-    """The node id of a file: relative to pytest's root where it is below it."""
-    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
+    """The node id of a file: relative to pytest's root where it is below it, in what prints."""
+    return one_line((path.relative_to(root) if path.is_relative_to(root) else path).as_posix())
+
+
+def _printable(text: str) -> str:
+    """Lines of anybody's text, with escapes for what would be obeyed by a terminal or is none of XML's."""
+    return "\n".join(map(one_line, text.split("\n")))
 
 
 def node_id(part: Part, entry: Entry, root: Path) -> str:

@@ -11,6 +11,7 @@ from harness.plan import prepare
 from harness.predictions import Extract
 from harness.pytest_plugin.demands import Demands, parse_fail_on, parse_fail_under
 from harness.pytest_plugin.driver import Driver, refuse_distributed
+from harness.readers.textfiles import one_line
 from harness.request import Request, parse_dialects, parse_metrics
 from harness.words import Profile
 
@@ -26,7 +27,7 @@ def start(config: pytest.Config) -> None:
     except EngineUnavailable as error:
         pytest.exit(str(error), returncode=error.exit_code)
     except HarnessError as error:
-        raise pytest.UsageError(str(error)) from error
+        raise pytest.UsageError(one_line(str(error))) from error
     config.pluginmanager.register(driver, "bird-driver")
 
 

@@ -17,7 +17,7 @@ SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 _SETS = "|".join(sorted(LAYOUTS, key=len, reverse=True))
 _NAME = re.compile(
     rf"predict_(?P<set>{_SETS})_(?P<predictor>.+)_(?P<dialect>{'|'.join(Dialect)})(?:json)?\.jsonl?",
-    flags=re.IGNORECASE,
+    flags=re.IGNORECASE | re.DOTALL,
 )
 
 
@@ -43,8 +43,8 @@ def label(path: Path, set_name: str, predictor: str | None, only: Dialect | None
         only: the dialect that is asked for if it is only one.
 
     Raises:
-        BadInput: `predictor` is no name, or the file's name says that it is of another question set and the
-            caller has not given both predictor and dialect.
+        BadInput: `predictor`, or what stands in its place in the file's name, is no name; or the file's name
+            says that it is of another question set and the caller has not given both predictor and dialect.
     """
     if predictor is not None and not is_predictor(predictor):
         refuse(
@@ -53,6 +53,12 @@ def label(path: Path, set_name: str, predictor: str | None, only: Dialect | None
     match = _NAME.fullmatch(path.name)
     if match is None:
         return Label(predictor, None, only)
+    if predictor is None and not is_predictor(match["predictor"]):
+        refuse(
+            path,
+            f"its name calls the predictor {match['predictor']!r}, which is no name",
+            "rename the file, or give --predictor: a name prints and has no blank at its ends",
+        )
     if match["set"].lower() != set_name and (predictor is None or only is None):
         refuse(
             path,

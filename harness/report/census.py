@@ -1,10 +1,10 @@
 """What `bird-harness census` says about SQLite files: a line a column, and all that stops a load."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from harness.report.spelling import printable_json
 from loaders.inventory import ColumnInventory, Inventory, Range, Stop
 
 
@@ -25,7 +25,7 @@ def census_lines(found: Inventory) -> Iterator[str]:
 
 def census_json(found: Sequence[Inventory]) -> str:
     """All files as a JSON array; an infinite number is a text."""
-    return json.dumps([_plain(asdict(one)) for one in found], ensure_ascii=False, indent=2)
+    return printable_json([_plain(asdict(one)) for one in found])
 
 
 def _holds(column: ColumnInventory) -> str:

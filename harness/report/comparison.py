@@ -11,7 +11,7 @@ from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.differences import Change, Differences, Flip
-from harness.report.tables import NAMES, figure, new_table, wide
+from harness.report.tables import NAMES, figure, new_table, print_line, print_table, wide
 from harness.words import Dialect, Difficulty
 
 _HEADS = ("A", "B", "B\N{MINUS SIGN}A", "95 %", "p", "only A\nright", "only B\nright")
@@ -74,20 +74,18 @@ def print_comparisons(
     """
     console = wide(console)
     for note in notes:
-        _say(console, f"note: {note}")
+        print_line(console, f"note: {note}")
     for comparison in comparisons:
         for line in _head(comparison):
-            _say(console, line)
-        console.print(_table(comparison.differences.changes))
+            print_line(console, line)
+        print_table(console, _table(comparison.differences.changes))
         for line in _flips(comparison.differences.flips, flips):
-            _say(console, line)
+            print_line(console, line)
     tests = sum(len(comparison.differences.changes) for comparison in comparisons)
     if tests > 1:
-        _say(console, f"{tests} tests: where nothing differs, 1 in 20 has p below 0.05 by chance alone.")
-
-
-def _say(console: Console, line: str) -> None:
-    console.print(line, markup=False, highlight=False, soft_wrap=True)
+        print_line(
+            console, f"{tests} tests: where nothing differs, 1 in 20 has p below 0.05 by chance alone."
+        )
 
 
 def _head(comparison: Comparison) -> Iterator[str]:

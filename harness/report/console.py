@@ -16,8 +16,8 @@ from harness.figures.extent import Extent
 from harness.figures.summary import Score
 from harness.report.grids import Column, Grid, Group
 from harness.report.overview import overview
-from harness.report.spelling import printable, texts
-from harness.report.tables import new_table, wide
+from harness.report.spelling import texts
+from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
 
 _ANY_WIDTH = 10_000
 _WIDTH_OF_A_LABEL = 40
@@ -40,19 +40,22 @@ def print_tables(
 
 def print_grids(grids: Sequence[Grid], console: Console | None = None) -> None:
     """Print tables, each with its notes."""
-    console = wide(console)
-    for grid in grids:
-        for part in _parts(grid, console):
-            console.print(_table(part))
-        for note in grid.notes:
-            console.print(printable(note), markup=False, highlight=False)
+    _print(grids, wide(console))
 
 
 def console_text(grids: Sequence[Grid]) -> str:
-    """The same as a text, as it is printed where the output is no terminal."""
+    """The same as a text, as wide as a file may be whatever the terminal is."""
     file = StringIO()
-    print_grids(grids, Console(file=file, no_color=True, force_terminal=False))
-    return "".join(f"{line.rstrip()}\n" for line in file.getvalue().splitlines())
+    _print(grids, Console(width=WIDTH_OF_A_FILE, file=file, no_color=True, force_terminal=False))
+    return file.getvalue()
+
+
+def _print(grids: Sequence[Grid], console: Console) -> None:
+    for grid in grids:
+        for part in _parts(grid, console):
+            print_table(console, _table(part))
+        for note in grid.notes:
+            console.print(plain(note))
 
 
 def _parts(grid: Grid, console: Console) -> Iterator[Grid]:
@@ -98,7 +101,8 @@ def _fits(grid: Grid, console: Console, label: int) -> bool:
 
 def _table(grid: Grid, label: int = _WIDTH_OF_A_LABEL) -> Table:
     table = new_table("")
-    table.title = Text(printable(grid.title), style="table.title")
+    table.title = plain(grid.title)
+    table.title.style = "table.title"
     for name in grid.labels:
         table.add_column(Text(name), overflow="fold", max_width=label)
     has_heads = any(group.head for group in grid.groups)
@@ -107,7 +111,7 @@ def _table(grid: Grid, label: int = _WIDTH_OF_A_LABEL) -> Table:
             over = f"{group.head if number == 0 else ''}\n" if has_heads else ""
             _add(table, column, over)
     for row in grid.rows:
-        table.add_row(*(Text(printable(name)) for name in row.labels), *texts(grid, row))
+        table.add_row(*map(plain, row.labels), *texts(grid, row))
     return table
 
 

@@ -17,7 +17,7 @@ from rich.table import Table
 
 from dialects.coverage import Answer, Reason
 from harness.errors import BadInput
-from harness.report.tables import NAMES, wide
+from harness.report.tables import NAMES, print_line, print_table, wide
 from harness.words import Dialect, Difficulty
 
 SCHEMA_VERSION = 1
@@ -86,7 +86,7 @@ def print_coverage(title: str, answers: Sequence[Answer], console: Console | Non
     console = wide(console)
     for answer in answers:
         if not answer.covered:
-            console.print(_line(answer), markup=False, highlight=False, soft_wrap=True)
+            print_line(console, _line(answer))
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("engine")
     for head in (*_HEADS, *Difficulty):
@@ -94,9 +94,9 @@ def print_coverage(title: str, answers: Sequence[Answer], console: Console | Non
     counted = totals(answers)
     for one in counted:
         table.add_row(NAMES[one.dialect], *one.cells)
-    console.print(table)
+    print_table(console, table)
     for one in counted:
-        console.print(f"{NAMES[one.dialect]}: {_reasons(one)}", markup=False, highlight=False)
+        print_line(console, f"{NAMES[one.dialect]}: {_reasons(one)}")
 
 
 def markdown(answers: Sequence[Answer], *, details: bool) -> str:

@@ -54,7 +54,9 @@ def latex(document: Document, title: str) -> str:
 
 def escaped(text: str) -> str:
     """A text of anybody's that prints as it is."""
-    return "".join(_ESCAPES.get(character, character) for character in printable(text))
+    plain = "".join(_ESCAPES.get(character, character) for character in printable(text))
+    # Two commas would be a quotation mark of the font.
+    return plain.replace(",,", ",{},")
 
 
 def _environment(grid: Grid) -> Iterator[str]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from harness.errors import BadInput
 from harness.figures.extent import Extent, Whose, how_far
@@ -13,8 +12,8 @@ from harness.figures.summary import TOTAL
 from harness.outcomes import Outcome
 from harness.readers.textfiles import read_json, read_text
 from harness.report.grids import Kind
-from harness.report.spelling import printable, spelled
-from harness.report.tables import NAMES, new_table, wide
+from harness.report.spelling import spelled
+from harness.report.tables import NAMES, new_table, plain, print_table, wide
 from harness.runs.reading import (
     MANIFEST,
     QUESTIONS,
@@ -94,8 +93,8 @@ def print_runs(runs: Sequence[Listed], console: Console | None = None) -> None:
             run.state,
             spelled(run.best, Kind.PERCENT),
         )
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    console.print(table)
+        table.add_row(*map(plain, cells))
+    print_table(console, table)
 
 
 def _is_run(folder: Path) -> bool:

@@ -7,6 +7,10 @@ from harness.report.grids import Document, Grid
 from harness.report.spelling import heads, printable, texts
 
 _ACTIVE = re.compile(r"([\\`*_\[\]~|$#])")
+_LISTED = re.compile(r"^(\s*\d*)([-+.)=])(?=\s|$)")
+"""What begins a list, or underlines a heading, where it stands first in a line."""
+_LINKED = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
+"""What makes a link of an address: https://github.github.com/gfm/#autolinks-extension-."""
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
 
 
@@ -17,7 +21,7 @@ def markdown(document: Document, title: str) -> str:
         document: the tables.
         title: heads the page.
     """
-    lines = [f"# {escaped(title)}", "", *(f"- {escaped(fact)}" for fact in document.facts)]
+    lines = [f"# {escaped(title)}", "", *(f"- {_item(fact)}" for fact in document.facts)]
     for grid in document.grids:
         lines += ["", f"## {escaped(grid.title)}", "", *_table(grid), *_notes(grid.notes)]
     return "\n".join(lines) + "\n"
@@ -26,7 +30,12 @@ def markdown(document: Document, title: str) -> str:
 def escaped(text: str) -> str:
     """A text of anybody's that shows as it is, in a table or outside."""
     plain = _ACTIVE.sub(r"\\\1", printable(text))
-    return "".join(_ENTITIES.get(character, character) for character in plain)
+    plain = "".join(_ENTITIES.get(character, character) for character in plain)
+    return _LINKED.sub(lambda found: f"&#{ord(found[0])};", plain)
+
+
+def _item(text: str) -> str:
+    return _LISTED.sub(r"\1\\\2", escaped(text))
 
 
 def _table(grid: Grid) -> Iterator[str]:
@@ -51,4 +60,4 @@ def _notes(notes: Sequence[str]) -> Iterator[str]:
         yield ""
     for note in notes:
         indent = "  " if note.startswith("  ") else ""
-        yield f"{indent}- {escaped(note.strip())}"
+        yield f"{indent}- {_item(note.strip())}"

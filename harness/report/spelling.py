@@ -1,6 +1,8 @@
 """How figures are spelled for people, the same in every form: digits, signs, intervals."""
 
+import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from harness.readers.textfiles import one_line
 from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
@@ -64,6 +66,12 @@ def width(group: Group) -> int:
 def printable(text: str) -> str:
     """A text of anybody's in one line, with escapes for what does not print: no name can end a line."""
     return one_line(text)
+
+
+def printable_json(content: Any) -> str:
+    """A document in JSON in which whatever does not print is an escape of JSON's, so that nothing is lost."""
+    text = json.dumps(content, indent=2, ensure_ascii=False)
+    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
 
 
 def listed(questions: Sequence[str], most: int = 10) -> str:

@@ -1,13 +1,13 @@
 """Tables for programs: a figure a row, with all that names it and every digit."""
 
 import csv
-import json
 from collections.abc import Iterable
 from dataclasses import fields
 from io import StringIO
 from typing import Any
 
 from harness.report.grids import Document, Figure, figures
+from harness.report.spelling import printable, printable_json
 
 SCHEMA_VERSION = 1
 """Version of `tables.json` and `reproduce.json`; docs/reports.md describes them."""
@@ -16,9 +16,14 @@ COLUMNS = tuple(field.name for field in fields(Figure))
 
 
 def csv_text(document: Document) -> str:
-    """One line a figure (RFC 4180, but lines end with a line feed); empty where there is no value."""
+    """One line a figure (RFC 4180, but lines end with a line feed); empty where there is no value.
+
+    To a spreadsheet a text that begins as a formula does is one, wherever it came from: it has an apostrophe
+    before it (https://owasp.org/www-community/attacks/CSV_Injection). So has one that begins with an
+    apostrophe, so that readers can take one off. What does not print stands as its escape.
+    """
     rows = (figure.to_json().values() for grid in document.grids for figure in figures(grid, document.extent))
-    return _encodable("".join(map(_line, (COLUMNS, *rows))))
+    return "".join(map(_line, (COLUMNS, *rows)))
 
 
 def json_text(document: Document, **more: Any) -> str:
@@ -36,17 +41,23 @@ def json_text(document: Document, **more: Any) -> str:
             for grid in document.grids
         ],
     }
-    # Half of a surrogate pair, which UTF-8 cannot hold, is an escape to JSON.
-    text = json.dumps(content, indent=2, ensure_ascii=False)
-    return (text if _encodable(text) == text else json.dumps(content, indent=2)) + "\n"
+    return f"{printable_json(content)}\n"
 
 
 def _line(values: Iterable[Any]) -> str:
+    cells = [_harmless(printable(value)) if isinstance(value, str) else value for value in values]
+    # In many countries a semicolon ends a cell, and what follows could be a formula.
+    is_split = any(isinstance(cell, str) and ";" in cell for cell in cells)
     text = StringIO()
-    # With another line end than this, Python before 3.13 leaves a carriage return in a text unquoted.
-    csv.writer(text, lineterminator="\r\n").writerow(values)
-    return text.getvalue().removesuffix("\r\n") + "\n"
+    csv.writer(
+        text, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC if is_split else csv.QUOTE_MINIMAL
+    ).writerow(cells)
+    return text.getvalue()
 
 
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+_FORMULA = ("=", "+", "-", "@", "\N{FULLWIDTH EQUALS SIGN}", "\N{FULLWIDTH PLUS SIGN}",
+            "\N{FULLWIDTH HYPHEN-MINUS}", "\N{FULLWIDTH COMMERCIAL AT}")  # fmt: skip
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith((*_FORMULA, "'")) else text

@@ -19,6 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from harness.errors import BadInput
+from harness.report.spelling import printable
 from harness.runs.files import replace
 
 _PLACE = files("harness.report.html")
@@ -49,8 +50,8 @@ def write_page(
     """
     style, script = _bundled("report.css"), _bundled("report.js")
     text = _template().render(
-        title=_encodable(title),
-        table=Table(table.heads, [[_encodable(cell) for cell in row] for row in table.rows]),
+        title=printable(title),
+        table=Table(table.heads, [[printable(cell) for cell in row] for row in table.rows]),
         policy=_policy(style, script),
         style=Markup(style),  # noqa: S704 - the project's own
         script=Markup(script),  # noqa: S704 - the project's own
@@ -94,7 +95,3 @@ def _packed(content: Mapping[str, Any]) -> str:
         read = json.loads(json.dumps(content), parse_constant=lambda _: None)
         text = json.dumps(read, separators=(",", ":"))
     return b64encode(gzip.compress(text.encode("ascii"), compresslevel=6, mtime=0)).decode()
-
-
-def _encodable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode().replace("\0", "\N{SYMBOL FOR NULL}")

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from harness.readers.textfiles import one_line
 from harness.report.console import console_text, print_grids
 from harness.report.grids import Document
 from harness.report.latex import latex
@@ -182,12 +183,42 @@ def test_a_hostile_name_adds_no_line_no_column_and_no_control_character(form: st
     assert counts[0] == counts[1]
 
 
+def names_in(text: str) -> set[str]:
+    """The predictors of a file, as docs/reports.md says that they are read."""
+    return {row["predictor"].removeprefix("'") for row in csv.DictReader(StringIO(text, newline=""))}
+
+
+FORMULAS = (
+    "=1+1",
+    "+1",
+    "-2+3",
+    "@SUM(1)",
+    "\t=1",
+    "\r=1",
+    "\N{FULLWIDTH EQUALS SIGN}1",
+    "'=1",
+    "a;=1+1",
+    'a";=1',
+)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_no_cell_is_a_formula_and_numbers_stay_numbers(name: str, delimiter: str) -> None:
+    text = csv_text(document(replace(DIFFERENCES, rows=(replace(DIFFERENCES.rows[1], predictor=name),))))
+    cells = [cell for row in csv.reader(StringIO(text), delimiter=delimiter) for cell in row]
+    assert [
+        cell for cell in cells if cell.startswith(("=", "+", "@", "\t", "\r", "\N{FULLWIDTH EQUALS SIGN}"))
+    ] == []
+    (row,) = csv.DictReader(StringIO(text))
+    assert (row["predictor"].removeprefix("'"), float(row["value"])) == (one_line(name), -1.5)
+    assert [cell for cell in cells if cell.startswith("-")] == ["-1.5"] * (delimiter == ",")
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_programs_read_a_hostile_name_as_it_is(name: str) -> None:
     of = document(grid("p", name))
-    written = name.encode("utf-8", "backslashreplace").decode()
-    rows = list(csv.DictReader(StringIO(csv_text(of), newline="")))
-    assert {row["predictor"] for row in rows} == {"p", written}
+    assert names_in(csv_text(of)) == {"p", one_line(name)}
     figures = json.loads(json_text(of))["tables"][0]["figures"]
     assert {figure["predictor"] for figure in figures} == {"p", name}
     assert csv_text(of).encode()
@@ -198,9 +229,9 @@ def test_programs_read_a_hostile_name_as_it_is(name: str) -> None:
 @given(st.text(st.characters(exclude_categories=[]), min_size=1))
 def test_any_name_is_read_back_and_leaves_the_shape_of_every_format(name: str) -> None:
     of = document(grid("p", name))
-    written = name.encode("utf-8", "backslashreplace").decode()
-    rows = list(csv.DictReader(StringIO(csv_text(of), newline="")))
-    assert {row["predictor"] for row in rows} == {"p", written}
+    assert names_in(csv_text(of)) == {"p", one_line(name)}
+    for form, write in TEXTS.items():
+        assert all(each.isprintable() or each == "\n" for each in write(of)), form
     assert {figure["predictor"] for figure in json.loads(json_text(of))["tables"][0]["figures"]} == {
         "p",
         name,
@@ -222,12 +253,18 @@ MARKDOWN = {
     "@x": "&#64;x",
     "gpt-4_turbo.v1": r"gpt-4\_turbo.v1",
     "\\|": r"\\\|",
+    "https://x.org www.x.org": "https&#58;//x.org www&#46;x.org",
 }
 
 
 @pytest.mark.parametrize(("name", "expected"), list(MARKDOWN.items()))
 def test_markdown_escapes(name: str, expected: str) -> None:
     assert f"| {expected} |" in TEXTS["markdown"](document(grid("p", name)))
+
+
+@pytest.mark.parametrize(("note", "expected"), [("- x", r"\- x"), ("1. x", r"1\. x"), ("1.5 s", "1.5 s")])
+def test_a_note_begins_no_list_of_its_own(note: str, expected: str) -> None:
+    assert f"\n- {expected}\n" in TEXTS["markdown"](document(replace(COUNTS, notes=(note,))))
 
 
 LATEX = {
@@ -237,6 +274,7 @@ LATEX = {
     "a--b": "a{-}{-}b",
     "~^<>|": r"\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}\textbar{}",
     "a\nb": r"a\textbackslash{}nb",
+    "a,,b": "a,{},b",
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from harness.errors import BadInput
 from harness.figures.groups import By
+from harness.readers.textfiles import one_line
 from harness.report.documents import tables
 from harness.report.writing import Format, file_name, write_reports
 from harness.runs.reading import MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_run
@@ -62,9 +63,7 @@ def test_json_and_csv_read_back_have_every_figure_of_the_summary_to_the_last_dig
         tuple(None if row[name] == "" else float(row[name]) for name in ("value", "low", "high"))
         for row in rows
     ] == list(from_json.values())
-    assert [row["predictor"] for row in rows] == [
-        f["predictor"].encode("utf-8", "backslashreplace").decode() for f in figures
-    ]
+    assert [row["predictor"].removeprefix("'") for row in rows] == [one_line(f["predictor"]) for f in figures]
     assert {row["questions"] for row in rows if row["level"] == "total"} == {"12"}
     assert {row["questions"] for row in rows if row["level"] == Difficulty.SIMPLE} == {"4"}
 

@@ -37,11 +37,11 @@ export function ratio(value) {
 // Texts come from predictors and databases: nothing in them may hide, reorder what stands around it, or be
 // half a character.
 const CONTROLS = /[\0-\x08\x0b-\x1f\x7f]/g;
-const INVISIBLE = /[\x80-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const INVISIBLE = /[\x80-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 export const visible = (text) =>
   String(text)
     .toWellFormed()
     .replaceAll("\r\n", "\n")
     .replace(CONTROLS, (found) => (found === "\x7f" ? "\u2421" : String.fromCharCode(0x2400 + found.charCodeAt(0))))
-    .replace(INVISIBLE, (found) => `⟦U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`);
+    .replace(INVISIBLE, (found) => `⟦U+${found.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}⟧`);
