@@ -44,8 +44,8 @@ def run_with_pytest(plan: Plan) -> int:
     # pytest needs a place to look for tests: one that holds none.
     with tempfile.TemporaryDirectory() as nothing:
         code = pytest.main(
-            ["-c", os.devnull, "--rootdir", str(Path.cwd()), "-p", "no:cacheprovider", "--no-header",
-             "-W", "ignore::pytest.PytestAssertRewriteWarning", nothing],
+            ["-c", os.devnull, "--rootdir", str(Path.cwd()), "-p", "no:cacheprovider", "--noconftest",
+             "--no-header", "-W", "ignore::pytest.PytestAssertRewriteWarning", nothing],
             plugins=[driver],
         )  # fmt: skip
     if code == pytest.ExitCode.INTERRUPTED:

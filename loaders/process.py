@@ -41,7 +41,3 @@ def _outcome(task: Task[Any], connection: Connection) -> object:
 def main() -> None:
     """Entry point of the process; the argument is the descriptor of the socket."""
     _serve(Connection(int(sys.argv[1])))
-
-
-if __name__ == "__main__":
-    main()

@@ -7,12 +7,12 @@ processes end with the one that started them, however that ends.
 import socket
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from harness import children
 from harness.errors import HarnessError
 from loaders.tasks import Task
 from loaders.threads import Threads
@@ -109,13 +109,7 @@ class _Processes:
     def _started(self) -> Connection:
         ours, theirs = socket.socketpair()
         with theirs:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "loaders.process", str(theirs.fileno())],
-                pass_fds=(theirs.fileno(),),
-                stdin=subprocess.DEVNULL,
-                # Ctrl-C is for the process that loads: it ends the others.
-                start_new_session=True,
-            )
+            process = children.start("loaders.process", [theirs.fileno()])
         connection = Connection(ours.detach())
         self._processes[connection] = process
         return connection

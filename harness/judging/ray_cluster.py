@@ -4,6 +4,7 @@ Promises: a cluster that is started here listens on the loopback address alone, 
 and leaves nothing behind; one whose nodes differ from this one in what decides results is refused.
 """
 
+import contextlib
 import ipaddress
 import logging
 import os
@@ -119,7 +120,9 @@ class Cluster:
         elif address != AUTO:
             require_answer(address)
         try:
-            self.ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **alone)
+            # Ray's workers import from the folder in which it is connected to: an empty one.
+            with tempfile.TemporaryDirectory() as nothing, contextlib.chdir(nothing):
+                self.ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **alone)
         except Exception as error:
             raise BadInput(f"{self.name}: {words(error)}; {_GIVE}") from error
         if address == LOCAL and not ipaddress.ip_address(self._here).is_loopback:

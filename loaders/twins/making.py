@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from queue import Empty, Queue
 
+from harness.children import safe_path
 from harness.errors import BadInput
 from loaders.source import quoted
 from loaders.twins.checking import fill
@@ -85,7 +86,7 @@ def make(  # noqa: PLR0913 - the options of the command
     count = max(min(workers or os.cpu_count() or 1, len(sources)), 1)
     say = progress or (lambda _db_id, _stage: None)
     context = get_context("spawn")
-    with context.Manager() as manager:
+    with safe_path(), context.Manager() as manager:
         stages = manager.Queue()
         with ProcessPoolExecutor(count, mp_context=context) as pool:
             futures = [pool.submit(_make, source, folder, scale, seed, stages) for source in sources]

@@ -1,0 +1,134 @@
+"""Processes of this project's own: where they import from, and when they end.
+
+Promises: nothing is imported from the folder in which somebody works; and a process that is started here ends
+with the one that started it, however that ends and whatever it is doing. A loop in C that never lets go of
+Python's lock is ended by the kernel.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Lock, Thread
+from typing import IO, Any, TypeVar
+
+Made = TypeVar("Made")
+
+_ROOT = str(Path(__file__).parents[1])
+
+_MAIN = (
+    "import sys; sys.path.append({root!r}); "
+    "from harness.children import end_with; end_with({parent}, {grace}); "
+    "from {module} import main; main()"
+)
+
+_SET_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG, https://man7.org/linux/man-pages/man2/pr_set_pdeathsig.2const.html."""
+
+_PATIENT = signal.SIGQUIT
+"""The kernel answers it by calling `alarm` with its number, 3: so many seconds later the process is ended."""
+
+
+def start(
+    module: str, arguments: Sequence[int], *, output: IO[bytes] | None = None, grace: bool = False
+) -> subprocess.Popen[bytes]:
+    """Start `main` of a module in a process that ends with this one.
+
+    It belongs to a session of its own: Ctrl-C is for the process that asks, which decides what is to be done.
+
+    Args:
+        module: its name.
+        arguments: descriptors that it inherits, which are its arguments.
+        output: where what it prints goes.
+        grace: whether it is left three seconds for what it has to do when this process is gone.
+    """
+    code = _MAIN.format(root=_ROOT, parent=os.getpid(), grace=grace, module=module)
+
+    def begin() -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-c", code, *map(str, arguments)],
+            pass_fds=arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+
+    return _starter.call(begin)
+
+
+def end_with(parent: int, grace: bool) -> None:  # noqa: FBT001 - called by the line above alone
+    """Have the kernel end this process when its parent is gone; where there is no such kernel, do nothing."""
+    if sys.platform != "linux":
+        return
+    library = ctypes.CDLL(None)
+    if grace:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        # Python's own handlers run when the loop in C is over: this one is of C itself.
+        library.signal(int(_PATIENT), ctypes.cast(library.alarm, ctypes.c_void_p))
+    library.prctl(_SET_DEATH_SIGNAL, int(_PATIENT if grace else signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:
+        os._exit(0)
+
+
+@contextlib.contextmanager
+def safe_path() -> Iterator[None]:
+    """Processes that other libraries start in this context do not import from the working folder either."""
+    name = "PYTHONSAFEPATH"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+class _Starter:
+    """Starts processes from one thread, which goes on as long as this process.
+
+    To the kernel the parent is the thread that started a process, so no other may do so.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
+        self._thread: Thread | None = None
+
+    def call(self, function: Callable[[], Made]) -> Made:
+        """What the function returns in that thread."""
+        future: Future[Made] = Future()
+        with self._lock:
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name="bird-start", daemon=True)
+                self._thread.start()
+        self._calls.put((function, future))
+        return future.result()
+
+    def _work(self) -> None:
+        while True:
+            function, future = self._calls.get()
+            try:
+                future.set_result(function())
+            except BaseException as error:  # noqa: BLE001 - it is the caller's
+                future.set_exception(error)
+            del function, future
+
+
+_starter = _Starter()
+
+
+def _forked() -> None:
+    global _starter  # noqa: PLW0603 - threads stay behind in the parent
+    _starter = _Starter()
+
+
+os.register_at_fork(after_in_child=_forked)
