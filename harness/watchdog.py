@@ -22,12 +22,16 @@ ABANDON_AFTER = 0.6
 LAST_RESORT_AFTER = 0.75
 """Seconds after the limit until `Watchdog.last_resort` is called."""
 
+SUPERVISED_AFTER = 10.0
+"""Seconds after the limit until a process may be ended in which not even the last resort is heard of."""
+
 
 class Guarded:
     """A statement that is being watched. `fired`: whether it was cancelled."""
 
     def __init__(self, session: Session, limit: float) -> None:
         self.session = session
+        self.limit = limit
         self.fired = False
         self._steps: list[tuple[float, Callable[[], None]]] = [
             (limit + CANCEL_AFTER, self._cancel),
@@ -63,6 +67,9 @@ class Watchdog:
     last_resort: ClassVar[Callable[[], None]] = staticmethod(lambda: None)
     """What is done about a statement that goes on after its connection was broken."""
 
+    until: ClassVar[Callable[[float | None], None]] = staticmethod(lambda _due: None)
+    """Is told by when whoever supervises this process may end it, and None when that is over."""
+
     def __init__(self) -> None:
         self._changed = Condition()
         self._guarded: set[Guarded] = set()
@@ -81,9 +88,11 @@ class Watchdog:
             self._guarded.add(guarded)
             if self._wakes is None or (guarded.due or 0.0) < self._wakes:
                 self._changed.notify()
+        Watchdog.until(guarded.limit + SUPERVISED_AFTER)
         try:
             yield guarded
         finally:
+            Watchdog.until(None)
             with self._changed:
                 self._guarded.discard(guarded)
             if guarded.cancelling is not None:

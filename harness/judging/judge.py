@@ -4,16 +4,28 @@ Promises: gold is executed once for all texts of a sheet, and not at all where i
 that fails is never held against a prediction; a fault of the harness is one text's, not the run's.
 """
 
+import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 
 from harness import alternatives
 from harness.benchmark import Question
 from harness.engines.base import Engine
 from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Execution, refuses
+from harness.execution import Ending, Execution, refuses
 from harness.judging.golds import Gold, Golds
 from harness.judging.scoring import Scoring
-from harness.judging.sheets import Judged, Setup, Sheet, explain
+from harness.judging.sheets import (
+    During,
+    Judged,
+    LeftOut,
+    Progress,
+    Setup,
+    Sheet,
+    Stage,
+    explain,
+    undisturbed,
+)
 from harness.known.codec import decode, encode
 from harness.metrics.strict import Answers
 from harness.once import Once
@@ -24,6 +36,9 @@ from harness.words import Dialect
 MOST_KEPT_BYTES = 2**20
 """How large an execution may be, encoded, to be kept for later runs."""
 
+_MOMENT = 0.1
+"""Seconds of work that may be done again if the process ends."""
+
 
 class Judge:
     """Judges one sheet at a time.
@@ -31,27 +46,35 @@ class Judge:
     Args:
         setup: what is the same for every sheet.
         engines: one for each dialect of the setup.
-        watch: is told of every text before it is executed.
+        during: is entered for whatever is done for a text, with the seconds that it may take.
     """
 
     def __init__(
         self,
         setup: Setup,
         engines: Mapping[Dialect, Engine],
-        watch: Callable[[str], None] | None = None,
+        during: During = undisturbed,
     ) -> None:
         self._setup = setup
-        self._watch = watch
+        self._during = during
+        self._left_out: frozenset[tuple[Stage, str]] = frozenset()
         self._engines = engines
         self._sqlite = self._engines.get(Dialect.SQLITE) or SQLiteEngine(pooled=True)
         self._questions = {question.key: question for question in setup.questions.questions}
         self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits)
-        self._scoring = Scoring(setup)
+        self._scoring = Scoring(setup, self._enter)
 
-    def judge(self, sheet: Sheet) -> Judged:
-        """What the texts of a sheet come to; never raises for what an engine or a statement does."""
+    def judge(self, sheet: Sheet, tell: Callable[[Progress], None] = lambda _progress: None) -> Judged:
+        """What the texts of a sheet come to; never raises for what an engine or a statement does.
+
+        Args:
+            sheet: the sheet.
+            tell: is given what has been done, before it goes on, if that took longer than a moment.
+        """
         question = self._questions[sheet.question]
+        self._left_out = sheet.left_out
         executed: dict[str, bytes] = {}
+        began = time.monotonic()
         try:
             gold, kept = self._gold(question, sheet)
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one sheet's, not the run's
@@ -61,19 +84,39 @@ class Judge:
         def find() -> Answers:
             return answers(None, lambda: self._answers(gold))
 
-        judgements = []
+        judged = dict(sheet.judged)
         for text in sheet.texts:
+            if text in judged:
+                continue
+            if time.monotonic() - began > _MOMENT:
+                tell(Progress(judged, executed, kept))
+                began = time.monotonic()
 
             def run(text: str = text) -> Execution:
                 return self._run(sheet, gold, text, executed)
 
             try:
-                judgements.append(self._scoring.judgement(gold, text, run, find))
+                with self._during(Stage.SCORING, text, self._setup.scoring_seconds):
+                    judged[text] = self._scoring.judgement(gold, text, run, find)
             except MemoryError:
-                judgements.append(self._too_large(gold))
+                judged[text] = self._too_large(
+                    gold, "scoring its rows needs more memory than a result may take"
+                )
+            except RecursionError:
+                judged[text] = self._too_large(gold, "its values are nested too deeply to be scored")
             except Exception as error:  # noqa: BLE001 - as above
-                judgements.append(self._broken(sheet.dialect, error))
-        return Judged(tuple(judgements), executed, kept)
+                judged[text] = self._broken(sheet.dialect, error)
+        return Judged(tuple(judged[text] for text in sheet.texts), executed, kept)
+
+    def _enter(self, stage: Stage, text: str, seconds: float | None) -> AbstractContextManager[None]:
+        """As `During`.
+
+        Raises:
+            LeftOut: a process has ended in this stage of this text.
+        """
+        if (stage, text) in self._left_out:
+            raise LeftOut
+        return self._during(stage, text, seconds)
 
     def _gold(self, question: Question, sheet: Sheet) -> tuple[Gold, bytes | None]:
         """The gold of a sheet, and its execution if it is new and can be kept."""
@@ -109,10 +152,9 @@ class Judge:
         return refuses(self._engines[dialect], database, sql, execution, self._setup.limits)
 
     def _execute(self, question: Question, dialect: Dialect, sql: str) -> Execution:
-        if self._watch is not None:
-            self._watch(sql)
         database = self._setup.questions.database(question.db_id, self._setup.profile)
-        return execute_patiently(self._engines[dialect], database, sql, self._setup.limits)
+        with self._during(Stage.RUNNING, sql, None):
+            return execute_patiently(self._engines[dialect], database, sql, self._setup.limits)
 
     def _answers(self, gold: Gold) -> Answers:
         """Which answers a gold allows beside its own rows.
@@ -125,17 +167,24 @@ class Judge:
         engine = self._engines[dialect] if from_dataset else self._sqlite
         database = self._setup.questions.database(question.db_id, self._setup.profile)
 
+        text = question.gold[dialect]
+        is_left_out = (Stage.ANSWERING, text) in self._left_out
+
         def run(sql: str) -> Execution:
-            return execute_patiently(engine, database, sql, self._setup.limits)
+            if is_left_out:
+                return Execution(Ending.TIMEOUT, error="it did not stop when its time was up")
+            with self._during(Stage.ANSWERING, text, None):
+                return execute_patiently(engine, database, sql, self._setup.limits)
 
-        return alternatives.answers(question.gold[dialect], dialect, run, gold.execution.rows)
+        with self._during(Stage.ANSWERING, text, self._setup.scoring_seconds):
+            return alternatives.answers(text, dialect, run, gold.execution.rows)
 
-    def _too_large(self, gold: Gold) -> Judgement:
+    def _too_large(self, gold: Gold, why: str) -> Judgement:
         scores = self._setup.zero(gold.dialect)
         return Judgement(
             Outcome.PREDICTION_TOO_LARGE,
             scores,
-            error="scoring its rows needs more memory than a result may take",
+            error=why,
             gold_seconds=gold.execution.seconds,
         )
 

@@ -5,20 +5,24 @@ a process, it does to this one: a statement that nothing stops ends it, and so d
 memory is limited.
 """
 
+import contextlib
 import gc
 import hashlib
 import mmap
 import os
 import resource
 import select
+import struct
 import sys
+import time
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from harness.judging.judge import Judge
-from harness.judging.sheets import Sheet
+from harness.judging.sheets import Sheet, Stage
 from harness.watchdog import WATCHDOG, Watchdog
 
 HUNG = 71
@@ -29,10 +33,65 @@ MOST_MEMORY = 600 * 2**20
 
 DIGEST_BYTES = 32
 
+_NOTED = struct.Struct(f"=dB{DIGEST_BYTES}s")
+
+NOTE_BYTES = _NOTED.size
+
 
 def digest(sql: str) -> bytes:
-    """What a worker notes of the text that it executes."""
+    """What a worker notes of the text for which it does something."""
     return hashlib.sha256(sql.encode("utf-8", "surrogatepass")).digest()
+
+
+class Noted(NamedTuple):
+    """What a worker is doing: by when it has to be done (0: no matter when), the stage, and the text."""
+
+    due: float = 0.0
+    stage: int = 0
+    text: bytes = bytes(DIGEST_BYTES)
+
+    @classmethod
+    def read(cls, memory: mmap.mmap) -> "Noted":
+        """What is noted."""
+        return cls(*_NOTED.unpack(memory[:NOTE_BYTES]))
+
+
+class _Note:
+    """Notes what this process is doing, in memory that whoever supervises it sees.
+
+    A stage within another stops the time of the outer one.
+    """
+
+    def __init__(self, memory: mmap.mmap) -> None:
+        self._memory = memory
+        self._now = Noted()
+        self._waiting = 0.0, 0.0
+        self._last = "", bytes(DIGEST_BYTES)
+
+    @contextlib.contextmanager
+    def during(self, stage: Stage, text: str, seconds: float | None) -> Iterator[None]:
+        """See `During`."""
+        if self._last[0] is not text:
+            self._last = text, digest(text)
+        outer, began = self._now, time.monotonic()
+        self._write(Noted(0.0 if seconds is None else began + seconds, stage, self._last[1]))
+        try:
+            yield
+        finally:
+            self._write(outer._replace(due=outer.due and outer.due + time.monotonic() - began))
+
+    def until(self, due: float | None) -> None:
+        """See `Watchdog.until`: the limit of a statement, in whatever stage it is run."""
+        if due is not None:
+            self._waiting = self._now.due, time.monotonic()
+            self._write(self._now._replace(due=due))
+        else:
+            before, began = self._waiting
+            self._write(self._now._replace(due=before and before + time.monotonic() - began))
+
+    def _write(self, noted: Noted) -> None:
+        self._now = noted
+        self._memory[:NOTE_BYTES] = _NOTED.pack(*noted)
 
 
 def _limit_memory() -> None:
@@ -49,11 +108,9 @@ def _limit_memory() -> None:
 
 def _serve(connection: Connection, noted: mmap.mmap) -> None:
     setup, place = connection.recv()
-
-    def watch(sql: str) -> None:
-        noted[:DIGEST_BYTES] = digest(sql)
-
-    judge = Judge(setup, setup.engines(place), watch)
+    note = _Note(noted)
+    judge = Judge(setup, setup.engines(place), note.during)
+    Watchdog.until = staticmethod(note.until)
     Watchdog.last_resort = staticmethod(lambda: os._exit(HUNG))
     _limit_memory()
     # What stands now stays to the end: not to be looked through by every collection.
@@ -64,9 +121,7 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
             sheet: Sheet = connection.recv()
         except (EOFError, OSError):
             _end()
-        judged = judge.judge(sheet)
-        noted[:DIGEST_BYTES] = bytes(DIGEST_BYTES)
-        connection.send(judged)
+        connection.send(judge.judge(sheet, connection.send))
 
 
 def _await_end(connection: Connection) -> None:
@@ -86,8 +141,4 @@ def _end() -> NoReturn:
 def main() -> None:
     """Entry point of the process; the arguments are the descriptors of the socket and of the shared note."""
     socket, note = map(int, sys.argv[1:])
-    _serve(Connection(socket), mmap.mmap(note, DIGEST_BYTES))
-
-
-if __name__ == "__main__":
-    main()
+    _serve(Connection(socket), mmap.mmap(note, NOTE_BYTES))

@@ -1,17 +1,18 @@
 """What one prediction's SQL comes to beside its gold, whoever predicted it: outcome, scores, error class."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import cast
 
 from harness import alternatives
 from harness.diagnosis import Reading, diagnose
 from harness.diagnosis import read as read_for_diagnosis
-from harness.engines.base import EMPTY, is_empty
+from harness.engines.base import EMPTY, Row, is_empty
 from harness.execution import Ending, Execution
 from harness.judging.golds import Gold
-from harness.judging.sheets import Setup
-from harness.metrics import METRICS, Basis
-from harness.metrics.aligned import TooManyRows
+from harness.judging.sheets import During, LeftOut, Setup, Stage, undisturbed
+from harness.metrics import METRICS, Basis, Metric, RowScore
+from harness.metrics.aligned import TooManyRows, soft_f1_aligned
 from harness.metrics.ex import ex
 from harness.metrics.spider import Schema, Structure, compare
 from harness.metrics.spider import read as read_for_spider
@@ -36,10 +37,12 @@ class Scoring:
 
     Args:
         setup: what is the same for every pair.
+        during: see `Judge`.
     """
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, during: During = undisturbed) -> None:
         self._setup = setup
+        self._during = during
         self._questions = setup.questions
         self._metrics = [METRICS[name] for name in setup.metrics]
         self._limits = setup.limits
@@ -105,8 +108,8 @@ class Scoring:
                 scores[metric.name] = same
             elif metric.of_rows is not None:
                 try:
-                    scores[metric.name] = metric.of_rows(predicted, expected)
-                except TooManyRows:
+                    scores[metric.name] = self._score(metric, sql, predicted, expected)
+                except (TooManyRows, LeftOut):
                     del scores[metric.name]
             elif metric.basis is Basis.ANSWERS:
                 scores[metric.name] = alternatives.score(predicted, expected, find)
@@ -130,6 +133,13 @@ class Scoring:
             preview=self._preview(gold, execution),
         )
 
+    def _score(self, metric: Metric, sql: str, predicted: Sequence[Row], gold: Sequence[Row]) -> float:
+        score = cast("RowScore", metric.of_rows)
+        if score is not soft_f1_aligned:
+            return score(predicted, gold)
+        with self._during(Stage.ALIGNING, sql, self._setup.scoring_seconds):
+            return score(predicted, gold)
+
     def _preview(self, gold: Gold, execution: Execution | None) -> PreviewText | None:
         if not self._setup.previews:
             return None
@@ -147,7 +157,13 @@ class Scoring:
         expected = gold.sql
         schema = self._spider_schema(gold.question.db_id)
         query = self._queries(gold.question.key, lambda: read_for_spider(expected, schema))
-        return None if query is None else compare(read_for_spider(sql, schema), query)
+        if query is None:
+            return None
+        try:
+            with self._during(Stage.READING, sql, self._setup.scoring_seconds):
+                return compare(read_for_spider(sql, schema), query)
+        except LeftOut:
+            return compare(None, query)
 
     def _with_structure(
         self, scores: Mapping[str, float], structure: Structure | None
@@ -181,4 +197,8 @@ class Scoring:
             key = (dialect, question.key)
             return self._readings(key, lambda: read_for_diagnosis(gold.sql or "", dialect, schema))
 
-        return diagnose(sql, of_gold, dialect, schema, code=code, error=error)
+        try:
+            with self._during(Stage.READING, sql, self._setup.scoring_seconds):
+                return diagnose(sql, of_gold, dialect, schema, code=code, error=error)
+        except LeftOut:
+            return ErrorClass.OTHER

@@ -5,9 +5,11 @@ everything that is to be kept. So it makes no difference where sheets are judged
 machine, and in which order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Protocol
 
 from harness.benchmark import QuestionSet
@@ -20,6 +22,9 @@ from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
 from harness.variants import Variants
 from harness.words import Dialect, Profile
+
+_SCORING_SECONDS = 20.0
+"""Beyond the limit of a statement, for 1,000,000 rows on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,11 @@ class Setup:
     """Whether it is found out what is wrong with a prediction: `Judgement.error_class`."""
     previews: bool = True
     """Whether some of the rows are kept for readers: `Judgement.preview`."""
+
+    @property
+    def scoring_seconds(self) -> float:
+        """How long one text may be scored: 1,000,000 rows take a few seconds, on a busy machine more."""
+        return self.limits.seconds + _SCORING_SECONDS
 
     def engine(self, dialect: Dialect) -> Engine:
         """The engine of a dialect: its first server, or SQLite as it is timed."""
@@ -63,13 +73,46 @@ class Setup:
         }
 
 
+class Stage(IntEnum):
+    """What is being done for a text."""
+
+    RUNNING = 1
+    """It is executed."""
+    SCORING = 2
+    """Its rows are compared, shown and written."""
+    READING = 3
+    """It is parsed, for Spider's measures or its error class."""
+    ALIGNING = 4
+    """The best order of its rows is looked for."""
+    ANSWERING = 5
+    """The other answers of its gold are looked for."""
+
+
+During = Callable[[Stage, str, float | None], AbstractContextManager[None]]
+"""Is entered for a stage of a text, with the seconds that it may take unless it has limits of its own."""
+
+
+def undisturbed(_stage: Stage, _text: str, _seconds: float | None) -> AbstractContextManager[None]:
+    """For who is not supervised."""
+    return nullcontext()
+
+
+class LeftOut(Exception):
+    """Instead of entering a stage: it has ended a process before."""
+
+
+OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING})
+"""Stages that can be left out: the outcome is known without them."""
+
+
 @dataclass(frozen=True)
 class Sheet:
     """One question on one engine, with the distinct SQL texts that were predicted for it.
 
     `question` is its key. `known` has executions that need not be repeated, by SQL text, and `gold` that of
     gold; encoded (`harness.known.codec`). `fleeting` are the texts that may give other rows in a moment: what
-    came of them is not to be kept, unless the engine refuses them.
+    came of them is not to be kept, unless the engine refuses them. `judged` has what an earlier
+    try has decided, and `left_out` the stages that ended a process then, with the text.
     """
 
     dialect: Dialect
@@ -78,6 +121,8 @@ class Sheet:
     known: Mapping[str, bytes] = field(default_factory=dict)
     gold: bytes | None = None
     fleeting: frozenset[str] = frozenset()
+    judged: Mapping[str, Judgement] = field(default_factory=dict)
+    left_out: frozenset[tuple[Stage, str]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -89,6 +134,15 @@ class Judged:
     """
 
     judgements: tuple[Judgement, ...]
+    executed: Mapping[str, bytes]
+    gold: bytes | None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What has come of some texts of a sheet, while others are still to be judged; as in `Judged`."""
+
+    judged: Mapping[str, Judgement]
     executed: Mapping[str, bytes]
     gold: bytes | None
 

@@ -1,8 +1,10 @@
 """Worker processes on this machine, supervised: whatever a text does to one, every sheet is judged.
 
-A worker that hangs in a statement ends itself, and the text gets the outcome of a timeout. One that dies is
-replaced and its sheet judged again; a text at which a worker crashes twice is to blame, one at which workers
-are killed is not. Nothing of this reaches the process that asks.
+A worker that hangs in a statement ends itself, and the text gets the outcome of a timeout. One that is late
+with something else is ended by its supervisor, and what it was at is left out, or its text a timeout. One
+that dies is replaced and the rest of its sheet judged; a text at which a worker crashes twice is to blame,
+one at which workers are killed is given up as a harness error. No text decides another's outcome, and nothing
+of this reaches the process that asks.
 """
 
 import contextlib
@@ -11,9 +13,10 @@ import pickle
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
+import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from mmap import mmap
@@ -21,17 +24,22 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 
+from harness import children
 from harness.engines.base import EngineLost
 from harness.execution import Ending, Execution
-from harness.judging.process import DIGEST_BYTES, HUNG, digest
-from harness.judging.sheets import Judged, Setup, Sheet
+from harness.judging.process import HUNG, NOTE_BYTES, Noted, digest
+from harness.judging.sheets import OPTIONAL, Judged, Progress, Setup, Sheet, Stage
 from harness.known.codec import encode
+from harness.outcomes import Judgement, Outcome
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE})
 """Signals by which a process ends itself."""
 
 _MOST_DEATHS = 3
-"""How often a sheet is given to another worker after one has died."""
+"""So many workers may die at one text, or at none, before it is given up."""
+
+_LOOK_SECONDS = 1.0
+"""How often a worker that says nothing is looked at."""
 
 _ENDING_SECONDS = 5
 
@@ -43,12 +51,13 @@ _HEAD_START_SECONDS = 1.0
 
 
 class Died(Exception):
-    """A worker ended before it had judged its sheet. `text` is the digest of what it executed."""
+    """A worker ended before it had judged its sheet, while it did what it had `noted`."""
 
-    def __init__(self, code: int, text: bytes, said: str) -> None:
+    def __init__(self, code: int, noted: Noted, said: str, *, was_late: bool) -> None:
         super().__init__(said)
         self.code = code
-        self.text = text
+        self.noted = noted
+        self.was_late = was_late
 
     @property
     def name(self) -> str:
@@ -62,37 +71,46 @@ class _Process:
     def __init__(self, setup: bytes) -> None:
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as note, theirs, tempfile.TemporaryFile() as log:
-            note.truncate(DIGEST_BYTES)
-            self._note = mmap(note.fileno(), DIGEST_BYTES)
+            note.truncate(NOTE_BYTES)
+            self._note = mmap(note.fileno(), NOTE_BYTES)
             self._log = os.dup(log.fileno())
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "harness.judging.process", str(theirs.fileno()), str(note.fileno())],
-                pass_fds=(theirs.fileno(), note.fileno()),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                # Ctrl-C is for the process that asks: it decides what is to be done.
-                start_new_session=True,
-            )
+            descriptors = theirs.fileno(), note.fileno()
+            self._process = children.start("harness.judging.process", descriptors, output=log, grace=True)
         self._connection = Connection(ours.detach())
         self._setup: bytes | None = setup
 
-    def judge(self, sheet: Sheet) -> Judged:
-        """Have it judge a sheet.
+    def judge(self, sheet: Sheet, tell: Callable[[Progress], None]) -> Judged:
+        """Have it judge a sheet; `tell` is given what comes of some of its texts before.
 
         Raises:
-            Died: it ended.
+            Died: it ended, or was ended here because it was late.
         """
+        was_late = False
         try:
             if self._setup is not None:
                 self._connection.send_bytes(self._setup)
                 self._setup = None
             self._connection.send(sheet)
-            judged: Judged = self._connection.recv()
+            while True:
+                was_late = not self._is_in_time()
+                said: Judged | Progress = self._connection.recv()
+                if isinstance(said, Judged):
+                    return said
+                tell(said)
         except (EOFError, OSError):
             code = self._process.wait()
-            raise Died(code, self._note[:DIGEST_BYTES], self._last_words()) from None
-        return judged
+            raise Died(code, Noted.read(self._note), self._last_words(), was_late=was_late) from None
+
+    def _is_in_time(self) -> bool:
+        """Wait until it says something; end it, and say no, if it is late with a stage of a text."""
+        seen = Noted()
+        while not self._connection.poll(_LOOK_SECONDS):
+            noted = Noted.read(self._note)
+            if noted == seen and 0 < noted.due < time.monotonic():
+                self._process.kill()
+                return False
+            seen = noted
+        return True
 
     def _last_words(self) -> str:
         size = os.fstat(self._log).st_size
@@ -135,6 +153,7 @@ class LocalWorkers:
 
     def __init__(self, setup: Setup, count: int, place: int = 0) -> None:
         self._setup = setup
+        self._questions = {question.key: question for question in setup.questions.questions}
         self._count = count
         self._place = place
         self._tasks: SimpleQueue[tuple[Sheet, Future[Judged]] | None] = SimpleQueue()
@@ -223,24 +242,67 @@ class LocalWorkers:
         """Have a sheet judged, by another worker where one dies.
 
         Raises:
-            EngineLost: they all die, and no text is to blame.
+            EngineLost: the run was stopped.
         """
-        deaths: Counter[bytes] = Counter()
+        executed: dict[str, bytes] = {}
+        gold: bytes | None = None
+
+        def keep(progress: Progress) -> None:
+            nonlocal sheet, gold
+            executed.update(progress.executed)
+            gold = progress.gold or gold
+            sheet = replace(sheet, judged={**sheet.judged, **progress.judged}, gold=sheet.gold or gold)
+
+        deaths: Counter[tuple[bytes, int]] = Counter()
         while True:
             try:
-                return self._worker(place).judge(sheet)
+                judged = self._worker(place).judge(sheet, keep)
             except Died as died:
                 self._bury(place)
                 if self._closed:
                     raise EngineLost("the run was stopped") from died
-                deaths[died.text] += 1
-                fate = _fate(died, deaths[died.text], self._setup.limits.seconds)
-                if deaths.total() == _MOST_DEATHS:
-                    raise EngineLost(
-                        f"{_MOST_DEATHS} processes that were to run it have ended: {died.name}; {died}"
-                    ) from died
-                if fate is not None:
-                    sheet = _decided(sheet, died.text, fate)
+                fate = (died.noted.text, died.noted.stage)
+                deaths[fate] += 1
+                sheet = self._after(sheet, died, deaths[fate])
+            else:
+                return Judged(judged.judgements, {**executed, **judged.executed}, judged.gold or gold)
+
+    def _after(self, sheet: Sheet, died: Died, times: int) -> Sheet:
+        """What is still to be judged after a worker died for the same as `times` workers in all.
+
+        A text that is to blame gets its outcome, and one that is not is given up; the others are judged.
+        """
+        text = next((each for each in sheet.texts if digest(each) == died.noted.text), None)
+        is_to_blame = died.was_late or died.code == HUNG or (-died.code in _CRASHES and times > 1)
+        stage = died.noted.stage
+        if stage and is_to_blame and times < _MOST_DEATHS:
+            if stage in OPTIONAL:
+                question = self._questions[sheet.question]
+                texts = {*sheet.texts, *question.gold.values()}
+                found = next(each for each in texts if digest(each) == died.noted.text)
+                return replace(sheet, left_out=sheet.left_out | {(Stage(stage), found)})
+            encoded = encode(self._fate(died)) or b""
+            if text is not None:
+                return replace(sheet, known={**sheet.known, text: encoded})
+            return replace(sheet, gold=encoded)
+        if times < _MOST_DEATHS:
+            return sheet
+        why = f"{_MOST_DEATHS} processes that were to run it have ended: {died.name}; {died}"
+        judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(sheet.dialect), error=why)
+        given_up = [text] if text is not None else [each for each in sheet.texts if each not in sheet.judged]
+        return replace(sheet, judged={**sheet.judged, **dict.fromkeys(given_up, judgement)})
+
+    def _fate(self, died: Died) -> Execution:
+        """What a text that a worker died of comes to."""
+        is_run = died.noted.stage == Stage.RUNNING
+        if not died.was_late and died.code != HUNG:
+            error = "it crashes the process that runs it" if is_run else "its rows crash what scores them"
+            return Execution(Ending.ERROR, error=f"{error} ({died.name})")
+        if is_run:
+            error, seconds = "it did not stop when its time was up", self._setup.limits.seconds
+        else:
+            error, seconds = f"scoring its rows took longer than {self._setup.scoring_seconds:g} s", 0.0
+        return Execution(Ending.TIMEOUT, error=error, seconds=seconds)
 
     def _worker(self, place: int) -> _Process:
         """The process at a place, which is busy for this thread."""
@@ -258,23 +320,3 @@ class LocalWorkers:
             process = self._processes.pop(place, None)
         if process is not None:
             process.close()
-
-
-def _fate(died: Died, times: int, limit: float) -> Execution | None:
-    """What a text that a worker died of comes to, if it is to blame."""
-    if died.text == bytes(DIGEST_BYTES):
-        return None
-    if died.code == HUNG:
-        return Execution(Ending.TIMEOUT, error="it did not stop when its time was up", seconds=limit)
-    if -died.code in _CRASHES and times > 1:
-        return Execution(Ending.ERROR, error=f"it crashes the process that runs it ({died.name})")
-    return None
-
-
-def _decided(sheet: Sheet, text: bytes, execution: Execution) -> Sheet:
-    """The sheet with the execution of a text, or of gold, that is not to be tried again."""
-    encoded = encode(execution) or b""
-    for each in sheet.texts:
-        if digest(each) == text:
-            return replace(sheet, known={**sheet.known, each: encoded})
-    return replace(sheet, gold=encoded)

@@ -6,6 +6,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from harness.benchmark import Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.execution import Ending, Execution, Limits
 from harness.judging import workers as module
-from harness.judging.sheets import Judged, Setup, Sheet
-from harness.judging.workers import LocalWorkers
+from harness.judging.process import HUNG, Noted, digest
+from harness.judging.sheets import OPTIONAL, Judged, Setup, Sheet, Stage
+from harness.judging.workers import Died, LocalWorkers
 from harness.known.codec import decode, encode
-from harness.outcomes import Outcome
+from harness.outcomes import Judgement, Outcome
 from harness.words import Dialect, Difficulty
 
 GOLD = "SELECT name FROM animal"
@@ -105,6 +107,78 @@ def test_gold_that_nothing_stops_is_a_gold_timeout(workers: LocalWorkers) -> Non
     assert outcomes(workers, "SELECT 1", "SELECT 2", question="unstoppable") == [Outcome.GOLD_TIMEOUT] * 2
 
 
+def test_texts_that_hang_decide_nothing_for_others(workers: LocalWorkers) -> None:
+    hanging = [UNSTOPPABLE.replace("x'01'", f"x'{number:02x}'") for number in range(1, 6)]
+    assert outcomes(workers, *hanging[:2], GOLD, *hanging[2:], "SELECT 1") == [
+        *[Outcome.PREDICTION_TIMEOUT] * 2, Outcome.MATCH, *[Outcome.PREDICTION_TIMEOUT] * 3, Outcome.MISMATCH,
+    ]  # fmt: skip
+
+
+def test_what_took_long_is_not_done_again_for_a_text_that_hangs(workers: LocalWorkers) -> None:
+    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT random() AS honest", SLOW, UNSTOPPABLE))
+    first = workers.submit(sheet).result(120)
+    assert decode(first.executed[SLOW]).ending is Ending.ROWS
+    assert first.gold is not None
+    assert "SELECT random() AS honest" in first.executed
+
+
+WIDE = f"SELECT {', '.join(f'{column} + i' for column in range(1_990))} FROM n"
+MANY = "WITH RECURSIVE n(i) AS (SELECT {} UNION ALL SELECT i + 1 FROM n LIMIT 1000) "
+
+
+def test_a_text_whose_rows_take_too_long_to_score_is_a_timeout(setup: Setup) -> None:
+    """Rows of 1,990 values are looked for in each other, a thousand times."""
+    gold = MANY.format(0) + WIDE
+    question = replace(setup.questions.questions[0], gold={Dialect.SQLITE: gold})
+    questions = replace(setup.questions, questions=(question,), order={Dialect.SQLITE: ("1",)})
+    slow = LocalWorkers(replace(setup, questions=questions, metrics=("ex", "soft_f1"), limits=Limits(10)), 1)
+    text = MANY.format(-5_000) + WIDE
+    try:
+        judged = slow.submit(Sheet(Dialect.SQLITE, "1", ("SELECT 1", text, "SELECT 2"))).result(200)
+    finally:
+        slow.close()
+    assert [each.outcome for each in judged.judgements] == [
+        Outcome.MISMATCH, Outcome.PREDICTION_TIMEOUT, Outcome.MISMATCH,
+    ]  # fmt: skip
+    assert judged.judgements[1].error == "scoring its rows took longer than 30 s"
+
+
+@pytest.mark.parametrize("stage", Stage)
+@pytest.mark.parametrize("code", [HUNG, -signal.SIGKILL, -signal.SIGSEGV])
+@pytest.mark.parametrize("text", ["SELECT 1", GOLD])
+def test_what_a_worker_died_at_is_decided_by_what_it_was(
+    setup: Setup, stage: Stage, code: int, text: str
+) -> None:
+    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT 1", "SELECT 2"))
+    supervisor = LocalWorkers(setup, 1)
+    noted = Noted(1.0, stage, digest(text))
+    for times in (1, 2, 3):
+        sheet = supervisor._after(sheet, Died(code, noted, "", was_late=code == -signal.SIGKILL), times)
+    is_gold = text == GOLD
+    ending = Ending.ERROR if code == -signal.SIGSEGV else Ending.TIMEOUT
+    if stage in OPTIONAL:
+        assert sheet.left_out == {(stage, text)}
+    elif is_gold:
+        assert decode(sheet.gold or b"").ending is ending
+    else:
+        assert "SELECT 2" not in sheet.known
+        assert decode(sheet.known[text]).ending is ending
+    assert set(sheet.judged) == ({"SELECT 1", "SELECT 2"} if is_gold else {"SELECT 1"}), "given up in the end"
+
+
+def test_workers_that_die_at_nothing_give_their_sheet_up(setup: Setup) -> None:
+    supervisor = LocalWorkers(setup, 1)
+    kept = Judgement(Outcome.MATCH, {"ex": 1.0})
+    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT 1", "SELECT 2"), judged={"SELECT 1": kept})
+    for times in (1, 2):
+        assert supervisor._after(sheet, Died(1, Noted(), "no memory", was_late=False), times) == sheet
+    judged = supervisor._after(sheet, Died(1, Noted(), "no memory", was_late=False), 3).judged
+    assert judged["SELECT 1"] is kept
+    assert (judged["SELECT 2"].outcome, judged["SELECT 2"].error) == (
+        Outcome.HARNESS_ERROR, "3 processes that were to run it have ended: exit code 1; no memory",
+    )  # fmt: skip
+
+
 def killed_again_and_again(workers: LocalWorkers, number: signal.Signals, times: int) -> None:
     """Kill so many workers, one after the other, while each is at work."""
     for _ in range(times):
@@ -140,10 +214,13 @@ def test_a_worker_that_is_killed_is_replaced_and_no_outcome_is_lost(workers: Loc
 def test_killed_workers_are_not_held_against_a_text(setup: Setup) -> None:
     slow = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
     try:
-        future = slow.submit(Sheet(Dialect.SQLITE, "1", (ENDLESS,)))
+        future = slow.submit(Sheet(Dialect.SQLITE, "1", ("SELECT 1", ENDLESS, GOLD)))
         killed_again_and_again(slow, signal.SIGKILL, 3)
-        with pytest.raises(EngineLost, match="SIGKILL"):
-            future.result(120)
+        judgements = future.result(120).judgements
+        assert [each.outcome for each in judgements] == [
+            Outcome.MISMATCH, Outcome.HARNESS_ERROR, Outcome.MATCH,
+        ]  # fmt: skip
+        assert "SIGKILL" in (judgements[1].error or "")
     finally:
         slow.close()
 
