@@ -5,14 +5,18 @@ must be able to enter them.
 """
 
 import os
+import re
 from pathlib import Path
 
 import platformdirs
 
-from harness.errors import BadInput, said
+from harness.errors import BadInput, brief, said
 
 _ROOT_CACHE = Path("/var/cache/bird-harness")
 _ROOT_STATE = Path("/var/lib/bird-harness")
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def is_root() -> bool:
@@ -56,6 +60,23 @@ def chosen(variable: str) -> Path | None:
         return Path(named).expanduser().absolute() if named else None
     except RuntimeError as error:
         raise BadInput(f"{variable}={named!a}: there is no such home folder; give the whole path") from error
+
+
+def room(variable: str, usual: int, least: int, otherwise: str = "") -> int:
+    """A size that an environment variable says, e.g. `500MB` or `4GiB`, or else the usual one, in bytes.
+
+    Raises:
+        BadInput: it is no size, or less than `least`; `otherwise` is what else can be done.
+    """
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return usual
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,3})?)\s*(|[kmgt]i?)b?", text.lower())
+    size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
+    if size < least:
+        asked = f"not a size of at least {least // 10**6}MB; write one like 500MB or 4GiB"
+        raise BadInput(f"{variable}={brief(text)}: {asked}{otherwise}")
+    return size
 
 
 def _made(variable: str, folder: Path) -> Path:

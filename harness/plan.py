@@ -169,6 +169,9 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         allow_missing=request.allow_missing,
         dialects=request.dialects,
     )
+    for path, ids in {file.path: file.taken_in_order for file in files if file.taken_in_order}.items():
+        twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so taken in its order"
+        say(f"{path}: question_id {twice}")
     questions = everything if request.limit is None else everything.limit(request.limit)
     answered = [dialect for dialect in Dialect if any(file.dialect is dialect for file in files)]
     _check_sqlite(request, answered)

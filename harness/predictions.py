@@ -13,8 +13,8 @@ from harness.benchmark import QuestionSet
 from harness.errors import BadInput
 from harness.readers.extraction import unfenced
 from harness.readers.prediction_files import Format, read_entries
-from harness.readers.prediction_names import Label, label
-from harness.readers.textfiles import Faults, one_line, read_text, refuse
+from harness.readers.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS, Label, label
+from harness.readers.textfiles import Faults, most_bytes, one_line, read_text, refuse
 from harness.words import Dialect
 
 
@@ -33,7 +33,7 @@ class PredictionFile:
 
     `predictions` has every question of the set by its key; None where the file has no answer. `reasons` has
     those of which the file says that there is none, and why. `extracted` counts the answers that `extract`
-    changed.
+    changed. `taken_in_order` are ids that several questions share and that the file names as often.
     """
 
     predictor: str
@@ -45,6 +45,7 @@ class PredictionFile:
     extract: Extract = Extract.NONE
     extracted: int = 0
     reasons: Mapping[str, str] = field(default_factory=dict)
+    taken_in_order: Sequence[int] = ()
 
 
 def read_predictions(  # noqa: PLR0913 - the reader's options
@@ -97,18 +98,29 @@ def _expand(paths: Sequence[Path]) -> list[Path]:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = sorted(p for p in path.iterdir() if p.suffix in (".json", ".jsonl") and p.name[0] != ".")
+        inside = _inside(path)
+        if (path / MANIFEST).exists() and (path / JOURNAL).exists():
+            # The folder of `predict`, which keeps its prediction files below.
+            inside = [one for one in inside if one.name not in {ANSWERS, JOURNAL, MANIFEST}]
+            inside += _inside(path / PREDICTIONS) if (path / PREDICTIONS).is_dir() else []
         if not inside:
             refuse(path, "the folder has no *.json or *.jsonl", "name a folder of prediction files")
         files += inside
     return files
 
 
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return sorted(p for p in folder.iterdir() if p.suffix in (".json", ".jsonl") and p.name[0] != ".")
+    except OSError as error:
+        refuse(folder, f"cannot be read ({error.strerror})", "check its permissions")
+
+
 def _read(
     path: Path, questions: QuestionSet, named: Label, dialects: Sequence[Dialect]
 ) -> list[PredictionFile]:
-    file = read_text(path)
-    file_format, entries = read_entries(file, questions, named)
+    file = read_text(path, most_bytes())
+    file_format, entries, taken_in_order = read_entries(file, questions, named)
     answers: dict[tuple[str, Dialect], dict[str, str | None]] = {}
     reasons: dict[tuple[str, Dialect], dict[str, str]] = {}
     for entry in entries:
@@ -125,6 +137,7 @@ def _read(
             format=file_format,
             predictions={question.key: given.get(question.key) for question in questions.questions},
             reasons=reasons.get((predictor, dialect), {}),
+            taken_in_order=taken_in_order,
         )
         for (predictor, dialect), given in answers.items()
         if dialect in dialects
@@ -147,7 +160,7 @@ def _refuse_missing(file: PredictionFile, questions: QuestionSet) -> None:
     remedy = f"answer all {len(file.predictions)} questions of {questions.name}, or give --allow-missing"
     for position, key in enumerate(questions.order[file.dialect]):
         if file.predictions[key] is None and key not in file.reasons:
-            place = f" (entry {position})" if file.format is Format.OFFICIAL else ""
+            place = f" (entry {position})" if file.format in {Format.OFFICIAL, Format.ARRAY} else ""
             faults.add(f"{key}{place}", unanswered, remedy)
     faults.stop()
 

@@ -6,7 +6,6 @@ handed out only if it is, to the last bit, what was put in under its key.
 """
 
 import os
-import re
 import sqlite3
 import time
 import warnings
@@ -47,8 +46,6 @@ _COARSE_SECONDS = 24 * 3600
 _BATCH = 500
 
 _GET = "SELECT key, used, checksum, value FROM entries JOIN contents USING (id) WHERE id IN ({})"
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 class Kind(IntEnum):
@@ -97,17 +94,9 @@ def allowed_bytes() -> int:
     Raises:
         BadInput: it is no size, or less than a megabyte.
     """
-    text = os.environ.get("BIRD_STORE_BYTES", "").strip()
-    if not text:
-        return MOST_BYTES
-    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,3})?)\s*(|[kmgt]i?)b?", text.lower())
-    size = int(float(match[1]) * _UNITS[match[2]]) if match else 0
-    if size < _LEAST_BYTES:
-        raise BadInput(
-            f"BIRD_STORE_BYTES={text}: not a size of at least 1MB; write one like 500MB or 4GiB, "
-            "or use --no-cache to do without the store"
-        )
-    return size
+    return places.room(
+        "BIRD_STORE_BYTES", MOST_BYTES, _LEAST_BYTES, ", or use --no-cache to do without the store"
+    )
 
 
 def _warn(message: str) -> None:

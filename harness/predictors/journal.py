@@ -16,10 +16,11 @@ from threading import Lock
 from typing import Any
 
 from harness.predictors.base import Ask, Reply, Usage
+from harness.readers.prediction_names import JOURNAL
 from harness.readers.textfiles import refuse
 from harness.runs.files import as_json
 
-FILE = "journal.jsonl"
+FILE = JOURNAL
 
 
 class Event(StrEnum):

@@ -21,12 +21,10 @@ from harness.predictors.base import Usage
 from harness.predictors.budget import Spent
 from harness.predictors.preparing import Ready
 from harness.predictors.running import Answered
+from harness.readers.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
 from harness.runs.files import as_json, replace, write_json
 from harness.words import Dialect
 
-ANSWERS = "answers.jsonl"
-MANIFEST = "manifest.json"
-PREDICTIONS = "predictions"
 MAJORITY = "majority"
 
 Given = tuple[str | None, str | None]

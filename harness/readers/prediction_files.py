@@ -1,4 +1,4 @@
-r"""Readers of the two formats of prediction files.
+r"""Readers of the formats of prediction files.
 
 - Official: a JSON object whose entries, keyed "0" to "n-1", follow the set's published order in the file's
   dialect; a value is SQL, `\t----- bird -----\t` and db_id.
@@ -6,15 +6,17 @@ r"""Readers of the two formats of prediction files.
 - JSON lines: one object per line with question_id and sql, and, where the file's name or the caller doesn't
   tell, predictor and dialect; db_id is checked when it is there. One file may hold several predictors. Where
   a predictor has no answer, sql is null and reason says why.
+- A JSON array of such objects, or of SQL texts, one for each question in the set's published order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from harness.benchmark import QuestionSet
-from harness.readers.prediction_names import SCHEME, Label, is_predictor
+from harness.errors import brief
+from harness.readers.prediction_names import SCHEME, Label, is_predictor, options_for
 from harness.readers.textfiles import (
     Faults,
     TextFile,
@@ -31,6 +33,10 @@ SEPARATOR = "\t----- bird -----\t"
 
 _FORM = r'write "SQL\t----- bird -----\tdb_id"'
 _OTHER_SET = "use a file made for this set"
+_READ = (
+    'what is read is a JSON object with the entries "0", "1", ...; JSON lines with question_id and sql; and a'
+    " JSON array of such objects, or of SQL texts (docs/file-formats.md)"
+)
 _KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason")
 _OPTIONS = {"predictor": "--predictor", "dialect": "--dialect"}
 
@@ -40,6 +46,8 @@ class Format(StrEnum):
 
     OFFICIAL = "official"
     LINES = "jsonl"
+    ARRAY = "array"
+    """A JSON array of objects or of SQL texts."""
 
 
 @dataclass(frozen=True)
@@ -56,42 +64,98 @@ class Prediction:
     reason: str | None = None
 
 
-def read_entries(file: TextFile, questions: QuestionSet, named: Label) -> tuple[Format, list[Prediction]]:
-    """Read a file in whichever of the two formats it is.
+def read_entries(
+    file: TextFile, questions: QuestionSet, named: Label
+) -> tuple[Format, list[Prediction], Sequence[int]]:
+    """Read a file in whichever of the formats it is.
 
     No predictor answers a question twice in one dialect; questions may be left out.
+
+    Returns:
+        The format, the entries, and the ids that several questions share and that were taken in their order.
 
     Raises:
         BadInput: the file or one of its entries is wrong, or it has no entries.
     """
-    is_lines = _is_lines(file.text)
-    entries = _read_lines(file, questions, named) if is_lines else _read_official(file, questions, named)
-    if not entries:
+    start = file.encoded.lstrip()[:1]
+    if start not in {b"{", b"["}:
+        refuse(file.path, f"is no JSON: it begins with {brief(next(file.lines()), 20)!r}", _READ)
+    first, rest = _first_line(file)
+    if start == b"{" and (isinstance(first, dict) and (rest or "question_id" in first)):
+        found = Format.LINES, *_read_records(file, read_json_lines(file), "line", questions, named)
+    else:
+        content = first if first is not None and not rest else read_json(file)
+        if isinstance(content, list):
+            found = Format.ARRAY, *_read_array(file, content, questions, named)
+        else:
+            found = Format.OFFICIAL, _read_official(file, content, questions, named), ()
+    if not found[1]:
         refuse(file.path, "holds no predictions", "write it again")
-    return Format.LINES if is_lines else Format.OFFICIAL, entries
+    return found
 
 
-def _is_lines(text: str) -> bool:
-    """Whether the first line is a JSON document and not the only one, or is a prediction."""
-    first, _, rest = text.strip().partition("\n")
+def _first_line(file: TextFile) -> tuple[Any, bool]:
+    """The first line's JSON document, None where it is none, and whether there are more lines."""
+    text = file.encoded.lstrip()
+    end = text.find(b"\n")
+    rest = end >= 0 and bool(text[end:].strip())
     try:
-        document = parse_json(first)
+        return parse_json(text[: end if end >= 0 else None].decode()), rest
     except ValueError:
-        return False
-    return bool(rest) or (isinstance(document, dict) and "question_id" in document)
+        return None, rest
 
 
-def _read_official(file: TextFile, questions: QuestionSet, named: Label) -> list[Prediction]:
-    content = read_json(file)
-    if not isinstance(content, dict):
-        refuse(file.path, f"is {json_type(content)}", 'write one JSON object with the entries "0", "1", ...')
+def _whole(file: TextFile, named: Label) -> tuple[str, Dialect]:
+    """Whose predictions a file holds that says it nowhere within."""
     dialect = named.dialect or named.otherwise
     if named.predictor is None or dialect is None:
+        untold = {"predictor": named.predictor, "dialect": dialect}
         refuse(
             file.path,
-            "the name does not tell predictor and dialect",
-            f"call it {SCHEME} or give --predictor and --dialect",
+            f"nothing tells its {' and '.join(name for name, value in untold.items() if value is None)}",
+            f"call it {SCHEME}, or give {options_for(named.predictor, dialect)}",
         )
+    return named.predictor, dialect
+
+
+def _read_array(
+    file: TextFile, content: list[Any], questions: QuestionSet, named: Label
+) -> tuple[list[Prediction], Sequence[int]]:
+    if not any(isinstance(one, str) for one in content):
+        return _read_records(file, list(enumerate(content)), "entry", questions, named)
+    predictor, dialect = _whole(file, named)
+    order = questions.order[dialect]
+    if len(content) != len(order):
+        texts = f"is an array of {len(content)} texts, and {questions.name} has {len(order)} questions"
+        refuse(file.path, texts, "write one for each question, in their order, null where there is none")
+    faults = Faults(file.path, "entry")
+    predictions: list[Prediction] = []
+    for position, (key, value) in enumerate(zip(order, content, strict=True)):
+        if value is None:
+            continue
+        try:
+            sql = _text_sql(value, questions.by_key[key].db_id)
+        except _EntryError as error:
+            faults.add(f"{position}{error.detail}", error.fault, error.remedy)
+            continue
+        predictions.append(Prediction(key, sql, predictor, dialect))
+    faults.stop()
+    return predictions, ()
+
+
+def _text_sql(value: Any, db_id: str) -> str:
+    if not isinstance(value, str):
+        raise _EntryError(f"{json_type(value)} among texts", "write SQL texts alone, or objects alone")
+    if SEPARATOR in value:
+        return _official_sql(value, db_id)
+    _check_characters(value)
+    return value
+
+
+def _read_official(file: TextFile, content: Any, questions: QuestionSet, named: Label) -> list[Prediction]:
+    if not isinstance(content, dict):
+        refuse(file.path, f"is {json_type(content)}", _READ)
+    predictor, dialect = _whole(file, named)
     order = questions.order[dialect]
     positions = {str(position): position for position in range(len(order))}
     faults = Faults(file.path, "entry")
@@ -112,7 +176,7 @@ def _read_official(file: TextFile, questions: QuestionSet, named: Label) -> list
         except _EntryError as error:
             faults.add(f"{name}{error.detail}", error.fault, error.remedy)
             continue
-        predictions.append(Prediction(key, sql, named.predictor, dialect))
+        predictions.append(Prediction(key, sql, predictor, dialect))
     faults.stop()
     return predictions
 
@@ -130,44 +194,70 @@ def _official_sql(value: Any, db_id: str) -> str:
     return sql
 
 
-def _read_lines(file: TextFile, questions: QuestionSet, named: Label) -> list[Prediction]:
-    faults = Faults(file.path, "line")
+def _read_records(
+    file: TextFile, records: Sequence[tuple[int, Any]], noun: str, questions: QuestionSet, named: Label
+) -> tuple[list[Prediction], Sequence[int]]:
+    """The predictions of objects that name their questions, with the ids that were taken in order."""
+    faults = Faults(file.path, noun)
     predictions: list[Prediction] = []
     seen: dict[tuple[str, str, Dialect], int] = {}
-    for number, record in read_json_lines(file):
+    keys, taken = _in_order(records, questions)
+    for number, record in records:
         try:
-            prediction = _prediction(record, questions, named)
+            prediction = _prediction(record, questions, named, keys.get(number))
         except _EntryError as error:
             faults.add(f"{number}{error.detail}", error.fault, error.remedy)
             continue
         identity = (prediction.key, prediction.predictor, prediction.dialect)
         if identity in seen:
-            again = f"{number} (question {prediction.key}, as line {seen[identity]})"
+            again = f"{number} (question {prediction.key}, as {noun} {seen[identity]})"
             faults.add(again, "a question that was answered before", "keep one of the answers")
         seen.setdefault(identity, number)
         predictions.append(prediction)
     faults.stop()
-    return predictions
+    return predictions, taken
 
 
-def _prediction(record: Mapping[str, Any], questions: QuestionSet, named: Label) -> Prediction:
+def _in_order(
+    records: Sequence[tuple[int, Any]], questions: QuestionSet
+) -> tuple[Mapping[int, str], Sequence[int]]:
+    """The keys of records that name an id that several questions share, by their numbers, and the ids.
+
+    That is so where whoever answers names the id as often as the set has it, and none of the questions by
+    its own key: such records were made from the published questions, and stand in their order.
+    """
+    named: dict[tuple[int, str, str], list[int]] = {}
+    by_key: set[tuple[int, str, str]] = set()
+    for number, record in records:
+        name = record.get("question_id") if isinstance(record, dict) else None
+        question = questions.by_key.get(name) if isinstance(name, str) else None
+        question_id = name if type(name) is int else question.question_id if question else None
+        if type(question_id) is not int or len(questions.keys_of(question_id)) < 2:  # noqa: PLR2004
+            continue
+        whose = question_id, str(record.get("predictor")), str(record.get("dialect"))
+        if isinstance(name, str) and "#" in name:
+            by_key.add(whose)
+        named.setdefault(whose, []).append(number)
+    keys: dict[int, str] = {}
+    taken: dict[int, None] = {}
+    for whose, numbers in named.items():
+        shared = questions.keys_of(whose[0])
+        if len(numbers) == len(shared) and whose not in by_key:
+            keys.update(zip(numbers, shared, strict=True))
+            taken[whose[0]] = None
+    return keys, list(taken)
+
+
+def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str | None) -> Prediction:
+    if not isinstance(record, dict):
+        raise _EntryError(f"{json_type(record)} instead of an object", "write objects alone")
     unknown = [repr(key) for key in record if key not in _KEYS]
     if unknown:
         raise _EntryError("unknown key", f"write only {', '.join(_KEYS)}", ", ".join(unknown))
     if "question_id" not in record or "sql" not in record:
         raise _EntryError("no question_id or no sql", "write both")
-    key = _key(record["question_id"], questions)
-    if record["sql"] is None and not record.get("reason"):
-        raise _EntryError(
-            "sql is null", "write a string, or say in reason why there is none", f"question {key}"
-        )
-    if record["sql"] is not None and "reason" in record:
-        raise _EntryError("sql and a reason for having none", "leave one out", f"question {key}")
-    for name in _KEYS[1:]:
-        value = record.get(name, "") if name != "sql" or record["sql"] is not None else ""
-        if not isinstance(value, str):
-            raise _EntryError(f"{name} is {json_type(value)}", "write a string", f"question {key}")
-        _check_characters(value)
+    key = in_order or _key(record["question_id"], questions)
+    _check_texts(record, key)
     if "db_id" in record:
         _check_database(record["db_id"], questions.by_key[key].db_id)
     predictor = _told("predictor", record, named.predictor)
@@ -180,6 +270,20 @@ def _prediction(record: Mapping[str, Any], questions: QuestionSet, named: Label)
     return Prediction(key, record["sql"], predictor, Dialect(dialect), record.get("reason"))
 
 
+def _check_texts(record: Mapping[str, Any], key: str) -> None:
+    if record["sql"] is None and not record.get("reason"):
+        raise _EntryError(
+            "sql is null", "write a string, or say in reason why there is none", f"question {key}"
+        )
+    if record["sql"] is not None and "reason" in record:
+        raise _EntryError("sql and a reason for having none", "leave one out", f"question {key}")
+    for name in _KEYS[1:]:
+        value = record.get(name, "") if name != "sql" or record["sql"] is not None else ""
+        if not isinstance(value, str):
+            raise _EntryError(f"{name} is {json_type(value)}", "write a string", f"question {key}")
+        _check_characters(value)
+
+
 def _key(question_id: Any, questions: QuestionSet) -> str:
     """The key of the question that a line names: by its number where that is unique, or by its key."""
     if isinstance(question_id, str) and question_id in questions.by_key:
@@ -189,7 +293,10 @@ def _key(question_id: Any, questions: QuestionSet) -> str:
         raise _EntryError(f"not a question of {questions.name}", _OTHER_SET, f"question_id {question_id!r}")
     if len(keys) > 1:
         choice = " or ".join(f'"{key}"' for key in keys)
-        raise _EntryError(f"a number that {len(keys)} questions share", f"write {choice}, in quotes")
+        raise _EntryError(
+            f"a number that {len(keys)} questions share",
+            f"write {choice}, in quotes, or all of them in order",
+        )
     return keys[0]
 
 

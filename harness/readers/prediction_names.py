@@ -12,6 +12,12 @@ from harness.readers.set_layouts import LAYOUTS
 from harness.readers.textfiles import refuse
 from harness.words import Dialect
 
+ANSWERS = "answers.jsonl"
+JOURNAL = "journal.jsonl"
+MANIFEST = "manifest.json"
+PREDICTIONS = "predictions"
+"""What the folder of `bird-harness predict` holds; the prediction files are in the last."""
+
 SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 
 _SETS = "|".join(sorted(LAYOUTS, key=len, reverse=True))
@@ -59,13 +65,20 @@ def label(path: Path, set_name: str, predictor: str | None, only: Dialect | None
             f"its name calls the predictor {match['predictor']!r}, which is no name",
             "rename the file, or give --predictor: a name prints and has no blank at its ends",
         )
-    if match["set"].lower() != set_name and (predictor is None or only is None):
+    lacking = options_for(predictor, only)
+    if match["set"].lower() != set_name and lacking:
         refuse(
             path,
             f"named for question set {match['set']}, not {set_name}",
-            "choose that set, or give --predictor and --dialect if the file was made for this one",
+            f"choose that set, or give {lacking} if the file was made for this one",
         )
     return Label(predictor or match["predictor"], Dialect(match["dialect"].lower()), only)
+
+
+def options_for(predictor: str | None, dialect: Dialect | None) -> str:
+    """The options that would tell what is not told."""
+    told = {"--predictor": predictor, "--dialect": dialect}
+    return " and ".join(option for option, value in told.items() if value is None)
 
 
 def is_predictor(name: str) -> bool:

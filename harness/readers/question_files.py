@@ -9,13 +9,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.readers.textfiles import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse
+from harness.errors import brief
+from harness.readers.textfiles import (
+    Faults,
+    TextFile,
+    is_text,
+    json_type,
+    read_json,
+    read_json_lines,
+    refuse,
+    repair,
+)
 from harness.words import Difficulty
 
 _TEXTS = ("db_id", "question", "evidence", "SQL", "difficulty")
 _DB_ID = re.compile(r"\w[\w-]*")
 """A database's name is the name of a folder and of namespaces on servers."""
-_REPAIR = "fetch the file again"
 
 
 @dataclass(frozen=True)
@@ -43,13 +52,14 @@ def read_questions(file: TextFile, *, ids_repeat: bool = False) -> list[Entry]:
         BadInput: the file is not such a file.
     """
     noun, records = _records(file)
+    remedy = repair(file)
     faults = Faults(file.path, noun)
     entries: list[Entry] = []
     seen: Counter[int] = Counter()
     for place, record in records:
         problem = next(_problems(record), None)
         if problem is not None:
-            faults.add(place, problem, _REPAIR)
+            faults.add(place, problem, remedy)
             continue
         question_id = record["question_id"]
         seen[question_id] += 1
@@ -58,7 +68,7 @@ def read_questions(file: TextFile, *, ids_repeat: bool = False) -> list[Entry]:
             faults.add(
                 f"{place} (question_id {question_id})",
                 "an id that occurred before",
-                f"{_REPAIR}, for this revision",
+                f"{remedy}, for this revision",
             )
         entries.append(
             Entry(
@@ -73,7 +83,7 @@ def read_questions(file: TextFile, *, ids_repeat: bool = False) -> list[Entry]:
         )
     faults.stop()
     if not entries:
-        refuse(file.path, "holds no questions", _REPAIR)
+        refuse(file.path, "holds no questions", remedy)
     return entries
 
 
@@ -90,7 +100,7 @@ def read_gold(file: TextFile, entries: list[Entry], questions_name: str) -> list
         sql, _, db_id = line.strip().rpartition("\t")
         golds.append((sql.strip(), db_id))
         if not sql:
-            faults.add(number, "not SQL, a tab and a db_id", _REPAIR)
+            faults.add(number, "not SQL, a tab and a db_id", repair(file))
     faults.stop()
     fit = "take both files from one package"
     if len(golds) != len(entries):
@@ -109,10 +119,10 @@ def _records(file: TextFile) -> tuple[str, list[tuple[int, dict[str, Any]]]]:
     if not file.text.lstrip().startswith("["):
         return "line", read_json_lines(file)
     faults = Faults(file.path, "entry")
-    records = list(enumerate(read_json(file)))
+    records = list(enumerate(read_json(file, repair(file))))
     for position, record in records:
         if not isinstance(record, dict):
-            faults.add(position, f"{json_type(record)} instead of an object", _REPAIR)
+            faults.add(position, f"{json_type(record)} instead of an object", repair(file))
     faults.stop()
     return "entry", records
 
@@ -128,8 +138,8 @@ def _problems(record: dict[str, Any]) -> Iterator[str]:
     if wrong:
         yield f"{' and '.join(wrong)} not a string of valid characters"
     if not _DB_ID.fullmatch(record["db_id"]):
-        yield f"db_id {record['db_id']!r} cannot be a database's name"
+        yield f"db_id {brief(repr(record['db_id']))} cannot be a database's name"
     if not record["SQL"].strip():
         yield "SQL is blank"
     if record["difficulty"] not in list(Difficulty):
-        yield f"difficulty {record['difficulty']!r} is none of {', '.join(Difficulty)}"
+        yield f"difficulty {brief(repr(record['difficulty']))} is none of {', '.join(Difficulty)}"

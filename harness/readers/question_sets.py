@@ -13,7 +13,7 @@ from harness.errors import BadInput
 from harness.readers.question_files import Entry, read_gold, read_questions
 from harness.readers.schemas import read_schemas
 from harness.readers.set_layouts import LAYOUTS, Layout, find
-from harness.readers.textfiles import Faults, TextFile, one_line, read_text
+from harness.readers.textfiles import Faults, TextFile, most_bytes, one_line, read_text
 from harness.words import Dialect
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
@@ -38,15 +38,16 @@ def load_set(name: str, bird_home: Path | None = None) -> QuestionSet:
     folder = find(name, home, layout.folders, layout.questions[Dialect.SQLITE])
     databases = find(name, home, layout.databases, "dev_databases") / "dev_databases"
 
+    most = most_bytes()
     files: list[TextFile] = []
     published: dict[Dialect, list[Entry]] = {}
     for dialect, file_name in layout.questions.items():
-        file = read_text(folder / file_name)
+        file = read_text(folder / file_name, most)
         files.append(file)
         published[dialect] = read_questions(file, ids_repeat=layout.same_order)
         gold_path = folder / layout.gold[dialect]
         if gold_path.exists():
-            gold = read_text(gold_path)
+            gold = read_text(gold_path, most)
             files.append(gold)
             published[dialect] = read_gold(gold, published[dialect], file.path.name)
         _compare(file, published[dialect], published[Dialect.SQLITE], layout, name)
@@ -54,7 +55,7 @@ def load_set(name: str, bird_home: Path | None = None) -> QuestionSet:
     schemas: Mapping[str, DatabaseSchema] = {}
     tables = databases.parent / layout.tables
     if tables.exists():
-        described = read_text(tables)
+        described = read_text(tables, most)
         files.append(described)
         schemas = read_schemas(described)
     questions = _join(published)
@@ -133,5 +134,5 @@ def _check_databases(
     if schemas:
         undescribed = Faults(tables, "database")
         for db_id in sorted(db_ids - schemas.keys()):
-            undescribed.add(db_id, "no schema in this file", "fetch the file again or take it away")
+            undescribed.add(db_id, "no schema in this file", "add it, or take the file away")
         undescribed.stop()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.benchmark import Column, DatabaseSchema
-from harness.readers.textfiles import Faults, TextFile, is_text, read_json, refuse
+from harness.readers.textfiles import Faults, TextFile, is_text, read_json, refuse, repair
 
 
 def read_schemas(file: TextFile) -> Mapping[str, DatabaseSchema]:
@@ -16,9 +16,9 @@ def read_schemas(file: TextFile) -> Mapping[str, DatabaseSchema]:
     Raises:
         BadInput: the file is not in Spider's format, or names a database twice.
     """
-    records = read_json(file)
+    records = read_json(file, repair(file))
     if not isinstance(records, list) or not records:
-        refuse(file.path, "is not a JSON array of schemas in Spider's format", "fetch it again")
+        refuse(file.path, "is not a JSON array of schemas in Spider's format", repair(file))
     faults = Faults(file.path, "entry")
     schemas: dict[str, DatabaseSchema] = {}
     for position, record in enumerate(records):
@@ -26,7 +26,7 @@ def read_schemas(file: TextFile) -> Mapping[str, DatabaseSchema]:
             schema = _schema(record)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             detail = f"{position} ({type(error).__name__}: {error})"
-            faults.add(detail, "not a schema in Spider's format", "fetch the file again")
+            faults.add(detail, "not a schema in Spider's format", repair(file))
             continue
         if schema.db_id in schemas:
             faults.add(

@@ -3,14 +3,33 @@
 Every fault of a file is counted, so that one message tells how much there is to repair.
 """
 
+import codecs
 import hashlib
 import json
+import os
+import stat
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
-from harness.errors import BadInput
+from harness.errors import BadInput, brief
+from harness.places import room
+
+FILE_BYTES = "BIRD_FILE_BYTES"
+"""The environment variable that says how large a question or prediction file may be."""
+MOST_BYTES = 64 * 2**20
+_LEAST_BYTES = 10**6
+
+_PIECE = 2**20
+_KINDS = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 
 _SHOWN = 5
 """How many entries a message lists before it only counts."""
@@ -18,11 +37,30 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class TextFile:
-    """A file with its text: never blank, decoded as UTF-8, a leading byte order mark left out."""
+    """A file with its text: never blank, UTF-8, a leading byte order mark left out.
+
+    It is kept as it was read: Python takes four bytes for every character of a text that has one emoji.
+    """
 
     path: Path
     sha256: str
-    text: str
+    encoded: bytes
+
+    @property
+    def text(self) -> str:
+        """The whole text, decoded anew."""
+        return self.encoded.decode()
+
+    def lines(self) -> Iterator[str]:
+        """The text's lines, without what ends them.
+
+        Not as splitlines() has them: JSON and SQL may hold the other characters that it takes for ends.
+        """
+        start, end = 0, 0
+        while end >= 0:
+            end = self.encoded.find(b"\n", start)
+            yield self.encoded[start : end if end >= 0 else None].decode()
+            start = end + 1
 
 
 def one_line(message: str) -> str:
@@ -47,7 +85,7 @@ class Faults:
 
     def add(self, entry: object, fault: str, remedy: str) -> None:
         """Note what is wrong with `entry` and what to do about it."""
-        self._entries.setdefault(fault, []).append(str(entry))
+        self._entries.setdefault(fault, []).append(brief(entry))
         self._remedies[remedy] = None
 
     def stop(self) -> None:
@@ -64,24 +102,77 @@ class Faults:
         return f"{len(entries)} {plural} ({', '.join(entries[:_SHOWN])}{more})"
 
 
-def read_text(path: Path) -> TextFile:
-    """Read a whole file.
+def most_bytes() -> int:
+    """How large a question or prediction file may be.
 
     Raises:
-        BadInput: it cannot be read, is blank or is not UTF-8.
+        BadInput: the environment says something else than a size.
     """
-    try:
-        raw = path.read_bytes()
-    except OSError as error:
-        refuse(path, f"cannot be read ({error.strerror})", "check the path and its permissions")
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        refuse(path, f"byte 0x{raw[error.start]:02x} in line {line} is not UTF-8", "save the file as UTF-8")
-    if not text.strip():
+    return room(FILE_BYTES, MOST_BYTES, _LEAST_BYTES)
+
+
+def read_text(path: Path, most: int | None = None) -> TextFile:
+    """Read a whole file.
+
+    Args:
+        path: a regular file; a pipe, which may never end, and a device are none.
+        most: how many bytes it may have; None for any number.
+
+    Raises:
+        BadInput: it is no file, cannot be read, is too large, blank, or not UTF-8.
+    """
+    raw = _read(path, most)
+    sha256, raw = hashlib.sha256(raw).hexdigest(), raw.removeprefix(codecs.BOM_UTF8)
+    if not raw.strip():
         refuse(path, "is empty", "fetch or write it again")
-    return TextFile(path, hashlib.sha256(raw).hexdigest(), text)
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    for start in range(0, len(raw), _PIECE):
+        piece = raw[start : start + _PIECE]
+        try:
+            decoder.decode(piece, final=start + _PIECE >= len(raw))
+        except UnicodeDecodeError as error:
+            # The decoder puts before a piece what was left of the one before.
+            at = start + error.start - (len(error.object) - len(piece))
+            line = raw.count(b"\n", 0, at) + 1
+            refuse(path, f"byte 0x{raw[at]:02x} in line {line} is not UTF-8", "save the file as UTF-8")
+    return TextFile(path, sha256, raw)
+
+
+def _read(path: Path, most: int | None) -> bytes:
+    try:
+        # Opening a pipe would else wait for somebody to write to it.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
+            found = os.fstat(file.fileno())
+            kind = next((name for is_kind, name in _KINDS if is_kind(found.st_mode)), None)
+            if kind is not None:
+                refuse(path, f"is {kind}, not a file", "name a regular file")
+            if most is not None and found.st_size > most:
+                larger = f"has {found.st_size:,} bytes, more than the {most:,} that are read"
+                refuse(path, larger, f"split it, or raise the limit by {FILE_BYTES}=1GB")
+            return file.read()
+    except OSError as error:
+        kind = _kind(path)
+        if kind is not None:
+            refuse(path, f"is {kind}, not a file", "name a regular file")
+        refuse(path, f"cannot be read ({error.strerror})", "check the path and its permissions")
+
+
+def _kind(path: Path) -> str | None:
+    """What a path leads to if that is no regular file."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return None
+    return next((name for is_kind, name in _KINDS if is_kind(mode)), None)
+
+
+def repair(file: TextFile) -> str:
+    """What to do about a fault of a published kind of file, which may be somebody's own."""
+    # Reading what is published is for those who have a fault.
+    from loaders.packages.manifest import published  # noqa: PLC0415
+
+    known = {digest for each in published().values() for digest in each.files.values()}
+    return "fetch the file again" if file.sha256 in known else "correct the file"
 
 
 def is_text(value: Any) -> TypeGuard[str]:
@@ -106,12 +197,17 @@ def parse_json(text: str) -> Any:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno} column {error.colno}" if "\n" in text else f"column {error.colno}"
         raise ValueError(f"{place}: {error.msg}; perhaps cut off") from error
+    except ValueError as error:
+        if isinstance(error, _Repeated):
+            raise
+        # https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
+        raise ValueError("a number of thousands of digits") from error
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
-def read_json(file: TextFile) -> Any:
-    """Parse a file that is one JSON document.
+def read_json(file: TextFile, remedy: str = "fetch or write it again") -> Any:
+    """Parse a file that is one JSON document; `remedy` is for one that is none.
 
     Raises:
         BadInput: it is not JSON, or an object in it names a key twice.
@@ -119,7 +215,7 @@ def read_json(file: TextFile) -> Any:
     try:
         return parse_json(file.text)
     except ValueError as error:
-        refuse(file.path, f"not valid JSON ({error})", "fetch or write it again")
+        refuse(file.path, f"not valid JSON ({error})", remedy)
 
 
 def read_json_lines(file: TextFile) -> list[tuple[int, dict[str, Any]]]:
@@ -130,8 +226,7 @@ def read_json_lines(file: TextFile) -> list[tuple[int, dict[str, Any]]]:
     """
     faults = Faults(file.path, "line")
     records: list[tuple[int, dict[str, Any]]] = []
-    # Not splitlines(): JSON strings may hold the other characters that it takes for line ends.
-    for number, line in enumerate(file.text.split("\n"), start=1):
+    for number, line in enumerate(file.lines(), start=1):
         if not line.strip():
             continue
         try:
@@ -158,5 +253,10 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(record) < len(pairs):
         repeated = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
         more = ", ..." if len(repeated) > _SHOWN else ""
-        raise ValueError(f"repeated in one object: key {', '.join(map(repr, repeated[:_SHOWN]))}{more}")
+        shown = ", ".join(brief(repr(key)) for key in repeated[:_SHOWN])
+        raise _Repeated(f"repeated in one object: key {shown}{more}")
     return record
+
+
+class _Repeated(ValueError):
+    """An object has a key twice."""

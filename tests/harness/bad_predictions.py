@@ -1,6 +1,9 @@
 """Bad prediction files, each with what the one-line error has to say."""
 
+import contextlib
 import json
+import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,33 @@ def entry(key: str, value: object) -> Callable[[dict[str, Any]], dict[str, Any]]
 
 def without(*keys: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     return lambda good: {key: value for key, value in good.items() if key not in keys}
+
+
+def on_special(make: Callable[[Path], object]) -> Callable[[Path], list[str]]:
+    """A good set, and something that is no ordinary file in the place of the predictions."""
+
+    def arrange(home: Path) -> list[str]:
+        small.write_mini_dev(home)
+        make(home / GOOD_NAME)
+        return ["--set", "mini_dev", "--predictions", str(home / GOOD_NAME)]
+
+    return arrange
+
+
+def bound(path: Path) -> None:
+    """A socket; its address has to be short, so that it is made in its own folder."""
+    with socket.socket(socket.AF_UNIX) as made, contextlib.chdir(path.parent):
+        made.bind(path.name)
+
+
+def pipe_within(folder: Path) -> None:
+    folder.mkdir()
+    os.mkfifo(folder / "a.json")
+
+
+def large(path: Path) -> None:
+    path.touch()
+    os.truncate(path, 2**30)
 
 
 PREDICTIONS = [
@@ -55,9 +85,114 @@ PREDICTIONS = [
     ),
     Case("file_empty", on_file(lambda: ""), (GOOD_NAME, "is empty", "fetch or write it again")),
     Case(
-        "array_of_sql",
-        on_predictions(lambda good: list(good.values())),
-        (GOOD_NAME, "an array", "write one JSON object"),
+        "array_too_short",
+        on_predictions(lambda good: list(good.values())[:3], "--allow-missing"),
+        (GOOD_NAME, "an array of 3 texts", "mini_dev has 4 questions", "write one for each question"),
+    ),
+    Case(
+        "array_of_texts_and_objects",
+        on_predictions(lambda good: [*list(good.values())[:3], {"question_id": 9, "sql": "SELECT 1"}]),
+        (GOOD_NAME, "entry 3", "an object among texts", "write SQL texts alone, or objects alone"),
+    ),
+    Case(
+        "array_of_texts_for_another_database",
+        on_predictions(lambda good: list(good.values())[::-1]),
+        (GOOD_NAME, "4 entries (0 (bank, not zoo), ", "use a file made for this set"),
+    ),
+    Case(
+        "array_of_numbers",
+        on_predictions(lambda _: [1, 2, 3, 4]),
+        (GOOD_NAME, "4 entries (0, 1, 2, 3): a number instead of an object", "write objects alone"),
+    ),
+    Case(
+        "array_of_objects_without_sql",
+        on_predictions(lambda _: [{"question_id": 9, "query": "SELECT 1"}]),
+        (GOOD_NAME, "entry 0 ('query')", "unknown key", "question_id, sql"),
+    ),
+    Case(
+        "array_that_is_empty",
+        on_predictions(lambda _: [], "--allow-missing"),
+        (GOOD_NAME, "holds no predictions", "write it again"),
+    ),
+    Case(
+        "text_in_a_file",
+        on_file(lambda: "SELECT 1;\nSELECT 2;\n", name="answers.sql"),
+        ("answers.sql", "is no JSON", "'SELECT 1;'", "JSON lines", "JSON array", "docs/file-formats.md"),
+    ),
+    Case(
+        "table_in_a_file",
+        on_file(lambda: f"question_id,sql\n1471,{'x' * 999}\n", name="answers.csv"),
+        ("answers.csv", "is no JSON", "question_id,sql", "JSON lines", "JSON array"),
+    ),
+    Case(
+        "text_of_json",
+        on_file(lambda: '"SELECT 1"'),
+        (GOOD_NAME, "is no JSON", "JSON lines", "JSON array"),
+    ),
+    Case(
+        "name_does_not_tell_the_dialect",
+        on_predictions(dict, "--predictor", "mine", name="mine.json"),
+        ("mine.json", "nothing tells its dialect; call it", "or give --dialect"),
+    ),
+    Case(
+        "name_does_not_tell_the_predictor",
+        on_predictions(dict, "--dialect", "sqlite", name="mine.json"),
+        ("mine.json", "nothing tells its predictor; call it", "or give --predictor"),
+    ),
+    Case(
+        "name_of_another_set_with_a_predictor",
+        on_predictions(dict, "--predictor", "mine", name="predict_mini_dev_2025_model_sqlite.json"),
+        ("mini_dev_2025, not mini_dev", "choose that set, or give --dialect if"),
+    ),
+    Case(
+        "file_is_a_pipe",
+        on_special(os.mkfifo),
+        (GOOD_NAME, "is a pipe, not a file", "name a regular file"),
+    ),
+    Case(
+        "file_is_a_socket",
+        on_special(bound),
+        (GOOD_NAME, "is a socket, not a file", "name a regular file"),
+    ),
+    Case(
+        "file_is_a_device",
+        on_special(lambda path: path.symlink_to("/dev/zero")),
+        (GOOD_NAME, "is a device, not a file", "name a regular file"),
+    ),
+    Case(
+        "pipe_in_a_folder",
+        on_special(pipe_within),
+        ("a.json", "is a pipe, not a file", "name a regular file"),
+    ),
+    Case(
+        "folder_in_a_folder",
+        on_special(lambda path: (path / "a.json").mkdir(parents=True)),
+        ("a.json", "is a folder, not a file", "name a regular file"),
+    ),
+    Case(
+        "file_too_large",
+        on_special(large),
+        (GOOD_NAME, "has 1,073,741,824 bytes, more than the 67,108,864", "BIRD_FILE_BYTES=1GB"),
+    ),
+    Case(
+        "line_of_an_id_of_thousands_of_digits",
+        on_lines(lambda records: records.insert(1, f'{{"question_id": 1{"0" * 5000}, "sql": "SELECT 1"}}')),
+        ("answers.jsonl", "line 2 (a number of thousands of digits)", "write one JSON object per line"),
+    ),
+    Case(
+        "line_of_a_long_id",
+        on_lines(field(1, "question_id", 10**4000)),
+        ("answers.jsonl", "line 2", "characters)", "not a question of mini_dev"),
+    ),
+    Case(
+        "line_of_an_id_that_is_no_number",
+        on_lines(field(1, "question_id", float("nan"))),
+        ("answers.jsonl", "line 2 (question_id nan)", "not a question of mini_dev"),
+    ),
+    Case(
+        "lines_of_an_id_more_often_than_the_set_has_it",
+        on_lines(lambda records: [record.update(question_id=137) for record in records[1:]]),
+        ("answers.jsonl", "3 lines (2, 3, 4)", '"137" or "137#2"', "all of them in order"),
     ),
     Case(
         "nested_without_end", on_file(lambda: "[" * 200_000), (GOOD_NAME, "nested", "fetch or write it again")

@@ -1,5 +1,7 @@
 """Bad question sets, each with what the one-line error has to say."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.words import Dialect
@@ -13,6 +15,15 @@ def nothing(home: Path) -> list[str]:
 
 def database(folder: Path) -> Path:
     return folder / "dev_databases" / "bank" / "bank.sqlite"
+
+
+def in_place_of_questions(make: Callable[[Path], object]) -> Callable[[Path], object]:
+    def spoil(folder: Path) -> None:
+        path = folder / "mini_dev_sqlite.json"
+        path.unlink()
+        make(path)
+
+    return spoil
 
 
 SETS = [
@@ -49,12 +60,32 @@ SETS = [
                 '[{"question_id": 1471,\n "db_id": "z'
             )
         ),
-        ("mini_dev_sqlite.json", "line 2", "cut off", "fetch or write it again"),
+        ("mini_dev_sqlite.json", "line 2", "cut off", "correct the file"),
     ),
     Case(
         "questions_in_latin_1",
         on_set(replaced("mini_dev_sqlite.json", "Where is number 1", "Où")),
         ("mini_dev_sqlite.json", "0xf9", "line 13", "save the file as UTF-8"),
+    ),
+    Case(
+        "questions_are_a_pipe",
+        on_set(in_place_of_questions(os.mkfifo)),
+        ("mini_dev_sqlite.json", "is a pipe, not a file", "name a regular file"),
+    ),
+    Case(
+        "questions_are_a_folder",
+        on_set(in_place_of_questions(Path.mkdir)),
+        ("mini_dev_sqlite.json", "is a folder, not a file", "name a regular file"),
+    ),
+    Case(
+        "question_id_of_thousands_of_digits",
+        on_set(replaced("mini_dev_sqlite.json", "1471", "1" + "0" * 5000)),
+        ("mini_dev_sqlite.json", "a number of thousands of digits", "correct the file"),
+    ),
+    Case(
+        "difficulty_too_long_to_be_shown",
+        on_set(on_questions(field(3, "difficulty", "e" * 9000))),
+        ("mini_dev_sqlite.json", "entry 3", "(9,002 characters)", "simple, moderate, challenging"),
     ),
     Case(
         "questions_blank",
@@ -64,22 +95,22 @@ SETS = [
     Case(
         "questions_none",
         on_set(on_questions(lambda records: records.clear())),
-        ("mini_dev_sqlite.json", "holds no questions", "fetch the file again"),
+        ("mini_dev_sqlite.json", "holds no questions", "correct the file"),
     ),
     Case(
         "question_is_a_string",
         on_set(on_questions(lambda records: records.insert(1, "SELECT 1"))),
-        ("mini_dev_sqlite.json", "entry 1", "a string instead of an object", "fetch the file again"),
+        ("mini_dev_sqlite.json", "entry 1", "a string instead of an object", "correct the file"),
     ),
     Case(
         "question_without_difficulty",
         on_set(on_questions(lambda records: records[2].pop("difficulty"))),
-        ("mini_dev_sqlite.json", "entry 2", "no difficulty", "fetch the file again"),
+        ("mini_dev_sqlite.json", "entry 2", "no difficulty", "correct the file"),
     ),
     Case(
         "question_id_is_a_string",
         on_set(on_questions(field(0, "question_id", "1471"))),
-        ("mini_dev_sqlite.json", "entry 0", "question_id is a string", "fetch the file again"),
+        ("mini_dev_sqlite.json", "entry 0", "question_id is a string", "correct the file"),
     ),
     Case(
         "difficulty_unknown",
@@ -89,22 +120,22 @@ SETS = [
     Case(
         "gold_blank",
         on_set(on_questions(field(1, "SQL", " "), Dialect.MYSQL)),
-        ("mini_dev_mysql.json", "entry 1", "SQL is blank", "fetch the file again"),
+        ("mini_dev_mysql.json", "entry 1", "SQL is blank", "correct the file"),
     ),
     Case(
         "gold_null",
         on_set(on_questions(field(1, "SQL", None), Dialect.POSTGRESQL)),
-        ("mini_dev_postgresql.json", "entry 1", "SQL not a string", "fetch the file again"),
+        ("mini_dev_postgresql.json", "entry 1", "SQL not a string", "correct the file"),
     ),
     Case(
         "database_name_is_a_path",
         on_set(on_questions(field(1, "db_id", "../zoo"))),
-        ("mini_dev_sqlite.json", "entry 1", "'../zoo'", "fetch the file again"),
+        ("mini_dev_sqlite.json", "entry 1", "'../zoo'", "correct the file"),
     ),
     Case(
         "question_key_twice",
         on_set(replaced("mini_dev_sqlite.json", '"evidence": "",', '"evidence": "", "evidence": "a\\nb",')),
-        ("mini_dev_sqlite.json", "repeated", "'evidence'", "fetch or write it again"),
+        ("mini_dev_sqlite.json", "repeated", "'evidence'", "correct the file"),
     ),
     Case(
         "question_line_cut_off",
@@ -118,7 +149,7 @@ SETS = [
     Case(
         "question_id_twice",
         on_later_set(on_questions(field(3, "question_id", 9))),
-        ("mini_dev_sqlite.json", "entry 3 (question_id 9)", "occurred before", "fetch the file again"),
+        ("mini_dev_sqlite.json", "entry 3 (question_id 9)", "occurred before", "correct the file"),
     ),
     Case(
         "dialect_lacks_a_question",
@@ -158,7 +189,7 @@ SETS = [
     Case(
         "gold_line_without_tab",
         on_set(replaced("mini_dev_mysql_gold.sql", "\t", "    ")),
-        ("mini_dev_mysql_gold.sql", "line 1", "a tab and a db_id", "fetch the file again"),
+        ("mini_dev_mysql_gold.sql", "line 1", "a tab and a db_id", "correct the file"),
     ),
     Case(
         "gold_line_of_another_database",
@@ -168,11 +199,11 @@ SETS = [
     Case(
         "schemas_of_another_format",
         on_set(replaced("dev_tables.json", '"column_types"', '"types"')),
-        ("dev_tables.json", "entry 0", "column_types", "fetch the file again"),
+        ("dev_tables.json", "entry 0", "column_types", "correct the file"),
     ),
     Case(
         "schemas_lack_a_database",
         on_set(lambda folder: small.write_json(folder / "dev_tables.json", [small.schema("zoo")])),
-        ("dev_tables.json", "database bank", "no schema", "fetch the file again"),
+        ("dev_tables.json", "database bank", "no schema", "add it, or take the file away"),
     ),
 ]

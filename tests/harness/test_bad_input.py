@@ -33,6 +33,7 @@ def test_one_line_names_file_entry_and_remedy(case: Case, tmp_path: Path) -> Non
         )
     message = str(raised.value)
     assert message.isprintable()
+    assert len(message) < 1000 + 3 * len(str(tmp_path))
     assert [part for part in case.says if part not in message] == [], message
 
 

@@ -158,7 +158,7 @@ def test_every_fault_of_a_file_is_counted(tmp_path: Path) -> None:
     with pytest.raises(BadInput) as raised:
         load_set("dev", tmp_path)
     assert str(raised.value).endswith(
-        "dev.json: 11 entries (0, 2, 3, 4, 5, ...): SQL is blank; also entry 1: no SQL; fetch the file again"
+        "dev.json: 11 entries (0, 2, 3, 4, 5, ...): SQL is blank; also entry 1: no SQL; correct the file"
     )
 
 

@@ -128,6 +128,116 @@ def test_what_has_no_answer_for_a_reason_is_not_missed(tmp_path: Path, first: Qu
     assert file.reasons == {key: "status 500"}
 
 
+ANSWERS = {"1471": "SELECT 0", "9": "SELECT 1", "137": "SELECT 2", "137#2": "SELECT 3"}
+
+
+def test_an_array_of_texts_follows_the_order_of_the_dialect(tmp_path: Path, later: QuestionSet) -> None:
+    texts = [f"SELECT {place}" for place in range(4)]
+    folder = tmp_path / "answers"
+    for dialect in (Dialect.SQLITE, Dialect.MYSQL):
+        small.write_json(folder / f"predict_mini_dev_2025_m_{dialect}.json", texts)
+    on_mysql, on_sqlite = read_predictions([folder], later)
+    assert on_sqlite.predictions == {
+        "1471": "SELECT 0",
+        "9": "SELECT 1",
+        "137": "SELECT 2",
+        "119": "SELECT 3",
+    }
+    assert on_mysql.predictions == {"1471": "SELECT 0", "9": "SELECT 1", "137": "SELECT 3", "119": "SELECT 2"}
+    assert on_mysql.format == "array"
+
+
+def test_an_array_of_texts_may_be_spelled_officially_and_lack_answers(
+    tmp_path: Path, first: QuestionSet
+) -> None:
+    path = tmp_path / "predict_mini_dev_m_sqlite.json"
+    [file] = read_predictions([small.write_json(path, list(small.official().values()))], first)
+    assert file.predictions == ANSWERS
+    small.write_json(path, [None, "SELECT 1", None, "SELECT 3"])
+    [file] = read_predictions([path], first, allow_missing=True)
+    assert file.predictions == {"1471": None, "9": "SELECT 1", "137": None, "137#2": "SELECT 3"}
+    with pytest.raises(BadInput, match=r"2 questions \(1471 \(entry 0\), 137 \(entry 2\)\)"):
+        read_predictions([path], first)
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_array_of_objects_is_read_as_their_lines_would_be(
+    tmp_path: Path, first: QuestionSet, indent: int | None
+) -> None:
+    records = small.lines([(key, question.db_id) for key, question in first.by_key.items()], predictor="m")
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(records[::-1], indent=indent), encoding="utf-8")
+    [file] = read_predictions([path], first, dialects=[Dialect.MYSQL])
+    assert (file.predictor, file.predictions) == ("m", ANSWERS)
+
+
+@pytest.mark.parametrize("spelled", [int, str])
+def test_ids_that_occur_twice_are_taken_in_order_when_all_are_there(
+    tmp_path: Path, first: QuestionSet, spelled: type
+) -> None:
+    ids = [(spelled(question_id), db_id) for question_id, db_id in small.FIRST_REVISION]
+    records = [
+        record
+        for predictor in ("a", "b")
+        for record in small.lines(ids, predictor=predictor, dialect="sqlite")
+        if isinstance(record["question_id"], int) or record["question_id"] == "137"
+    ]
+    path = small.write_lines(tmp_path / "answers.jsonl", records)
+    files = read_predictions([path], first, allow_missing=True)
+    assert [file.predictor for file in files] == ["a", "b"]
+    for file in files:
+        assert {key: file.predictions[key] for key in ("137", "137#2")} == {
+            "137": "SELECT 2",
+            "137#2": "SELECT 3",
+        }
+        assert file.taken_in_order == [137]
+
+
+def test_ids_that_occur_twice_are_not_guessed(tmp_path: Path, first: QuestionSet) -> None:
+    both = small.lines([(137, "bank"), ("137#2", "bank")], predictor="m", dialect="sqlite")
+    with pytest.raises(BadInput, match="a number that 2 questions share"):
+        read_predictions([small.write_lines(tmp_path / "answers.jsonl", both)], first, allow_missing=True)
+    keys = small.lines([("137#2", "bank"), ("137", "bank")], predictor="m", dialect="sqlite")
+    [file] = read_predictions([small.write_lines(tmp_path / "a.jsonl", keys)], first, allow_missing=True)
+    assert (file.predictions["137"], file.predictions["137#2"]) == ("SELECT 1", "SELECT 0")
+    assert file.taken_in_order == []
+
+
+def test_the_folder_of_predict_is_known(tmp_path: Path, first: QuestionSet) -> None:
+    folder = tmp_path / "asked"
+    small.write_json(folder / "predictions" / "predict_mini_dev_m_sqlite.json", small.official())
+    small.write_json(folder / "manifest.json", {"set": "mini_dev"})
+    for name in ("journal.jsonl", "answers.jsonl"):
+        (folder / name).write_text('{"event": "sent"}\n', encoding="utf-8")
+    assert whose(read_predictions([folder], first)) == [("m", Dialect.SQLITE)]
+
+
+def test_lines_and_faults_are_counted_across_pieces_of_a_file(tmp_path: Path, first: QuestionSet) -> None:
+    path = tmp_path / "answers.jsonl"
+    # A character that lies across the end of a piece is none of its faults.
+    for before in range(2**20 - 4, 2**20 + 1):
+        path.write_bytes(b"\n" * 3 + b" " * (before - 3) + "\U0001f600".encode() + b"\n\xff")
+        with pytest.raises(BadInput, match="byte 0xff in line 5 is not UTF-8"):
+            read_predictions([path], first)
+    path.write_bytes(b" " * (2**20 - 2) + "\U0001f600".encode()[:3])
+    with pytest.raises(BadInput, match="byte 0xf0 in line 1 is not UTF-8"):
+        read_predictions([path], first)
+
+
+def test_how_large_a_file_may_be_can_be_said(
+    tmp_path: Path, first: QuestionSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = small.official() | {"0": f"SELECT '{'x' * 2_000_000}'{small.SEPARATOR}zoo"}
+    path = small.write_json(tmp_path / "predict_mini_dev_m_sqlite.json", large)
+    assert len(read_predictions([path], first)) == 1
+    monkeypatch.setenv("BIRD_FILE_BYTES", "1MB")
+    with pytest.raises(BadInput, match=r"2,000,\d\d\d bytes, more than the 1,000,000 that are read"):
+        read_predictions([path], first)
+    monkeypatch.setenv("BIRD_FILE_BYTES", "much")
+    with pytest.raises(BadInput, match="BIRD_FILE_BYTES=much: not a size"):
+        read_predictions([path], first)
+
+
 def test_a_single_line_is_told_from_an_official_file(tmp_path: Path, first: QuestionSet) -> None:
     record = {"question_id": 9, "sql": "SELECT 1", "predictor": "m", "dialect": "sqlite"}
     path = small.write_lines(tmp_path / "one.json", [record])
