@@ -11,7 +11,8 @@ class Database:
     """One database of a question set, in one profile.
 
     `collection` names the databases that belong together and share a namespace in the profile `official`:
-    `bird` (Mini-Dev, both revisions), `bird_dev`, `bird_sample`.
+    `bird` (Mini-Dev, both revisions), `bird_dev`, `bird_sample`, or one of these with a digest where another
+    set stands in the place of a published one.
     """
 
     collection: str

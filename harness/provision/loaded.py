@@ -14,6 +14,7 @@ from typing import Self
 from harness.errors import BadInput, EngineUnavailable, command
 from harness.provision import assets
 from harness.provision.docker_command import docker
+from harness.readers.question_sets import load_set
 from harness.readers.set_layouts import LAYOUTS
 from harness.words import Dialect
 from loaders import bookkeeping
@@ -224,7 +225,11 @@ def _collection(set_name: str) -> str:
     layout = LAYOUTS.get(set_name)
     if layout is None:
         raise BadInput(f"question set {set_name!r} is not known; choose one of {', '.join(LAYOUTS)}")
-    return layout.collection
+    try:
+        return load_set(set_name).collection
+    except BadInput:
+        # Its files are not here, and an image has the published one.
+        return layout.collection
 
 
 def _version(dialect: Dialect, image: str) -> str | None:

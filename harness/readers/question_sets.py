@@ -4,8 +4,9 @@ Promises: a question keeps its identity where ids repeat; gold is what the offic
 files do not fit together is refused. Layout of the published packages: https://github.com/bird-bench/mini_dev
 """
 
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.benchmark import DatabaseSchema, Question, QuestionSet
@@ -64,13 +65,31 @@ def load_set(name: str, bird_home: Path | None = None) -> QuestionSet:
     return QuestionSet(
         name=name,
         title=layout.title,
-        collection=layout.collection,
+        collection=_collection(layout, questions),
         questions=questions,
         order={dialect: tuple(entry.key for entry in entries) for dialect, entries in order.items()},
         databases=databases,
         schemas=schemas,
         files={file.path.name: file.sha256 for file in files},
     )
+
+
+_IDENTITY = 8
+"""Hexadecimal digits in the name of a collection; names on servers are short."""
+
+
+def _collection(layout: Layout, questions: Sequence[Question]) -> str:
+    """The namespace of the set's databases on servers: the published one's, or one of its own.
+
+    What decides is which databases the questions are about: BIRD's eleven, or others. Another set is told
+    from the next by what is asked, wherever its files are; corrected golds and rows leave it the same.
+    """
+    db_ids = {question.db_id for question in questions}
+    if layout.published is None or db_ids == layout.published:
+        return layout.collection
+    asked = sorted({(question.db_id, question.text) for question in questions})
+    digest = hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{layout.collection}_{digest[:_IDENTITY]}"
 
 
 def _sample_home() -> Path:

@@ -29,6 +29,16 @@ class Layout:
     gold: Mapping[Dialect, str]
     tables: str
     same_order: bool = False
+    published: frozenset[str] | None = None
+    """The databases of the published set, in whose place others may stand; None where none can."""
+
+
+_BIRD = frozenset({
+    "california_schools", "card_games", "codebase_community", "debit_card_specializing",
+    "european_football_2", "financial", "formula_1", "student_club", "superhero", "thrombosis_prediction",
+    "toxicology",
+})  # fmt: skip
+"""The databases of BIRD dev and of both revisions of Mini-Dev."""
 
 
 def _per_dialect(pattern: str) -> Mapping[Dialect, str]:
@@ -54,6 +64,7 @@ LAYOUTS: Mapping[str, Layout] = {
         gold=_per_dialect("mini_dev_{}_gold.sql"),
         tables="dev_tables.json",
         same_order=True,
+        published=_BIRD,
     ),
     "mini_dev_2025": Layout(
         title="BIRD Mini-Dev, later revision (2025)",
@@ -63,6 +74,7 @@ LAYOUTS: Mapping[str, Layout] = {
         questions=_per_dialect("mini_dev_{}.json"),
         gold=_per_dialect("mini_dev_{}_gold.sql"),
         tables="dev_tables.json",
+        published=_BIRD,
     ),
     "dev": Layout(
         title="BIRD dev",
@@ -72,6 +84,7 @@ LAYOUTS: Mapping[str, Layout] = {
         questions={Dialect.SQLITE: "dev.json"},
         gold={Dialect.SQLITE: "dev.sql"},
         tables="dev_tables.json",
+        published=_BIRD,
     ),
 }
 

@@ -1,6 +1,8 @@
 import hashlib
 import json
 import re
+import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from harness.benchmark import Column, QuestionSet
 from harness.errors import BadInput
 from harness.readers.question_sets import load_set
+from harness.readers.set_layouts import LAYOUTS
 from harness.words import Dialect, Difficulty, Profile
 from tests.harness import small_sets as small
 
@@ -59,7 +62,6 @@ def test_text_and_evidence_are_those_of_the_sqlite_file(tmp_path: Path) -> None:
 def test_both_revisions_share_their_databases(tmp_path: Path, later: QuestionSet) -> None:
     assert later.db_ids == ("bank", "zoo")
     database = later.database("zoo", Profile.FAITHFUL)
-    assert database.collection == "bird"
     assert database.profile is Profile.FAITHFUL
     assert database.sqlite_path == tmp_path / "MINIDEV" / "dev_databases" / "zoo" / "zoo.sqlite"
 
@@ -72,7 +74,46 @@ def test_dev_has_sqlite_gold_alone(tmp_path: Path, folder: str) -> None:
         {Dialect.SQLITE: "SELECT 0  AS sqlite"}
     ]
     assert questions.order[Dialect.MYSQL] == questions.order[Dialect.SQLITE] == ("1471", "9", "137", "119")
-    assert questions.database("zoo").collection == "bird_dev"
+
+
+def names_of(folder: Path, db_ids: Sequence[str], **changes: str) -> str:
+    """The collection of a set that poses as dev, with a question about each database."""
+    small.write_dev(folder)
+    for db_id in db_ids:
+        shutil.copytree(
+            folder / "dev_databases" / "zoo", folder / "dev_databases" / db_id, dirs_exist_ok=True
+        )
+        (folder / "dev_databases" / db_id / "zoo.sqlite").rename(
+            folder / "dev_databases" / db_id / f"{db_id}.sqlite"
+        )
+    (folder / "dev_tables.json").unlink()
+    asked = [small.question(place, db_id, Dialect.SQLITE, 0) | changes for place, db_id in enumerate(db_ids)]
+    small.write_lines(folder / "dev.json", asked)
+    return load_set("dev", folder).database(db_ids[0]).collection
+
+
+def test_the_published_databases_keep_their_namespace_and_others_have_their_own(tmp_path: Path) -> None:
+    eleven = sorted(LAYOUTS["dev"].published or ())
+    assert len(eleven) == 11
+    assert names_of(tmp_path / "dev", eleven) == "bird_dev"
+    assert names_of(tmp_path / "corrected", eleven, SQL="SELECT 7", question="Else?") == "bird_dev"
+    own = names_of(tmp_path / "own", ["formula_1"])
+    assert re.fullmatch(r"bird_dev_[0-9a-f]{8}", own)
+    assert names_of(tmp_path / "moved", ["formula_1"]) == own
+    assert names_of(tmp_path / "gold", ["formula_1"], SQL="SELECT 7") == own
+    others = {
+        names_of(tmp_path / "asked", ["formula_1"], question="Else?"),
+        names_of(tmp_path / "more", ["formula_1", "superhero"]),
+    }
+    assert len(others | {own, "bird_dev"}) == 4
+
+
+def test_sets_of_other_places_do_not_share_their_namespace(tmp_path: Path) -> None:
+    small.write_mini_dev(tmp_path)
+    small.write_dev(tmp_path)
+    collections = {load_set(name, tmp_path).collection for name in ("sample", "mini_dev", "dev")}
+    assert len(collections) == 3
+    assert "bird_sample" in collections
 
 
 def test_gold_lines_are_split_at_the_last_tab_and_only_at_line_feeds(tmp_path: Path) -> None:

@@ -1,0 +1,103 @@
+"""Two sets in the place of the same one: each has its databases on the servers, whatever they are called."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.benchmark import QuestionSet
+from harness.engines.namespace import Database
+from harness.engines.server import Server
+from harness.evaluator import Answer, Evaluator
+from harness.outcomes import Outcome
+from harness.provision import dsn
+from harness.readers.question_sets import load_set
+from harness.status import print_status
+from harness.words import Dialect, Profile
+from loaders.load import load, loaded
+from tests.harness import small_sets as small
+from tests.loaders.servers import ask, drop
+
+
+@pytest.fixture
+def homes(tmp_path: Path) -> dict[str, Path]:
+    """Two benchmarks that come as dev, each with a database `zoo` of the same tables."""
+    found = {}
+    for name, animals in (("farm", ["cow", "pig"]), ("sea", ["eel", "ray", "squid"])):
+        folder = tmp_path / name
+        path = folder / "dev_databases" / "zoo" / "zoo.sqlite"
+        path.parent.mkdir(parents=True)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("CREATE TABLE animal (name TEXT)")
+            connection.executemany("INSERT INTO animal VALUES (?)", [(each,) for each in animals])
+        question = small.question(1, "zoo", Dialect.SQLITE, 0) | {
+            "question": f"Which animals of the {name} are there?",
+            "SQL": "SELECT name FROM animal",
+        }
+        small.write_lines(folder / "dev.json", [question])
+        found[name] = folder
+    return found
+
+
+@pytest.fixture
+def sets(server: Server, homes: dict[str, Path]) -> Iterator[dict[str, QuestionSet]]:
+    found = {name: load_set("dev", home) for name, home in homes.items()}
+    yield found
+    for questions in found.values():
+        drop(server, questions.collection)
+
+
+def both(questions: QuestionSet) -> list[Database]:
+    """The database in both profiles."""
+    return [replace(questions.database("zoo"), profile=profile) for profile in Profile]
+
+
+@pytest.mark.engine
+def test_they_stand_beside_each_other_and_nothing_is_loaded_again(
+    server: Server, sets: dict[str, QuestionSet]
+) -> None:
+    for questions in sets.values():
+        assert [one.skipped for one in load(both(questions), server)] == [False, False]
+    for questions in sets.values():
+        assert [one.skipped for one in load(both(questions), server)] == [True, True]
+        assert len(loaded(both(questions), server)) == 2
+    for name, count in (("farm", 2), ("sea", 3)):
+        for database in both(sets[name]):
+            found = ask(server, database, "SELECT COUNT(*) FROM animal", as_reader=True)
+            assert found == [(count,)]
+
+
+@pytest.mark.engine
+def test_each_is_evaluated_on_its_own_rows(
+    server: Server,
+    homes: dict[str, Path],
+    sets: dict[str, QuestionSet],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert len({questions.collection for questions in sets.values()}) == 2
+    address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
+    monkeypatch.setenv(dsn.variable(server.dialect), address)
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    texts = {
+        "farm": "SELECT 'cow' UNION SELECT 'pig'",
+        "sea": "SELECT 'eel' UNION SELECT 'ray' UNION SELECT 'squid'",
+    }
+    for _ in range(2):
+        for name, home in homes.items():
+            with Evaluator(
+                "dev", bird_home=home, dialects=[server.dialect], workers=1, cache=False
+            ) as evaluator:
+                for of, text in texts.items():
+                    found = evaluator.score([Answer("1", text, server.dialect)])[0]
+                    assert (found.outcome is Outcome.MATCH) is (of == name), (name, of, found)
+    for home in homes.values():
+        monkeypatch.setenv("BIRD_HOME", str(home))
+        print_status("dev")
+        [line] = [
+            line for line in capsys.readouterr().out.splitlines() if line.split()[:1] == [server.dialect]
+        ]
+        assert "1 of 1" in line
