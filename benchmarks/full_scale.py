@@ -1,9 +1,9 @@
-"""Databases with the published row counts, from the generator that comes with the data, to run benchmarks on.
+"""Databases with the published row counts, by a generator that is named, to run benchmarks on.
 
 The folder that is made is a BIRD_HOME: the questions and golds of the data that it was made from, and large
 twins of their databases. Databases that are not asked for stay as small as they are.
 
-    python -m benchmarks.full_scale FOLDER
+    python -m benchmarks.full_scale FOLDER --generator BIRD_HOME/twins/make_twins.py
     BIRD_HOME=FOLDER python -m benchmarks.evaluation --set mini_dev ...
 
 The first command that uses the folder loads it into the servers that are up, in place of the small databases.
@@ -21,26 +21,27 @@ from typing import Annotated
 import typer
 
 from harness.errors import BadInput, HarnessError
-from harness.twins import find_generator
 
 _QUESTIONS = "MINIDEV"
 _LINKED = ("MINIDEV_2025", "predictions")
 
 
-def full_scale(home: Path, folder: Path, db_ids: Sequence[str], scale: float, seed: int) -> None:
+def full_scale(generator: Path, folder: Path, db_ids: Sequence[str], scale: float, seed: int) -> None:
     """Make a BIRD_HOME with large databases.
 
     Args:
-        home: the data to make it from; only read.
+        generator: a script in a folder of the data to make it from, which is only read.
         folder: where; created, and must not be there yet.
         db_ids: the databases to enlarge; empty for all of them.
         scale: of the real row counts.
         seed: the generator's.
 
     Raises:
-        BadInput: there is no generator, a database is unknown, the folder is there, or the generator failed.
+        BadInput: the generator is not there or failed, a database is unknown, or the folder is there.
     """
-    script = find_generator(home).script.resolve()
+    script = generator.resolve()
+    if not script.is_file():
+        raise BadInput(f"--generator {generator}: is not there; name a script that makes the databases")
     data = script.parent.parent
     small = data / _QUESTIONS / "dev_databases"
     known = sorted(path.parent.name for path in small.glob("*/*.sqlite"))
@@ -64,15 +65,16 @@ def full_scale(home: Path, folder: Path, db_ids: Sequence[str], scale: float, se
 
 def main(
     folder: Annotated[Path, typer.Argument(help="Where to make it; outside of the checkout.")],
+    generator: Annotated[
+        Path, typer.Option(help="The script that makes them, as BIRD_HOME/twins/make_twins.py; it is run.")
+    ],
     scale: Annotated[float, typer.Option(help="Of the real row counts.")] = 1.0,
     seed: Annotated[int, typer.Option(help="The generator's.")] = 1,
     db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
-    bird_home: Annotated[Path | None, typer.Option(help="Instead of the environment's BIRD_HOME.")] = None,
 ) -> None:
     """Print how long it took and how large it is."""
     started = time.perf_counter()
-    home = bird_home or Path(os.environ.get("BIRD_HOME") or "data")
-    full_scale(home.absolute(), folder.absolute(), db or (), scale, seed)
+    full_scale(generator, folder.absolute(), db or (), scale, seed)
     size = sum(path.stat().st_size for path in folder.glob("MINIDEV/dev_databases/*/*.sqlite"))
     print(f"{folder}: {size / 1e9:.2f} GB of databases, made in {time.perf_counter() - started:.0f} s")
 

@@ -8,7 +8,6 @@ digests, census, keys, indexes and statistics.
     python -m benchmarks.loading --set mini_dev --dialect mysql --scale 1.0 --db formula_1 --runs 1
 """
 
-import os
 import statistics
 import tempfile
 from collections.abc import Sequence
@@ -84,8 +83,9 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     dialect: Annotated[str, typer.Option(help="mysql or postgresql.")] = "postgresql",
     db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
     profile: Annotated[Profile, typer.Option(help="Of ours.")] = Profile.OFFICIAL,
-    scale: Annotated[
-        float | None, typer.Option(help="Load twins of this scale, made by the generator of the data.")
+    scale: Annotated[float, typer.Option(help="With --generator: of the published row counts.")] = 1.0,
+    generator: Annotated[
+        Path | None, typer.Option(help="Load what this script makes; see benchmarks.full_scale.")
     ] = None,
     jobs: Annotated[int | None, typer.Option(help="Of ours; default: its own.", min=1)] = None,
     runs: options.Runs = 3,
@@ -96,9 +96,8 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         raise BadInput(f"--dialect {dialect}: choose one of {', '.join(THEIRS)}")
     engine = Dialect(dialect)
     with tempfile.TemporaryDirectory() as folder, other_program(engine) as program:
-        if scale is not None:
-            home = bird_home or Path(os.environ.get("BIRD_HOME") or "data")
-            full_scale(home.absolute(), Path(folder, "twins"), db or (), scale, seed=1)
+        if generator is not None:
+            full_scale(generator, Path(folder, "twins"), db or (), scale, seed=1)
             bird_home = Path(folder, "twins")
         chosen = files(set_name, bird_home, db or ())
         with provision.throwaway(engine) as server:

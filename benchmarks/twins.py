@@ -5,10 +5,11 @@ known to be wrong if its rows are not gold's (as sets, as EX) on the set's own d
 generator. What is measured of each twin is the share of those that it alone tells apart from gold. Texts that
 fail are left out: every database tells those apart.
 
-The peer is the generator that comes with the data. Both make twins of the same scale and seeds; with
-`--data schema` the project's own sees the published schema alone, with `--data files` the set's databases.
+The peer is a generator that `--peer` names, such as one that comes with synthetic data. Both make twins of
+the same scale and seeds; with `--data schema` the project's own sees the published schema alone, with
+`--data files` the set's databases.
 
-    python -m benchmarks.twins --seeds 3
+    python -m benchmarks.twins --seeds 3 --peer BIRD_HOME/twins/make_twins.py
 """
 
 import multiprocessing
@@ -31,7 +32,6 @@ from harness.benchmark import QuestionSet
 from harness.errors import HarnessError
 from harness.predictions import Extract, read_predictions
 from harness.readers.question_sets import load_set
-from harness.twins import find_generator
 from harness.words import Dialect
 from loaders.twins.making import Source, make
 
@@ -87,10 +87,9 @@ def find_pairs(questions: QuestionSet, files: Sequence[Path]) -> list[Pair]:
 
 
 def peers_twins(
-    home: Path, folder: Path, scale: float, seeds: Sequence[int], processes: int
+    script: Path, folder: Path, scale: float, seeds: Sequence[int], processes: int
 ) -> Iterator[Path]:
-    """Twins by the generator that comes with the data; what is in the folder already is kept."""
-    script = find_generator(home).script
+    """Twins by the peer; what is in the folder already is kept."""
     for seed in seeds:
         place = folder / f"peer-{seed}"
         if not place.is_dir():
@@ -130,6 +129,7 @@ def shares(verdicts: Mapping[str, Sequence[bool | None]], wrong: Sequence[int]) 
 
 
 def main(  # noqa: PLR0913, PLR0917 - the options
+    peer: Annotated[Path, typer.Option(help="The script of the other generator; it is run.")],
     seeds: Annotated[int, typer.Option(help="Twins by each generator.", min=1)] = 3,
     scale: Annotated[float, typer.Option(help="Of the real row counts.")] = 0.02,
     data: Annotated[str, typer.Option(help="schema: the published one; files: the databases.")] = "schema",
@@ -152,7 +152,7 @@ def main(  # noqa: PLR0913, PLR0917 - the options
         place = folder or Path(scratch)
         place.mkdir(parents=True, exist_ok=True)
         numbers = range(1, seeds + 1)
-        peers = list(peers_twins(home, place, scale, numbers, processes))
+        peers = list(peers_twins(peer, place, scale, numbers, processes))
         own = list(own_twins(_sources(sets, home, kind), place, scale, numbers, processes))
         for title, folders in (("peer", peers), ("own", own)):
             for one, asked in zip(sets, golds, strict=True):

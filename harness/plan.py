@@ -184,7 +184,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         say(line)
     variants = None
     if request.variants is not None:
-        variants = find_variants(request.variants, questions, request.bird_home, say)
+        variants = find_variants(request.variants, questions, say)
     equipped = equip(request, questions, answered, say=say, progress=progress, variants=variants)
     setup = equipped.setup
     files = [file for file in files if file.dialect in setup.servers]

@@ -21,8 +21,6 @@ from harness.readers.textfiles import Faults, refuse
 MOST_VARIANTS = 100
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
-_GENERATED = "bird"
-"""The collection whose databases the generator knows: both revisions of Mini-Dev."""
 _SQLITE_HEADER = b"SQLite format 3\x00"
 
 
@@ -46,35 +44,31 @@ class Variants:
         return Database(self._collection, db_id, _file(self._folders[name], db_id))
 
 
-def find_variants(
-    spec: str, questions: QuestionSet, bird_home: Path | None, say: Callable[[str], None]
-) -> Variants:
+def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None]) -> Variants:
     """Find the variants in a folder, or generate them.
 
     Args:
         spec: a folder with one subfolder a variant, `<variant>/<db_id>/<db_id>.sqlite` or
             `<variant>/dev_databases/<db_id>/<db_id>.sqlite`; or a whole number N for the twins of the seeds
-            1 to N from the generator that comes with the data.
+            1 to N from the project's own generator (docs/twins.md).
         questions: the question set; variants of other databases than its own are not looked at.
-        bird_home: the folder of the unpacked data; default: as `load_set`.
         say: takes one line at a time about what is made and what proves nothing.
 
     Raises:
         BadInput: the folder holds no variants or one lacks a database; the number is not between 1 and
-            `MOST_VARIANTS`; there is no generator for the set, or it failed.
+            `MOST_VARIANTS`; no twin can be made of a database.
     """
     if not spec:
         raise BadInput("--variants is empty; name a folder of variants, or a number of them to generate")
     origin: dict[str, Any]
     if _NUMBER.fullmatch(spec):
         # Slow to import, and every worker has this module.
-        from harness.twins import SCALE, find_generator, twins  # noqa: PLC0415
+        from harness.twins import twins  # noqa: PLC0415
 
-        count = _count(spec, questions)
-        generator = find_generator(bird_home or Path(os.environ.get("BIRD_HOME") or "data"))
-        folders = twins(generator, range(1, count + 1), questions.db_ids, say)
+        made = twins(questions, range(1, _count(spec) + 1), say)
+        folders = made.folders
         parent = folders["seed-1"].parent
-        origin = {"generator": generator.sha256, "scale": SCALE}
+        origin = {"generator": made.generator, "inputs": made.inputs, "scale": made.scale}
     else:
         parent = Path(spec).expanduser().resolve()
         folders = _subfolders(parent, questions)
@@ -83,15 +77,10 @@ def find_variants(
     return _compared(folders, questions, origin, say)
 
 
-def _count(spec: str, questions: QuestionSet) -> int:
+def _count(spec: str) -> int:
     count = int(spec)
     if not 1 <= count <= MOST_VARIANTS:
         raise BadInput(f"--variants {spec}: has to be between 1 and {MOST_VARIANTS}, or a folder of variants")
-    if questions.collection != _GENERATED:
-        raise BadInput(
-            f"--variants {spec}: question set {questions.name} has no generator of variants; "
-            "name a folder of variants"
-        )
     return count
 
 

@@ -180,7 +180,7 @@ def twins(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Make synthetic databases: the same tables, other rows, and an answer to every gold."""
     # sqlglot is slow to import, and few other commands need it.
-    from loaders.twins.making import made_lines, make  # noqa: PLC0415
+    from loaders.twins.making import Unmade, made_lines, make  # noqa: PLC0415
     from loaders.twins.sources import of_files, of_set  # noqa: PLC0415
 
     within("--workers", workers, 1, MOST_WORKERS, "processes")
@@ -201,3 +201,6 @@ def twins(  # noqa: PLR0913 - one parameter an option
         )
     for line in made_lines(made):
         say(line)
+    unmade = [one for one in made if isinstance(one, Unmade)]
+    if unmade:
+        raise typer.Exit(1 if len(unmade) < len(made) else BadInput.exit_code)

@@ -5,13 +5,13 @@ The current time is fixed and there is no clock in the limits, so that the answe
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
-from loaders.source import quoted
 from loaders.twins.problem import TODAY
-from loaders.twins.rows import Rows
-from loaders.twins.shape import Shape, Value
+from loaders.twins.rows import Rows, insert_into
+from loaders.twins.shape import Shape, TableName, Value
 
 _STEPS = 2_000
 """Of 10,000 instructions of SQLite's machine; about two seconds."""
@@ -23,8 +23,10 @@ Answer = frozenset[tuple[Value, ...]]
 class Checked:
     """A twin in memory."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, left_out: tuple[str, ...]) -> None:
         self._connection = connection
+        self.left_out = left_out
+        """A line for each index or view that SQLite does not take."""
         self._left = 0
         connection.set_progress_handler(self._step, 10_000)
 
@@ -38,7 +40,7 @@ class Checked:
         self._left = steps
         try:
             return frozenset(self._connection.execute(_NOW.sub(f"'{TODAY}'", sql)).fetchall())
-        except (sqlite3.Error, sqlite3.Warning) as error:
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             return str(error)
 
     def _step(self) -> int:
@@ -48,36 +50,68 @@ class Checked:
 
 @contextmanager
 def checked(rows: Rows) -> Iterator[Checked]:
-    """The twin as it is now, in memory."""
-    connection = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        connection.text_factory = lambda text: text.decode("utf-8", "replace")
-        connection.create_function("random", 0, lambda: 4)
-        fill(connection, rows)
-        yield Checked(connection)
-    finally:
-        connection.close()
+    """The twin as it is now, in memory; rows that SQLite refuses are taken away."""
+    while True:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            connection.text_factory = lambda text: text.decode("utf-8", "replace")
+            connection.create_function("random", 0, lambda: 4)
+            filled = fill(connection, rows)
+            if filled.refused:
+                rows.remove(filled.refused)
+                continue
+            yield Checked(connection, filled.left_out)
+            return
+        finally:
+            connection.close()
 
 
-def fill(connection: sqlite3.Connection, rows: Rows) -> None:
-    """Create the tables and put the rows in, each table's in order of its primary key."""
+@dataclass(frozen=True)
+class Filled:
+    """What was not taken: rows by table and place, and a line for each index or view."""
+
+    refused: Mapping[TableName, set[int]]
+    left_out: tuple[str, ...]
+
+
+def fill(connection: sqlite3.Connection, rows: Rows) -> Filled:
+    """Create the tables and put the rows in, each table's in order of its primary key.
+
+    A row may be refused for what only the whole table decides, such as a unique index over an expression.
+    """
     shape: Shape = rows.shape
+    refused: dict[TableName, set[int]] = {}
     for table in shape.tables:
         connection.execute(table.create)
+    indexes = [index for table in shape.tables for index in table.indexes]
+    left_out = list(_create(connection, [each for each in indexes if _UNIQUE.match(each)]))
     connection.execute("BEGIN")
     for table in shape.tables:
-        names = ", ".join(quoted(column.name) for column in table.columns)
-        marks = ", ".join("?" * len(table.columns))
         key = [table.positions[column] for column in table.primary_key]
-        data = rows.data[table.key]
-        stored = sorted(data, key=lambda row: [_rank(row[at]) for at in key]) if key else data
-        connection.executemany(f"INSERT INTO {quoted(table.name)} ({names}) VALUES ({marks})", stored)  # noqa: S608
+        stored = list(enumerate(rows.data[table.key]))
+        if key:
+            stored.sort(key=lambda row: [_rank(row[1][at]) for at in key])
+        statement = insert_into(table)
+        for place, row in stored:
+            try:
+                connection.execute(statement, row)
+            except sqlite3.IntegrityError:
+                refused.setdefault(table.key, set()).add(place)
     connection.execute("COMMIT")
-    for table in shape.tables:
-        for index in table.indexes:
-            connection.execute(index)
-    for view in shape.views:
-        connection.execute(view)
+    left_out += _create(connection, [each for each in indexes if not _UNIQUE.match(each)])
+    left_out += _create(connection, shape.views)
+    return Filled(refused, tuple(left_out))
+
+
+_UNIQUE = re.compile(r"\s*CREATE\s+UNIQUE\b", re.IGNORECASE)
+
+
+def _create(connection: sqlite3.Connection, statements: Sequence[str]) -> Iterator[str]:
+    for statement in statements:
+        try:
+            connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            yield f"left out: {' '.join(statement.split())} ({error})"
 
 
 def _rank(value: Value) -> tuple[int, float, str]:

@@ -64,9 +64,18 @@ def _literals(leaf: exp.Expr) -> Iterator[Value]:
         if literal.is_string:
             yield literal.this
         else:
-            number = (
-                float(literal.this)
-                if any(sign in literal.this.lower() for sign in ".e")
-                else int(literal.this)
-            )
+            number = _number(literal.this)
+            if number is None:
+                continue
             yield -number if isinstance(literal.parent, exp.Neg) else number
+
+
+def _number(text: str) -> float | None:
+    """A number as it is written; None where it is none that is written in digits."""
+    try:
+        return int(text) if text.isdigit() and len(text) < _LONGEST else float(text)
+    except ValueError:
+        return None
+
+
+_LONGEST = 100

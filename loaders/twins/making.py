@@ -19,7 +19,7 @@ from loaders.source import quoted
 from loaders.twins.checking import fill
 from loaders.twins.published import of_published
 from loaders.twins.rows import Rows
-from loaders.twins.shape import Shape
+from loaders.twins.shape import Shape, folded
 from loaders.twins.stored import of_file
 from loaders.twins.twin import SCALE, Unanswered, twin
 
@@ -56,6 +56,15 @@ class Made:
     unanswered: tuple[Unanswered, ...]
     neighbours: int
     apart: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Unmade:
+    """A database that there is no twin of, and why; a twin that was there before stays."""
+
+    db_id: str
+    reason: str
 
 
 def make(  # noqa: PLR0913 - the options of the command
@@ -66,8 +75,10 @@ def make(  # noqa: PLR0913 - the options of the command
     seed: int = 1,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> list[Made]:
+) -> list[Made | Unmade]:
     """Make a twin of every source, `<folder>/<db_id>/<db_id>.sqlite`, in place of what is there.
+
+    A database that no twin can be made of does not stop the others.
 
     Args:
         sources: one for each database.
@@ -78,11 +89,11 @@ def make(  # noqa: PLR0913 - the options of the command
         progress: takes what is done, from this process.
 
     Raises:
-        BadInput: a source is no schema, the scale is not above 0, or the folder cannot be written. Twins that
-            were complete before stay.
+        BadInput: the scale is not above 0, or the folder cannot be written.
     """
     if not 0 < scale <= _LARGEST:
         raise BadInput(f"--scale {scale:g}: has to be more than 0 and at most {_LARGEST}")
+    _refuse_unwritable(folder)
     count = max(min(workers or os.cpu_count() or 1, len(sources)), 1)
     say = progress or (lambda _db_id, _stage: None)
     context = get_context("spawn")
@@ -92,7 +103,7 @@ def make(  # noqa: PLR0913 - the options of the command
             futures = [pool.submit(_make, source, folder, scale, seed, stages) for source in sources]
             try:
                 _watch(futures, stages, say)
-                return [future.result() for future in futures]
+                return [_result(source, future) for source, future in zip(sources, futures, strict=True)]
             except BrokenProcessPool as error:
                 raise BadInput(
                     "twins: a process that made one was ended from outside; give it more memory, or fewer "
@@ -105,15 +116,48 @@ def make(  # noqa: PLR0913 - the options of the command
 _LARGEST = 10
 
 
-def made_lines(made: Sequence[Made]) -> list[str]:
+def _refuse_unwritable(folder: Path) -> None:
+    """Stop before any work where nothing can be written; leaves no folder behind that was not there."""
+    made = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as file:
+            file.write(bytes(_PAGE))
+    except OSError as error:
+        raise BadInput(f"{folder}: cannot be written ({error.strerror}); name another folder") from error
+    finally:
+        for each in made:
+            with contextlib.suppress(OSError):
+                each.rmdir()
+
+
+_PAGE = 4096
+
+
+def _result(source: Source, future: Future[Made]) -> Made | Unmade:
+    try:
+        return future.result()
+    except BadInput as error:
+        return Unmade(source.db_id, str(error))
+    except BrokenProcessPool:
+        raise
+    except Exception as error:  # noqa: BLE001 - the others are complete
+        return Unmade(source.db_id, f"{type(error).__name__}: {error}; this is a fault of the generator")
+
+
+def made_lines(made: Sequence[Made | Unmade]) -> list[str]:
     """What was made: a line for each twin, and one for each gold that it has no answer to."""
     lines = []
     for one in made:
+        if isinstance(one, Unmade):
+            lines.append(f"{one.db_id}: no twin: {one.reason}")
+            continue
         answered = one.golds - len(one.unanswered)
         lines.append(
             f"{one.db_id}: {one.rows:,} rows, {answered} of {one.golds} golds answer, "
             f"{one.apart} of {one.neighbours} queries beside them answer otherwise"
         )
+        lines += [f"{one.db_id}: {note}" for note in one.notes]
         lines += [f"{one.db_id}: {each.reason}: {' '.join(each.sql.split())}" for each in one.unanswered]
     return lines
 
@@ -126,7 +170,8 @@ def _watch(futures: Sequence[Future[Made]], stages: "Queue[tuple[str, str]]", sa
             while True:
                 say(*stages.get_nowait())
         for future in done:
-            future.result()
+            if isinstance(future.exception(), BrokenProcessPool):
+                future.result()
 
 
 def _make(source: Source, folder: Path, scale: float, seed: int, stages: "Queue[tuple[str, str]]") -> Made:
@@ -137,12 +182,14 @@ def _make(source: Source, folder: Path, scale: float, seed: int, stages: "Queue[
             _shape(source), source.golds, scale, seed, lambda stage: stages.put((source.db_id, stage))
         )
     except sqlite3.Error as error:
-        raise _unkept(path, error) from error
+        raise _refused(source.path, error) from error
     stages.put((source.db_id, "writing"))
     write(made.rows, path)
     stages.put((source.db_id, "done"))
     rows = sum(len(each) for each in made.rows.data.values())
-    return Made(source.db_id, path, rows, made.golds, made.unanswered, made.neighbours, made.apart)
+    return Made(
+        source.db_id, path, rows, made.golds, made.unanswered, made.neighbours, made.apart, made.notes
+    )
 
 
 def _shape(source: Source) -> Shape:
@@ -172,7 +219,7 @@ def write(rows: Rows, path: Path) -> None:
                 connection.execute("PRAGMA journal_mode = OFF")
                 connection.execute("PRAGMA synchronous = OFF")
                 fill(connection, rows)
-                _refuse_broken(connection, path)
+                _refuse_broken(connection, rows, path)
             with staging.open("rb+") as file:
                 os.fsync(file.fileno())
             staging.chmod(0o644)
@@ -182,18 +229,31 @@ def write(rows: Rows, path: Path) -> None:
     except OSError as error:
         raise BadInput(f"{path}: cannot be written ({error.strerror}); name another folder") from error
     except sqlite3.Error as error:
-        raise _unkept(path, error) from error
+        raise _refused(path, error) from error
 
 
-def _unkept(path: Path, error: sqlite3.Error) -> BadInput:
-    return BadInput(f"{path}: {error}; a constraint of the schema is none that a twin can keep")
+def _refused(path: Path, error: sqlite3.Error) -> BadInput:
+    # The lowest byte is the error. https://sqlite.org/rescode.html
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in _OF_THE_DISK:
+        return BadInput(f"{path}: cannot be written ({error}); name another folder")
+    return BadInput(f"{path}: {error}; SQLite does not take this schema")
 
 
-def _refuse_broken(connection: sqlite3.Connection, path: Path) -> None:
-    broken = connection.execute("PRAGMA foreign_key_check").fetchone()
-    if broken is not None:
-        table, row, parent, _ = broken
-        raise BadInput(
-            f"{path}: row {row} of {quoted(table)} refers to a row of {quoted(parent)} that is not there; "
-            "this is a fault of the generator"
-        )
+_OF_THE_DISK = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+
+
+def _refuse_broken(connection: sqlite3.Connection, rows: Rows, path: Path) -> None:
+    for table in rows.shape.tables:
+        try:
+            broken = connection.execute(f"PRAGMA foreign_key_check({quoted(table.name)})").fetchall()
+        except sqlite3.OperationalError:
+            # The parent's columns are no key: SQLite checks no such reference.
+            continue
+        # Nothing can refer to a table that is not there, and some real rows do.
+        broken = [each for each in broken if folded(each[2]) in rows.shape.by_key]
+        if broken:
+            child, row, parent, _ = broken[0]
+            raise BadInput(
+                f"{path}: row {row} of {quoted(child)} refers to none of {quoted(parent)}; "
+                "this is a fault of the generator"
+            )

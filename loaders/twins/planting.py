@@ -281,11 +281,11 @@ class _Attempt:
                 return found[self.rows.shape.by_key[reference.parent].positions[target]]
         shown = set(self.put.members[name]) & set(self.problem.shown)
         drawn = self.values[table, column]
-        value = drawn.column.stored(drawn.fresh(self.rng))
+        value = drawn.column.made(drawn.fresh(self.rng))
         for _ in range(_ATTEMPTS if shown else 0):
             if not any((cell, value) in self.avoided for cell in shown):
                 break
-            value = drawn.column.stored(drawn.fresh(self.rng))
+            value = drawn.column.made(drawn.fresh(self.rng))
         return value
 
     def _store(self, row: int) -> int | None:

@@ -4,11 +4,12 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harness.errors import BadInput
-from loaders.twins.shape import Column, Reference, Shape, Table, TableName
+from loaders.twins.shape import Column, Reference, Shape, Table, TableName, folded
 from loaders.twins.targets import with_targets
 
 _PUBLISHED_SAMPLES = 5
@@ -39,9 +40,8 @@ def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shap
                 tuple(
                     _published_table(each, _described(descriptions, str(db_id), str(each["name"])))
                     for name, each in database["tables"].items()
-                    if not name.startswith("sqlite_")
+                    if not name.startswith("sqlite_") and each["columns"]
                 ),
-                path,
             )
             for db_id, database in content.items()
         }
@@ -67,13 +67,15 @@ def published_names(path: Path) -> list[str]:
 
 
 def _published_table(spec: Mapping[str, Any], described: Mapping[str, list[str]]) -> Table:
-    columns = tuple(_published_column(each, described) for each in spec["columns"])
-    key = tuple(str(each["name"]).lower() for each in spec["columns"] if each["primary_key"])
+    key = tuple(folded(str(each["name"])) for each in spec["columns"] if each["primary_key"])
+    columns = tuple(
+        _published_column(each, described, is_rowid=_is_rowid(each, key)) for each in spec["columns"]
+    )
     references = tuple(
         Reference(
-            (str(each["name"]).lower(),),
-            TableName(str(target["target_table"]).lower()),
-            (str(target["target_column"] or "").lower(),),
+            (folded(str(each["name"])),),
+            TableName(folded(str(target["target_table"]))),
+            (folded(str(target["target_column"] or "")),),
         )
         for each in spec["columns"]
         for target in each["foreign_keys"]
@@ -83,8 +85,20 @@ def _published_table(spec: Mapping[str, Any], described: Mapping[str, list[str]]
     )
 
 
-def _published_column(spec: Mapping[str, Any], described: Mapping[str, list[str]]) -> Column:
-    samples = tuple(dict.fromkeys(value for value in spec["value_samples"] if value is not None))
+def _is_rowid(spec: Mapping[str, Any], key: tuple[str, ...]) -> bool:
+    return bool(spec["primary_key"]) and len(key) == 1 and str(spec["type"] or "").upper() == "INTEGER"
+
+
+def _published_column(
+    spec: Mapping[str, Any], described: Mapping[str, list[str]], *, is_rowid: bool
+) -> Column:
+    samples = tuple(
+        dict.fromkeys(
+            value
+            for value in spec["value_samples"]
+            if isinstance(value, int if is_rowid else int | float | str)
+        )
+    )
     column = Column(
         str(spec["name"]),
         str(spec["type"] or ""),
@@ -92,12 +106,13 @@ def _published_column(spec: Mapping[str, Any], described: Mapping[str, list[str]
         complete=0 < len(samples) < _PUBLISHED_SAMPLES,
         nulls=0.0 if spec["primary_key"] else 0.05,
         nullable=not spec["primary_key"],
+        strict=is_rowid,
     )
     told = [column.stored(value) for value in described.get(column.key, [])]
     # Only where the text lists values: then it lists a known one, too.
     if not column.complete and set(told) & set(samples):
         samples = tuple(dict.fromkeys([*samples, *told]))
-    return Column(column.name, column.declared, samples, column.complete, column.nulls, column.nullable)
+    return replace(column, samples=samples)
 
 
 def _lookup_names(
@@ -115,13 +130,13 @@ def _described(folder: Path | None, db_id: str, table: str) -> dict[str, list[st
     if place is None or not place.is_dir():
         return {}
     path = next(
-        (each for each in sorted(place.glob("*.csv")) if each.stem.strip().lower() == table.lower()), None
+        (each for each in sorted(place.glob("*.csv")) if folded(each.stem.strip()) == folded(table)), None
     )
     if path is None:
         return {}
     lines = csv.reader(path.read_bytes().decode("utf-8-sig", "replace").splitlines(keepends=True))
     return {
-        line[0].strip().lower(): [
+        folded(line[0].strip()): [
             (first or second).strip() for first, second in _DESCRIBED.findall("\n".join(line[4:]))
         ]
         for line in lines

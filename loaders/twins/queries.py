@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from loaders.twins.problem import Opaque, Problem, cells_in, conjuncts
-from loaders.twins.shape import Shape, TableName
+from loaders.twins.shape import Shape, TableName, folded
 
 _MOST_COPIES = 12
 _DEEPEST = 12
@@ -34,6 +34,7 @@ class _Reader:
         self.problem = Problem()
         self.read: set[int] = set()
         self.depth = 0
+        self.naming: list[str] = []
 
     def query(
         self, node: exp.Expr, outer: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]
@@ -44,7 +45,7 @@ class _Reader:
             return self.query(node.this, outer, ctes)
         with_ = node.args.get("with_")
         if with_ is not None:
-            ctes = {**ctes, **{cte.alias.lower(): cte.this for cte in with_.expressions}}
+            ctes = {**ctes, **{folded(cte.alias): cte.this for cte in with_.expressions}}
         if isinstance(node, exp.SetOperation):
             left = self.query(node.this, outer, ctes)
             if isinstance(node, exp.Intersect):
@@ -76,12 +77,12 @@ class _Reader:
                 self.condition(conjunct, scopes, ctes)
         for item in node.expressions:
             if item.alias:
-                scope.names[item.alias.lower()] = item.unalias()
+                scope.names[folded(item.alias)] = item.unalias()
         where = node.args.get("where")
         for conjunct in conjuncts(where.this if where else None):
             self.condition(conjunct, scopes, ctes)
         columns = [
-            (item.alias_or_name.lower(), self.tolerant(item.unalias(), scopes, ctes))
+            (folded(item.alias_or_name), self.tolerant(item.unalias(), scopes, ctes))
             for item in node.expressions
         ]
         if any(item.is_star for item in node.expressions):
@@ -117,14 +118,14 @@ class _Reader:
         outer: tuple[_Scope, ...],
         ctes: Mapping[str, exp.Expr],
     ) -> None:
-        name = item.alias_or_name.lower() or f"#{len(scope.sources)}"
+        name = folded(item.alias_or_name) or f"#{len(scope.sources)}"
         if isinstance(item, exp.Table):
-            inner = ctes.get(item.name.lower())
+            inner = ctes.get(folded(item.name))
             if inner is not None:
-                less = {key: value for key, value in ctes.items() if key != item.name.lower()}
+                less = {key: value for key, value in ctes.items() if key != folded(item.name)}
                 scope.sources[name] = dict(self.query(inner, outer, less))
                 return
-            table = self.shape.by_key.get(TableName(item.name.lower()))
+            table = self.shape.by_key.get(TableName(folded(item.name)))
             if table is None:
                 raise Opaque
             self.problem.tables.append(table.key)
@@ -136,7 +137,7 @@ class _Reader:
 
     def using(self, join: exp.Join, scope: _Scope) -> None:
         for column in join.args.get("using") or []:
-            found = [self.within(source, column.name.lower()) for source in scope.sources.values()]
+            found = [self.within(source, folded(column.name)) for source in scope.sources.values()]
             known = [each for each in found if each is not None]
             for other in known[1:]:
                 self.demand(exp.EQ(this=known[0].copy(), expression=other.copy()))
@@ -160,7 +161,7 @@ class _Reader:
         return exp.column(f"k{self.problem.cell(source, column)}")
 
     def column(self, node: exp.Column, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> exp.Expr:
-        name, qualifier = node.name.lower(), node.table.lower()
+        name, qualifier = folded(node.name), folded(node.table)
         for scope in scopes:
             for alias, source in scope.sources.items():
                 if qualifier and qualifier != alias:
@@ -172,8 +173,13 @@ class _Reader:
                     raise Opaque
         if not qualifier and name in scopes[0].names:
             inner = scopes[0].names[name]
-            if inner is not node and not any(each is node for each in inner.walk()):
-                return self.lower(inner, scopes, ctes)
+            # An alias may lead to itself by way of another one.
+            if name not in self.naming and not any(each is node for each in inner.walk()):
+                self.naming.append(name)
+                try:
+                    return self.lower(inner, scopes, ctes)
+                finally:
+                    self.naming.pop()
         if not qualifier and node.this.args.get("quoted"):
             return exp.Literal.string(node.name)
         raise Opaque
@@ -298,7 +304,7 @@ class _Reader:
     def having(self, node: exp.Expr, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> None:
         number = node.args.get("expression")
         if isinstance(node, exp.Binary) and node.this.find(exp.Count) and isinstance(number, exp.Literal):
-            wanted = int(float(number.this)) if not number.is_string else 1
+            wanted = 1 if number.is_string else _count(number.this)
             if isinstance(node, exp.GT | exp.NEQ):
                 wanted += 1
             if isinstance(node, exp.GT | exp.GTE | exp.EQ | exp.NEQ):
@@ -309,7 +315,7 @@ class _Reader:
     def order(self, node: exp.Select, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> None:
         order, limit, offset = (node.args.get(part) for part in ("order", "limit", "offset"))
         wanted = sum(
-            int(part.expression.this)
+            _count(part.expression.this)
             for part in (limit, offset)
             if part is not None and isinstance(part.expression, exp.Literal)
         )
@@ -338,6 +344,17 @@ class _Reader:
             lowered = self.tolerant(condition, scopes, ctes)
             if lowered is not None and cells_in(lowered) and lowered not in self.problem.conditions:
                 self.problem.conditions.append(lowered)
+
+
+def _count(text: str) -> int:
+    """A number of rows as it is written, as far as anybody can want so many."""
+    try:
+        return int(min(float(text), _MOST_ROWS))
+    except ValueError:
+        return 1
+
+
+_MOST_ROWS = 10**6
 
 
 def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[Problem]:
@@ -374,21 +391,21 @@ def _without_absent(tree: exp.Expr) -> exp.Expr:
     for select in copy.find_all(exp.Select):
         where = select.args.get("where")
         missing = {
-            each.this.table.lower()
+            folded(each.this.table)
             for each in (conjuncts(where.this) if where else ())
             if isinstance(each, exp.Is)
             and isinstance(each.expression, exp.Null)
             and isinstance(each.this, exp.Column)
         }
         joins = select.args.get("joins") or []
-        gone = {join.this.alias_or_name.lower() for join in joins if join.side == "LEFT"} & missing
+        gone = {folded(join.this.alias_or_name) for join in joins if join.side == "LEFT"} & missing
         if gone:
             kept = [
                 each.copy()
                 for each in conjuncts(where.this if where else None)
-                if not any(column.table.lower() in gone for column in each.find_all(exp.Column))
+                if not any(folded(column.table) in gone for column in each.find_all(exp.Column))
             ]
-            select.set("joins", [join for join in joins if join.this.alias_or_name.lower() not in gone])
+            select.set("joins", [join for join in joins if folded(join.this.alias_or_name) not in gone])
             select.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
     return copy
 
@@ -401,6 +418,6 @@ def _visible(node: exp.Expr) -> dict[str, exp.Expr]:
         with_ = above.args.get("with_")
         for cte in with_.expressions if with_ is not None else []:
             if not any(each is node for each in cte.walk()):
-                found.setdefault(cte.alias.lower(), cte.this)
+                found.setdefault(folded(cte.alias), cte.this)
         above = above.parent
     return found

@@ -1,16 +1,53 @@
 """The rows of a twin while it is made: keys stay unique, and every reference finds its row."""
 
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Mapping, Sequence
 from random import Random
 
-from loaders.twins.shape import Shape, Table, TableName, Value
+from loaders.source import quoted
+from loaders.twins.shape import Reference, Shape, Table, TableName, Value
 from loaders.twins.values import Values
 
 _TRIES = 30
+_PLAIN_TRIES = 15
+"""Then columns that can be NULL are, now and then: a CHECK is content with that."""
+_DEEPEST = 40
+"""Rows that are added for one another, each for the next to refer to."""
+_OF_NONE = 0.5
+"""Of the rows that could refer to one of their own table."""
+_NULL_BELOW = 4
+"""From this depth on nothing is referred to that need not be."""
 
 
 class Full(Exception):
-    """No further row fits: every key that can be drawn is taken."""
+    """No further row fits: every key that can be drawn is taken, or a constraint refuses it."""
+
+
+class _Constraints:
+    """Tries single rows on the tables as they are declared: their types, NOT NULL, and CHECK."""
+
+    def __init__(self, shape: Shape) -> None:
+        self._connection = sqlite3.connect(":memory:", isolation_level=None)
+        self._inserts: dict[TableName, str] = {}
+        for table in shape.tables:
+            self._connection.execute(table.create)
+            self._inserts[table.key] = insert_into(table)
+        self._connection.execute("BEGIN")
+
+    def accept(self, table: Table, row: Mapping[str, Value]) -> bool:
+        try:
+            self._connection.execute(self._inserts[table.key], [row[column.key] for column in table.columns])
+        except (sqlite3.Error, OverflowError, UnicodeEncodeError):
+            return False
+        self._connection.execute(f"DELETE FROM {quoted(table.name)}")  # noqa: S608 - quoted
+        return True
+
+
+def insert_into(table: Table) -> str:
+    """The statement for one row of a table; a constraint that it breaks stops it, whatever is declared."""
+    names = ", ".join(quoted(column.name) for column in table.columns)
+    marks = ", ".join("?" * len(table.columns))
+    return f"INSERT OR ABORT INTO {quoted(table.name)} ({names}) VALUES ({marks})"  # noqa: S608 - quoted
 
 
 class Rows:
@@ -28,7 +65,9 @@ class Rows:
             (table.key, key): {} for table in shape.tables for key in table.keys
         }
         self._highest: dict[tuple[TableName, str], int] = {}
-        self._depth = 0
+        self._constraints = _Constraints(shape)
+        self._pending: list[tuple[TableName, dict[str, Value]]] = []
+        self._added: list[TableName] = []
 
     def get(self, table: TableName, row: int, column: str) -> Value:
         """A stored value."""
@@ -39,153 +78,299 @@ class Rows:
         at = self.shape.by_key[table].positions[column]
         return [row[at] for row in self.data[table]]
 
-    def find(self, table: TableName, key: tuple[str, ...], values: tuple[Value, ...]) -> int | None:
+    def find(self, table: TableName, key: tuple[str, ...], values: Sequence[Value]) -> int | None:
         """The row with these values of a key, or None."""
-        return self._index[table, key].get(values)
+        return self._index[table, key].get(self.shape.by_key[table].key_of(key, values))
 
     def new_key(self, table: TableName, column: str) -> Value:
         """A value that a column of unique values does not have yet."""
         drawn = self.values[table, column]
         taken = self._index.get((table, (column,)), {})
-        if drawn.column.numeric or drawn.column.affinity == "INTEGER":
+        if drawn.column.numeric or (drawn.column.affinity == "INTEGER" and not drawn.texts):
             place = (table, column)
             numbers = [value for value in drawn.column.samples if isinstance(value, int)]
             highest = self._highest.get(place, min(numbers, default=1) - 1) + self.rng.randint(1, 2)
-            while (highest,) in taken:
+            if highest > _MOST:
+                highest = 1
+            while (drawn.column.made(highest),) in taken:
                 highest += 1
             self._highest[place] = highest
-            return drawn.column.stored(highest)
-        for _ in range(_TRIES):
+            return drawn.column.made(highest)
+        of = self.shape.by_key[table]
+        value: Value = None
+        for number in range(_TRIES):
             value = drawn.made_up(self.rng)
-            if (value,) not in taken:
-                return value
-        return f"{drawn.made_up(self.rng)} {len(taken) + 1}"
+            if number > _TRIES // 2:
+                value = f"{value} {len(taken) + number}"
+            value = drawn.column.made(value)
+            if of.key_of((column,), (value,)) not in taken:
+                break
+        return value
 
     def add(self, name: TableName, given: Mapping[str, Value]) -> int:
         """Add a row; what is not given is drawn, and what it refers to is added where it is missing.
 
         Raises:
-            Full: there is no key left for it.
+            Full: there is no key left for it, or a constraint refuses what was drawn. Nothing was added then.
         """
         table = self.shape.by_key[name]
-        self._depth += 1
+        if len(self._pending) >= _DEEPEST:
+            raise Full
+        fixed = {column: table.by_key[column].stored(value) for column, value in given.items()}
+        if not all(table.by_key[column].admits(value) for column, value in fixed.items()):
+            raise Full
+        mark = len(self._added)
         try:
             for number in range(_TRIES):
-                row = self._drawn(table, given)
-                if number:
-                    self._count_on(table, row, given)
-                if all(self._free(table, key, row) for key in table.keys):
-                    break
-            else:
-                raise Full
+                row = self._tried(table, fixed, number)
+                if row is not None:
+                    return self._append(table, row)
+                self._take_back(mark)
+        except Full:
+            self._take_back(mark)
+            raise
+        raise Full
+
+    def _tried(self, table: Table, given: Mapping[str, Value], number: int) -> dict[str, Value] | None:
+        """A row that has what it refers to; None where a key is taken or a constraint is in the way."""
+        row = dict(given)
+        self._pending.append((table.key, row))
+        try:
+            self._draw(table, row, number)
+            if number:
+                self._count_on(table, row, given)
+            # A reference may have brought a value of the parent's type.
+            row.update({column: table.by_key[column].stored(value) for column, value in row.items()})
+            if not self._fits(table, row):
+                return None
             self._refer(table, row)
         finally:
-            self._depth -= 1
-        place = len(self.data[name])
-        self.data[name].append([row[column.key] for column in table.columns])
+            self._pending.pop()
+        # What was added for it to refer to may have taken the key.
+        return row if all(self._free(table, key, row) for key in table.keys) else None
+
+    def _fits(self, table: Table, row: Mapping[str, Value]) -> bool:
+        return all(self._free(table, key, row) for key in table.keys) and self._constraints.accept(table, row)
+
+    def _append(self, table: Table, row: Mapping[str, Value]) -> int:
+        place = len(self.data[table.key])
+        self.data[table.key].append([row[column.key] for column in table.columns])
+        self._added.append(table.key)
         for key in table.keys:
-            found = tuple(row[column] for column in key)
-            if None not in found:
-                self._index[name, key][found] = place
+            self._enter(table, key, row, place)
         return place
+
+    def _enter(self, table: Table, key: tuple[str, ...], row: Mapping[str, Value], place: int) -> None:
+        found = table.key_of(key, (row[column] for column in key))
+        if None not in found:
+            self._index[table.key, key][found] = place
+
+    def _take_back(self, mark: int) -> None:
+        """Take away the rows that were added since there were `mark`."""
+        while len(self._added) > mark:
+            table = self.shape.by_key[self._added.pop()]
+            row = self.data[table.key].pop()
+            for key in table.keys:
+                values = table.key_of(key, (row[table.positions[column]] for column in key))
+                if self._index[table.key, key].get(values) == len(self.data[table.key]):
+                    del self._index[table.key, key][values]
+
+    def remove(self, places: Mapping[TableName, set[int]]) -> None:
+        """Take rows away, and those that refer to them."""
+        gone = {name: set(rows) for name, rows in places.items()}
+        while gone:
+            for name, rows in gone.items():
+                self._remove(self.shape.by_key[name], rows)
+            gone = {}
+            for table in self.shape.tables:
+                for place, values in enumerate(self.data[table.key]):
+                    row = {column.key: values[at] for at, column in enumerate(table.columns)}
+                    if not all(self._is_there(reference, row) for reference in table.references):
+                        gone.setdefault(table.key, set()).add(place)
+
+    def _remove(self, table: Table, places: set[int]) -> None:
+        left = [place for place in range(len(self.data[table.key])) if place not in places]
+        moved = {before: now for now, before in enumerate(left)}
+        self.data[table.key] = [self.data[table.key][place] for place in left]
+        self.pinned = {
+            (name, moved[place] if name == table.key else place, column)
+            for name, place, column in self.pinned
+            if name != table.key or place in moved
+        }
+        self._added = []
+        for key in table.keys:
+            self._index[table.key, key] = {}
+            for place, values in enumerate(self.data[table.key]):
+                self._enter(table, key, {each: values[table.positions[each]] for each in key}, place)
+
+    def _is_there(self, reference: Reference, row: Mapping[str, Value]) -> bool:
+        values = [row[column] for column in reference.columns]
+        return None in values or self.find(reference.parent, reference.parent_columns, values) is not None
 
     def _count_on(self, table: Table, row: dict[str, Value], given: Mapping[str, Value]) -> None:
         """Let a number that is part of a key be one that the table does not have yet."""
         for key in table.keys:
             for column in key if len(key) > 1 else ():
                 free = column not in given and column not in table.referring
-                if free and table.by_key[column].numeric:
+                if free and table.by_key[column].numeric and not self._is_referred_to(table, column):
                     row[column] = table.by_key[column].stored(
                         self.rng.randint(1, 2 * len(self.data[table.key]) + 9)
                     )
 
+    def _is_referred_to(self, table: Table, column: str) -> bool:
+        """Whether a row that was added for this one may refer to the column already."""
+        return any(
+            each.parent == table.key and column in each.parent_columns
+            for name, _ in self._pending
+            for each in self.shape.by_key[name].references
+        )
+
     def change(self, name: TableName, place: int, given: Mapping[str, Value]) -> bool:
         """Change cells of a row; False, and nothing is changed, where a pin or a key is in the way."""
         table = self.shape.by_key[name]
+        fixed = {column: table.by_key[column].stored(value) for column, value in given.items()}
         different = {
-            column: value for column, value in given.items() if self.get(name, place, column) != value
+            column: value for column, value in fixed.items() if self.get(name, place, column) != value
         }
+        if not different:
+            return True
         if any((name, place, column) in self.pinned for column in different):
             return False
         row = {column.key: self.get(name, place, column.key) for column in table.columns} | different
         touched = [key for key in table.keys if set(key) & different.keys()]
         if table.primary_key in touched or not all(self._free(table, key, row) for key in touched):
             return False
+        if any(self._has_children(table, key) for key in touched):
+            return False
+        if not self._constraints.accept(table, row):
+            return False
         self._refer(table, row)
         for key in touched:
-            self._index[name, key].pop(tuple(self.get(name, place, column) for column in key), None)
-            self._index[name, key][tuple(row[column] for column in key)] = place
+            before = table.key_of(key, (self.get(name, place, column) for column in key))
+            self._index[name, key].pop(before, None)
+            self._enter(table, key, row, place)
         for column, value in different.items():
             self.data[name][place][table.positions[column]] = value
         return True
+
+    def _has_children(self, table: Table, key: tuple[str, ...]) -> bool:
+        """Whether rows may refer to a key."""
+        return any(
+            each.parent == table.key and each.parent_columns == key
+            for other in self.shape.tables
+            for each in other.references
+        )
 
     def pin(self, table: TableName, place: int, column: str) -> None:
         """Let a cell stay as it is."""
         self.pinned.add((table, place, column))
 
     def _free(self, table: Table, key: tuple[str, ...], row: Mapping[str, Value]) -> bool:
-        found = tuple(row[column] for column in key)
+        found = table.key_of(key, (row[column] for column in key))
         return None in found or found not in self._index[table.key, key]
 
-    def _drawn(self, table: Table, given: Mapping[str, Value]) -> dict[str, Value]:
-        row = dict(given)
-        for reference in table.references:
-            self._draw_reference(table, reference.columns, reference.parent, reference.parent_columns, row)
+    def _draw(self, table: Table, row: dict[str, Value], number: int) -> None:
+        """Give a value to every column that has none; `number` counts the tries before."""
         single = {key[0] for key in table.keys if len(key) == 1}
-        for column in table.columns:
-            if column.key in row:
+        # Keys first: what this row refers to may have to refer back to it.
+        for key in table.keys:
+            for column in key:
+                if column not in row and column not in table.referring:
+                    row[column] = self._drawn(table, column, single=column in single)
+        for reference in table.references:
+            self._draw_reference(table, reference, row)
+        for each in table.columns:
+            if each.key in row:
                 continue
-            if column.key in single:
-                row[column.key] = self.new_key(table.key, column.key)
-            elif column.nullable and column.nulls and self.rng.random() < column.nulls:
-                row[column.key] = None
+            if (
+                each.key not in single
+                and each.nullable
+                and self.rng.random() < self._nulls(each.nulls, number)
+            ):
+                row[each.key] = None
             else:
-                row[column.key] = column.stored(self.values[table.key, column.key].fresh(self.rng))
-        return row
+                row[each.key] = self._drawn(table, each.key, single=each.key in single)
 
-    def _draw_reference(
-        self,
-        table: Table,
-        columns: tuple[str, ...],
-        parent: TableName,
-        targets: tuple[str, ...],
-        row: dict[str, Value],
-    ) -> None:
+    def _nulls(self, share: float, number: int) -> float:
+        return share if number < _PLAIN_TRIES else max(share, 0.5)
+
+    def _drawn(self, table: Table, column: str, *, single: bool) -> Value:
+        if single:
+            return self.new_key(table.key, column)
+        return table.by_key[column].made(self.values[table.key, column].fresh(self.rng))
+
+    def _draw_reference(self, table: Table, reference: Reference, row: dict[str, Value]) -> None:
+        columns, parent, targets = reference.columns, reference.parent, reference.parent_columns
         missing = [column for column in columns if column not in row]
         if not missing:
             return
         nullable = [column for column in missing if table.by_key[column].nullable]
         count = len(self.data[parent])
-        if not count or (parent == table.key and self.rng.random() < 0.5 and nullable):  # noqa: PLR2004 - a coin
-            if nullable and (parent == table.key or self._depth > 4):  # noqa: PLR2004 - a circle of references
-                row.update(dict.fromkeys(nullable, None))
-                return
-            if parent == table.key:
-                return
+        is_own = parent == table.key
+        is_left = not count or (is_own and self.rng.random() < _OF_NONE)
+        if nullable and is_left and (is_own or len(self._pending) > _NULL_BELOW):
+            row.update(dict.fromkeys(nullable, None))
+            self._draw_reference(table, reference, row)
+            return
+        if any(row.get(column, "") is None for column in columns):
+            # One NULL is enough for the whole to refer to nothing.
+            row.update(
+                {column: self._drawn(table, column, single=(column,) in table.keys) for column in missing}
+            )
+            return
         alone = columns in table.keys
         for _ in range(_TRIES if count else 0):
             # Some rows are referred to more often than others, the last ones never.
             place = int(count * 0.95 * self.rng.random() ** 1.5)
             values = tuple(self.get(parent, place, target) for target in targets)
             fits = all(row.get(column, value) == value for column, value in zip(columns, values, strict=True))
-            if fits and None not in values and not (alone and values in self._index[table.key, columns]):
+            if (
+                fits
+                and None not in values
+                and not (alone and self.find(table.key, columns, values) is not None)
+            ):
                 row.update(zip(columns, values, strict=True))
                 return
+        if self._refer_back(table, reference, row):
+            return
         known = {
             target: row[column] for column, target in zip(columns, targets, strict=True) if column in row
         }
         place = self.add(parent, known)
-        row.update(zip(columns, (self.get(parent, place, target) for target in targets), strict=True))
+        for column, target in zip(columns, targets, strict=True):
+            value = self.get(parent, place, target)
+            # The row may have got a value meanwhile, from one that refers back to it.
+            if column in row and table.by_key[column].stored(value) != row[column]:
+                raise Full
+            row[column] = table.by_key[column].stored(value)
+
+    def _refer_back(self, table: Table, reference: Reference, row: dict[str, Value]) -> bool:
+        """Refer to a row that waits for this one, or to itself; False where there is none that fits."""
+        pairs = list(zip(reference.columns, reference.parent_columns, strict=True))
+        for name, other in reversed(self._pending):
+            if name != reference.parent:
+                continue
+            if any(c in row and t in other and row[c] != other[t] for c, t in pairs):
+                continue
+            for column, target in pairs:
+                if target not in other:
+                    other[target] = row[column] if column in row else self.new_key(name, target)
+                row[column] = table.by_key[column].stored(other[target])
+            return True
+        return False
 
     def _refer(self, table: Table, row: Mapping[str, Value]) -> None:
         """Add what the row refers to and is not there."""
         for reference in table.references:
-            values = tuple(row[column] for column in reference.columns)
-            if None in values or values in self._index[reference.parent, reference.parent_columns]:
+            if self._is_there(reference, row):
                 continue
-            targets = dict(zip(reference.parent_columns, values, strict=True))
-            itself = reference.parent == table.key and all(row.get(c) == v for c, v in targets.items())
-            if not itself:
-                if self._depth > _TRIES:
-                    raise Full
+            targets = {t: row[c] for c, t in zip(reference.columns, reference.parent_columns, strict=True)}
+            waiting = [other for name, other in self._pending if name == reference.parent]
+            if reference.parent == table.key:
+                waiting.append(dict(row))
+            if not any(all(other.get(t) == value for t, value in targets.items()) for other in waiting):
                 self.add(reference.parent, targets)
+
+
+_MOST = 2**62
+"""Numbers of new keys stay below."""

@@ -7,7 +7,7 @@ that names the present holder can be answered with rows beside it.
 from sqlglot import exp
 
 from loaders.twins.checking import Checked
-from loaders.twins.shape import Value
+from loaders.twins.shape import Value, folded
 
 _MOST = 1_000
 
@@ -27,7 +27,7 @@ def settled(gold: exp.Expr, database: Checked) -> exp.Expr:
     with_ = copy.args.get("with_")
     for cte in with_.expressions if with_ is not None else []:
         for table in list(copy.find_all(exp.Table)):
-            if table.name.lower() == cte.alias.lower() and isinstance(cte.this, exp.Select):
+            if folded(table.name) == folded(cte.alias) and isinstance(cte.this, exp.Select):
                 _settle_table(copy, table, table.alias_or_name, cte.this, database)
     return copy
 

@@ -1,12 +1,42 @@
 """What a twin is made from: the tables of a database, and the little that is known of their values."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf, isfinite
+from string import ascii_lowercase, ascii_uppercase
 from typing import NewType
 
 Value = int | float | str | bytes | None
 TableName = NewType("TableName", str)
-"""A table's name in lower case: SQLite's names ignore the case of ASCII letters."""
+"""A table's name as `folded` gives it."""
+
+_UPPER = str.maketrans(ascii_uppercase, ascii_lowercase)
+_NUMBER = re.compile(r"[ \t\n\v\f\r]*[+-]?(?:\d+(\.\d*)?|(\.\d+))([eE][+-]?\d+)?[ \t\n\v\f\r]*", re.ASCII)
+"""A text that is a number to SQLite, whose groups are there unless it is written as an integer."""
+_INTEGERS = range(-(2**63), 2**63)
+
+
+def folded(name: str) -> str:
+    """A name as SQLite compares names: without the case of ASCII letters, and of no others."""
+    return name.translate(_UPPER)
+
+
+@dataclass(frozen=True)
+class Collation:
+    """How a column tells texts apart where it has to be unique."""
+
+    name: str = "BINARY"
+
+    def key(self, value: Value) -> Value:
+        """The same for values that are equal to it."""
+        if isinstance(value, str):
+            if self.name == "NOCASE":
+                return folded(value)
+            if self.name == "RTRIM":
+                return value.rstrip(" ")
+        return value
 
 
 @dataclass(frozen=True)
@@ -14,7 +44,9 @@ class Column:
     """One column.
 
     `samples` are stored values, most frequent first; `complete` says that there are no others. `low` and
-    `high` are the extremes of the stored values where known, `nulls` is the share of NULL in them.
+    `high` are the extremes of the stored values where known, `nulls` is the share of NULL in them. `strict`
+    says that nothing is stored but what the declared type names, as in STRICT tables and in an INTEGER
+    PRIMARY KEY.
     """
 
     name: str
@@ -25,16 +57,20 @@ class Column:
     nullable: bool = True
     low: Value = None
     high: Value = None
+    strict: bool = False
+    collation: Collation = Collation()
 
     @property
     def key(self) -> str:
         """The name by which queries find it."""
-        return self.name.lower()
+        return folded(self.name)
 
     @cached_property
     def affinity(self) -> str:
         """INTEGER, REAL, NUMERIC, TEXT or BLOB. https://sqlite.org/datatype3.html#determination_of_column_affinity."""
         declared = self.declared.upper()
+        if self.strict and declared == "ANY":
+            return "BLOB"
         if "INT" in declared:
             return "INTEGER"
         if any(word in declared for word in ("CHAR", "CLOB", "TEXT")):
@@ -49,7 +85,7 @@ class Column:
     def numeric(self) -> bool:
         """Whether its values are numbers; of a NUMERIC column, such as DATE, the samples decide."""
         if self.affinity in {"INTEGER", "REAL"}:
-            return not any(isinstance(value, str) for value in self.samples)
+            return self.strict or not any(isinstance(value, str) for value in self.samples)
         if self.affinity == "TEXT":
             return False
         numbers = [isinstance(value, int | float) for value in self.samples]
@@ -65,7 +101,9 @@ class Column:
         )
 
     def stored(self, value: Value) -> Value:
-        """The value as this column stores it."""
+        """The value as this column stores it, as SQLite's affinities have it."""
+        if isinstance(value, int) and value not in _INTEGERS:
+            value = _fraction(value)
         if value is None or isinstance(value, bytes):
             return value
         if self.affinity == "TEXT":
@@ -76,26 +114,52 @@ class Column:
         if number is None:
             return value
         if self.affinity == "REAL":
-            return float(number)
+            return _fraction(number)
         return int(number) if float(number).is_integer() and abs(number) < _EXACT else number
+
+    def made(self, value: Value) -> Value:
+        """A value that was made up for it: bytes where it takes nothing else."""
+        if self.strict and self.declared.upper() == "BLOB" and value is not None:
+            return value if isinstance(value, bytes) else str(value).encode()
+        return self.stored(value)
+
+    def admits(self, value: Value) -> bool:
+        """Whether it can be stored at all, constraints of the table aside."""
+        stored = self.stored(value)
+        if stored is None:
+            return self.nullable
+        if isinstance(stored, float) and not isfinite(stored):
+            return False
+        if not self.strict or self.declared.upper() == "ANY":
+            return True
+        return isinstance(stored, _STRICT.get(self.affinity, (str,)))
 
 
 _EXACT = 2**53
 _LOOKUP_COLUMNS = 3
+_STRICT: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "REAL": (float,), "BLOB": (bytes,)}
 
 
 def _number(value: float | str) -> float | None:
     if isinstance(value, int | float):
         return value
-    try:
-        return int(value)
-    except ValueError:
-        pass
-    try:
-        number = float(value)
-    except ValueError:
+    match = _NUMBER.fullmatch(value)
+    if match is None:
         return None
-    return number if number - number == 0 else None
+    # Python refuses integers of more digits than it likes to read.
+    if match.group(1, 2, 3) == (None, None, None) and len(value) < _LONGEST and int(value) in _INTEGERS:
+        return int(value)
+    return float(value)
+
+
+_LONGEST = 100
+
+
+def _fraction(number: float) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
 
 
 @dataclass(frozen=True)
@@ -120,12 +184,14 @@ class Table:
     """Other columns whose values no two rows share, declared or observed."""
     references: tuple[Reference, ...] = ()
     indexes: tuple[str, ...] = ()
-    """The statements that create its indexes, for after the rows."""
+    """The statements that create its indexes."""
+    checked: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+    """Columns that CHECK constraints name, with the literals there."""
 
     @property
     def key(self) -> TableName:
         """The name by which queries find it."""
-        return TableName(self.name.lower())
+        return TableName(folded(self.name))
 
     @cached_property
     def by_key(self) -> dict[str, Column]:
@@ -147,6 +213,13 @@ class Table:
         """All sets of columns whose values no two rows share, the primary key first."""
         found = [self.primary_key] if self.primary_key else []
         return tuple(dict.fromkeys([*found, *self.unique]))
+
+    def key_of(self, key: tuple[str, ...], values: Iterable[Value]) -> tuple[Value, ...]:
+        """Values of a key in the form in which equal ones are the same; NULL is equal to nothing."""
+        columns = (self.by_key[column] for column in key)
+        return tuple(
+            column.collation.key(column.stored(value)) for column, value in zip(columns, values, strict=True)
+        )
 
     @cached_property
     def referring(self) -> dict[str, Reference]:

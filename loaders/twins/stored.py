@@ -6,11 +6,13 @@ extremes and a few of its values: a twin can repeat those values, and never a ro
 
 import re
 import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.errors import BadInput
 from loaders.source import opened, quoted
-from loaders.twins.shape import Column, Reference, Shape, Table, TableName
+from loaders.twins.shape import Collation, Column, Reference, Shape, Table, TableName, Value, folded
 from loaders.twins.targets import with_targets
 
 _COMPLETE = 30
@@ -19,6 +21,8 @@ _REPEATED = 4
 """if it has each so many times on average."""
 _FREQUENT = 12
 _SPREAD = 12
+_CHECK = re.compile(r"\bCHECK\s*\(", re.IGNORECASE)
+_WORD = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|\d+(?:\.\d+)?|\w+|[()]""")
 _MOMENT = re.compile(r"\d{1,4}[-/:.]\d|\d+$")
 
 
@@ -40,14 +44,14 @@ def of_file(path: Path) -> Shape:
         indexes: dict[str, list[str]] = {}
         for kind, _, sql, table in listed:
             if kind == "index":
-                indexes.setdefault(str(table).lower(), []).append(sql)
+                indexes.setdefault(folded(str(table)), []).append(sql)
         tables = tuple(
-            _stored_table(connection, name, sql, tuple(indexes.get(name.lower(), ())))
+            _stored_table(connection, name, sql, tuple(indexes.get(folded(name), ())))
             for kind, name, sql, _ in listed
             if kind == "table"
         )
         views = tuple(sql for kind, _, sql, _ in listed if kind == "view")
-    return Shape(path.stem, with_targets(tables, path), views)
+    return Shape(path.stem, with_targets(tables), views)
 
 
 def _is_virtual(sql: str) -> bool:
@@ -59,25 +63,59 @@ def _stored_table(connection: sqlite3.Connection, name: str, sql: str, indexes: 
         'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid', [name]
     ).fetchall()
     [(rows,)] = connection.execute(f"SELECT COUNT(*) FROM {quoted(name)}")  # noqa: S608 - quoted
-    columns, unique = [], _unique_indexes(connection, name)
+    [(without_rowid, is_strict)] = connection.execute(
+        "SELECT wr, strict FROM pragma_table_list WHERE schema = 'main' AND name = ? COLLATE BINARY", [name]
+    )
+    unique, collations = _unique_indexes(connection, name)
+    key = tuple(folded(str(each[0])) for each in sorted(info, key=lambda each: each[3]) if each[3])
+    columns = []
     for column_name, declared, not_null, in_key in info:
+        is_rowid = key == (folded(column_name),) and not without_rowid and declared.upper() == "INTEGER"
         column, observed = _stored_column(
             connection, name, column_name, declared or "", nullable=not (not_null or in_key)
         )
-        columns.append(column)
+        columns.append(
+            replace(
+                column,
+                strict=bool(is_strict) or is_rowid,
+                collation=Collation(collations.get(column.key, "BINARY")),
+            )
+        )
         if observed and not in_key:
             unique.append((column.key,))
-    key = tuple(str(each[0]).lower() for each in sorted(info, key=lambda each: each[3]) if each[3])
+    names = {column.key for column in columns}
     return Table(
         name,
         tuple(columns),
         rows,
         sql,
-        key,
-        tuple(dict.fromkeys(unique)),
-        _declared(connection, name),
+        key if set(key) <= names else (),
+        tuple(each for each in dict.fromkeys(unique) if set(each) <= names),
+        tuple(each for each in _declared(connection, name) if set(each.columns) <= names),
         indexes,
+        tuple(_checks(sql, columns)),
     )
+
+
+def _checks(sql: str, columns: Sequence[Column]) -> Iterator[tuple[str, tuple[Value, ...]]]:
+    """The columns that CHECK constraints name, with the literals there."""
+    for start in _CHECK.finditer(sql):
+        depth, words = 1, set()
+        literals: list[Value] = []
+        for word in _WORD.finditer(sql, start.end()):
+            text = word[0]
+            depth += {"(": 1, ")": -1}.get(text, 0)
+            if not depth:
+                break
+            if text.startswith("'"):
+                literals.append(text[1:-1].replace("''", "'"))
+            elif text[0].isdigit():
+                literals.append(float(text) if "." in text else int(text))
+            else:
+                words.add(folded(text.strip('"`[]').replace('""', '"')))
+        for column in columns:
+            if column.key in words and literals:
+                yield column.key, tuple(literals)
 
 
 def _stored_column(
@@ -120,8 +158,19 @@ def _stored_column(
     return found, names and distinct == filled and filled > 1
 
 
-def _unique_indexes(connection: sqlite3.Connection, table: str) -> list[tuple[str, ...]]:
+def _unique_indexes(
+    connection: sqlite3.Connection, table: str
+) -> tuple[list[tuple[str, ...]], dict[str, str]]:
+    """What is declared to be unique besides the primary key, and the widest collation of each column."""
     found = []
+    collations = {
+        folded(str(name)): str(collation).upper()
+        for name, collation in connection.execute(
+            "SELECT x.name, x.coll FROM pragma_index_list(?) i, pragma_index_xinfo(i.name) x "
+            "WHERE i.\"unique\" AND x.key AND x.name IS NOT NULL AND x.coll <> 'BINARY' COLLATE NOCASE",
+            [table],
+        )
+    }
     for (index,) in connection.execute(
         "SELECT name FROM pragma_index_list(?) "
         "WHERE \"unique\" AND NOT partial AND origin <> 'pk' ORDER BY seq",
@@ -129,8 +178,8 @@ def _unique_indexes(connection: sqlite3.Connection, table: str) -> list[tuple[st
     ).fetchall():
         names = [name for (name,) in connection.execute("SELECT name FROM pragma_index_info(?)", [index])]
         if None not in names:
-            found.append(tuple(str(name).lower() for name in names))
-    return found
+            found.append(tuple(folded(str(name)) for name in names))
+    return found, collations
 
 
 def _declared(connection: sqlite3.Connection, table: str) -> tuple[Reference, ...]:
@@ -140,9 +189,9 @@ def _declared(connection: sqlite3.Connection, table: str) -> tuple[Reference, ..
         found.setdefault(number, []).append((column, parent, target))
     return tuple(
         Reference(
-            tuple(column.lower() for column, _, _ in parts),
-            TableName(parts[0][1].lower()),
-            tuple((target or "").lower() for _, _, target in parts),
+            tuple(folded(column) for column, _, _ in parts),
+            TableName(folded(parts[0][1])),
+            tuple(folded(target or "") for _, _, target in parts),
         )
         for parts in found.values()
     )

@@ -1,16 +1,20 @@
 """What references refer to: found, made unique, and written into the statement that creates a table."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
+from functools import cache
 
-from harness.errors import BadInput
 from loaders.source import quoted
 from loaders.twins.shape import Reference, Table, TableName
 
 
-def with_targets(tables: tuple[Table, ...], path: Path) -> tuple[Table, ...]:
-    """The tables with every reference to columns that are there, and a statement to create each."""
+def with_targets(tables: tuple[Table, ...]) -> tuple[Table, ...]:
+    """The tables with every reference to columns that are there, and a statement to create each.
+
+    A reference to what is not there is none: SQLite takes it, and no row can keep it.
+    """
     by_key = {table.key: table for table in tables}
     found = []
     for table in tables:
@@ -18,9 +22,7 @@ def with_targets(tables: tuple[Table, ...], path: Path) -> tuple[Table, ...]:
         for reference in table.references:
             parent = by_key.get(reference.parent)
             if parent is None:
-                raise BadInput(
-                    f"{path}: table {table.name} refers to {reference.parent}, which is not there; add it"
-                )
+                continue
             targets = reference.parent_columns if all(reference.parent_columns) else parent.primary_key
             if len(targets) == len(reference.columns) and set(targets) <= set(parent.by_key):
                 references.append(Reference(reference.columns, reference.parent, tuple(targets)))
@@ -42,7 +44,7 @@ def _create(table: Table, references: Sequence[Reference], tables: Mapping[Table
     def names(of: Table, columns: Sequence[str]) -> str:
         return ", ".join(quoted(of.by_key[column].name) for column in columns)
 
-    parts = [f"{quoted(column.name)} {column.declared}".rstrip() for column in table.columns]
+    parts = [f"{quoted(column.name)} {_type(column.declared)}".rstrip() for column in table.columns]
     if table.primary_key:
         parts.append(f"PRIMARY KEY ({names(table, table.primary_key)})")
     wanted = {
@@ -63,3 +65,17 @@ def _create(table: Table, references: Sequence[Reference], tables: Mapping[Table
             f"({names(parent, reference.parent_columns)})"
         )
     return f"CREATE TABLE {quoted(table.name)} ({', '.join(parts)})"
+
+
+@cache
+def _type(declared: str) -> str:
+    """A declared type as it can be written in a statement: as it is, or quoted where it would be more."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute(f"CREATE TABLE t (c {declared})")
+            found = connection.execute("SELECT type, \"notnull\", dflt_value, pk FROM pragma_table_info('t')")
+            if found.fetchall() == [(declared, 0, None, 0)]:
+                return declared
+        except sqlite3.Error:
+            pass
+    return quoted(declared)

@@ -4,9 +4,11 @@ What was planted is proved by running the golds and their neighbours; where a go
 says the same as its gold, there is another try.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -34,6 +36,7 @@ _REPAIRS = 8
 _NEIGHBOUR_STEPS = 200
 
 Say = Callable[[str], None]
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -56,12 +59,14 @@ class Twin:
     unanswered: tuple[Unanswered, ...]
     neighbours: int
     apart: int
+    notes: tuple[str, ...] = ()
+    """A line for each table that has no rows, index and view that is left out."""
 
 
 @dataclass
 class _Gold:
     sql: str
-    tree: exp.Expr | None
+    tree: exp.Expr | None = None
     problems: list[Problem] = field(default_factory=list)
     neighbours: list[Neighbour] = field(default_factory=list)
     avoided: set[tuple[int, Value]] = field(default_factory=set)
@@ -69,6 +74,20 @@ class _Gold:
     written: str = ""
     texts: list[str | None] = field(default_factory=list)
     telling: dict[int, list[Problem]] = field(default_factory=dict)
+    fault: str = ""
+    """Why the generator gave up on it; it still runs in the end."""
+
+    def guard(self, step: Callable[["_Gold"], _T]) -> _T | None:
+        """Take a step with the gold: one that nobody can make sense of stops no database."""
+        if self.fault:
+            return None
+        try:
+            return step(self)
+        except RecursionError:
+            self.fault = "it is nested too deeply"
+        except Exception as error:  # noqa: BLE001 - golds are anybody's, and sqlglot has faults, too
+            self.fault = f"{type(error).__name__}: {error}"
+        return None
 
 
 def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) -> Twin:
@@ -95,23 +114,23 @@ def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) 
     made = _Planting(shape, planter, rng)
     for number, gold in enumerate(read):
         say(f"gold {number + 1} of {len(read)}")
-        made.first(gold)
+        gold.guard(made.first)
     for number in range(_ROUNDS):
         say(f"check {number + 1} of {_ROUNDS}")
         with checked(rows) as database:
             again = [(gold, *_missing(gold, database)) for gold in read]
         for gold, empty, same in again:
-            made.again(gold, empty=empty, same=same)
+            gold.guard(partial(made.again, empty=empty, same=same))
     for number in range(_REPAIRS):
         say(f"repair {number + 1} of {_REPAIRS}")
         with checked(rows) as database:
             lacking = [
-                (gold, problems(settled(gold.tree, database), shape) if number % 2 == 0 else gold.problems)
+                (gold, gold.problems if number % 2 else gold.guard(partial(_settled, database, shape)) or [])
                 for gold in read
-                if gold.tree is not None and not answered(database.answer(gold.sql))
+                if gold.tree is not None and not gold.fault and not answered(database.answer(gold.sql))
             ]
         for gold, found in lacking:
-            made.repair(gold, found)
+            gold.guard(partial(made.repair, found=found))
         if not lacking:
             break
     say("last check")
@@ -119,21 +138,39 @@ def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) 
         unanswered = tuple(each for gold in read if (each := _unanswered(gold, database)) is not None)
         for gold in read:
             _missing(gold, database)
+        notes = (*_empty(rows, golds=read), *database.left_out)
     written = [sum(each.query is not None for each in gold.neighbours) for gold in read]
-    return Twin(rows, len(read), unanswered, sum(written), sum(len(gold.told) for gold in read))
+    return Twin(rows, len(read), unanswered, sum(written), sum(len(gold.told) for gold in read), notes)
 
 
 def _read(sql: str, shape: Shape) -> _Gold:
-    tree = parse(sql)
-    gold = _Gold(sql, tree)
+    gold = _Gold(sql)
+    gold.guard(lambda gold: _understand(gold, shape))
+    return gold
+
+
+def _understand(gold: _Gold, shape: Shape) -> None:
+    tree = parse(gold.sql)
     if tree is not None:
+        gold.tree = tree
         gold.problems = problems(tree, shape)
         gold.neighbours = list(neighbours(tree))
         gold.written = tree.sql("sqlite", copy=False)
         gold.texts = [
             None if each.query is None else each.query.sql("sqlite", copy=False) for each in gold.neighbours
         ]
-    return gold
+
+
+def _settled(database: Checked, shape: Shape, gold: _Gold) -> list[Problem]:
+    return [] if gold.tree is None else problems(settled(gold.tree, database), shape)
+
+
+def _empty(rows: Rows, golds: Sequence[_Gold]) -> Iterator[str]:
+    """A line for each table that was to have rows and has none."""
+    asked = {name for gold in golds for problem in gold.problems for name in problem.tables}
+    for table in rows.shape.tables:
+        if not rows.data[table.key] and (table.rows or table.key in asked):
+            yield f"table {table.name} has no rows: none was found that its constraints accept"
 
 
 def _with_joins(shape: Shape, found: Iterable[Problem]) -> Shape:
@@ -176,7 +213,9 @@ def _values(shape: Shape, found: Sequence[Problem]) -> dict[tuple[TableName, str
     for table in shape.tables:
         for column in table.columns:
             whole, parts = literals.get((table.key, column.key), ({}, {}))
-            made[table.key, column.key] = Values(column, list(whole), list(parts))
+            checks = (literal for name, values in table.checked if name == column.key for literal in values)
+            stored = dict.fromkeys(map(column.stored, checks)) | whole
+            made[table.key, column.key] = Values(column, list(stored), list(parts))
     return made
 
 
@@ -333,7 +372,7 @@ def _shared(problem: Problem, repeat: Repeat) -> list[int]:
 
 def _missing(gold: _Gold, database: Checked) -> tuple[bool, list[int]]:
     """Whether the gold is empty, and which neighbours answer as it does."""
-    if gold.tree is None:
+    if gold.tree is None or gold.fault:
         return False, []
     mine = database.answer(gold.sql)
     empty = not answered(mine)
@@ -356,6 +395,8 @@ def _unanswered(gold: _Gold, database: Checked) -> Unanswered | None:
         return None
     if isinstance(answer, str):
         return Unanswered(gold.sql, f"it fails: {answer}")
+    if gold.fault:
+        return Unanswered(gold.sql, f"it cannot be read ({gold.fault})")
     if gold.tree is None or not gold.problems:
         return Unanswered(gold.sql, "it cannot be read")
     reason = "it returns nothing but NULL and 0" if answer else "no rows were found that meet its conditions"

@@ -28,6 +28,8 @@ _WORDS = (
     "linden",
 )
 _FEW = 8
+_HUGE = 1e15
+"""Numbers beyond are used as they are given; there is no reckoning with them."""
 _LAST_YEAR = 9_990
 _TEXT_SHARE, _NUMBER_SHARE = 0.55, 0.3
 
@@ -46,7 +48,8 @@ class Values:
 
     def __post_init__(self) -> None:
         texts = [value for value in self.column.samples if isinstance(value, str) and value]
-        self._texts = texts
+        self.literals = [value for value in self.literals if self.column.admits(value)]
+        self.texts = texts
         shapes = texts or [value for value in self.literals if isinstance(value, str)]
         self._dates = bool(shapes) and sum(_DATE.match(text) is not None for text in shapes) * 2 > len(shapes)
         self._months = bool(shapes) and all(_MONTH.fullmatch(text) for text in shapes)
@@ -89,7 +92,7 @@ class Values:
         if column.numeric:
             step: float = 1 if column.whole else 0.1
             for literal in self.literals:
-                if isinstance(literal, int | float):
+                if isinstance(literal, int | float) and abs(literal) < _HUGE:
                     found += [column.stored(round(literal + by * step, 6)) for by in (-1, 1, -2, 2)]
                     found += [column.stored(literal * 2), column.stored(round(literal / 2))]
             found += [0, 1]
@@ -102,13 +105,15 @@ class Values:
         if column.complete and column.samples and not column.numeric and not wide:
             known = {*column.samples, *self.literals}
             found = [value for value in found if value in known]
-        return list(dict.fromkeys(value for value in map(column.stored, found) if value is not None))
+        made = map(column.made, found)
+        stored = (value for value in made if column.admits(value))
+        return list(dict.fromkeys(value for value in stored if value is not None))
 
     def beyond(self, present: Iterable[Value], rng: Random) -> list[Value]:
         """Values below and above all that are present."""
         column = self.column
         if column.numeric:
-            numbers = [value for value in present if isinstance(value, int | float)]
+            numbers = [value for value in present if isinstance(value, int | float) and abs(value) < _HUGE]
             low, high = (min(numbers), max(numbers)) if numbers else self._ends
             step = rng.randint(1, 3) if column.whole else round(rng.uniform(0.5, 2), 2)
             found: list[Value] = [high + step]
@@ -132,9 +137,9 @@ class Values:
 
     def made_up(self, rng: Random) -> str:
         """A text that is written as the samples are."""
-        if not self._texts:
+        if not self.texts:
             return f"{rng.choice(_WORDS)} {rng.choice(_WORDS)} {rng.randint(1, 999)}"
-        first, second = rng.choice(self._texts), rng.choice(self._texts)
+        first, second = rng.choice(self.texts), rng.choice(self.texts)
         if any(letter.isdigit() for letter in first):
             return _other_digits(first, rng)
         if " " in first and " " in second:
@@ -157,7 +162,7 @@ class Values:
         known = [
             float(value)
             for value in (column.low, column.high, *column.samples, *self.literals)
-            if isinstance(value, int | float)
+            if isinstance(value, int | float) and abs(value) < _HUGE
         ]
         if not known:
             return (0.0, 100.0)
@@ -173,7 +178,7 @@ class Values:
         return self.column.stored(round(value) if self.column.whole else round(value, 2))
 
     def _date(self, rng: Random) -> str:
-        known = [match for text in (*self._texts, *self._strings()) if (match := _DATE.match(text))]
+        known = [match for text in (*self.texts, *self._strings()) if (match := _DATE.match(text))]
         days = [_day(match) for match in known]
         low, high = (min(days), max(days)) if days else (_FIRST, _LAST)
         return self._written(low + timedelta(days=rng.randint(0, max((high - low).days, 1))), rng)
@@ -194,7 +199,7 @@ class Values:
         return f"{day.year:04}{separator}{month}{separator}{number}{tail}"
 
     def _month(self, rng: Random) -> str:
-        years = sorted(int(text[:4]) for text in (*self._texts, *self._strings()) if _MONTH.fullmatch(text))
+        years = sorted(int(text[:4]) for text in (*self.texts, *self._strings()) if _MONTH.fullmatch(text))
         return f"{rng.randint(years[0], years[-1]):04}{rng.randint(1, 12):02}"
 
     def _around_texts(self, rng: Random) -> Iterator[Value]:
@@ -205,7 +210,7 @@ class Values:
                 yield from self._days_of(text, rng)
                 continue
             yield text
-            for sample in rng.sample(self._texts, min(4, len(self._texts))):
+            for sample in rng.sample(self.texts, min(4, len(self.texts))):
                 yield text + sample[len(text) :]
                 yield sample[: max(len(sample) - len(text), 1)] + text
             yield from (f"{text} {rng.choice(_WORDS)}", f"{rng.choice(_WORDS)} {text}", f"a {text} b")

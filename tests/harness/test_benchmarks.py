@@ -134,7 +134,7 @@ def test_loading_prints_a_ratio_and_both_loaders_bring_all_rows() -> None:
         (["benchmarks.evaluation", "--metrics", "ts"], "the naive evaluator has no ts; choose from ex,"),
         (["benchmarks.evaluation", "--set", "mini_dev"], "name a file or folder with --predictions"),
         (["benchmarks.scaling", "--workers", "some"], "has to be numbers separated by commas, such as 1,2,4"),
-        (["benchmarks.full_scale", "there", "--bird-home", "nowhere"], "point BIRD_HOME at data that come"),
+        (["benchmarks.full_scale", "there", "--generator", "nowhere.py"], "nowhere.py: is not there"),
     ],
 )
 def test_a_wrong_option_ends_with_one_line(arguments: list[str], says: str) -> None:
@@ -154,8 +154,8 @@ def test_full_scale_makes_a_bird_home_with_one_larger_database(bird_home: Path, 
         "toxicology",
         "--scale",
         "0.5",
-        "--bird-home",
-        str(bird_home),
+        "--generator",
+        str(bird_home / "twins" / "make_twins.py"),
     )
     assert done.returncode == 0, done.stdout + done.stderr
     sizes = [

@@ -93,7 +93,7 @@ def scored(  # noqa: PLR0913
         Profile.OFFICIAL,
         FAST,
         tuple(metrics),
-        None if variants is None else find_variants(variants, questions, None, print),
+        None if variants is None else find_variants(variants, questions, print),
     )
     engines = {Dialect.SQLITE: engine or SQLiteEngine()}
     return results(setup, files, Judging(setup, threads(setup, engines), engines=engines))

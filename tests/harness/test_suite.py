@@ -64,7 +64,7 @@ def suite(
         schemas={},
         files={},
     )
-    found = find_variants(str(folder / "variants"), questions, None, lambda _: None)
+    found = find_variants(str(folder / "variants"), questions, lambda _: None)
     return Suite(found, Limits(seconds=seconds), room=room)
 
 

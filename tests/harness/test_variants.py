@@ -5,36 +5,17 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness import twins
 from harness.benchmark import QuestionSet
 from harness.errors import BadInput
 from harness.readers.question_sets import load_set
 from harness.variants import Variants, find_variants
-
-GENERATOR = """
-import argparse, sqlite3, sys, time
-from pathlib import Path
-
-parser = argparse.ArgumentParser()
-for option in ("--out", "--scale", "--seed", "--processes"):
-    parser.add_argument(option, required=True)
-parser.add_argument("--db", nargs="+")
-arguments = parser.parse_args()
-for db_id in arguments.db:
-    {spoil}
-    path = Path(arguments.out) / db_id / (db_id + ".sqlite")
-    path.parent.mkdir(parents=True)
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE Place (id INTEGER PRIMARY KEY)")
-    connection.execute("INSERT INTO Place VALUES (?)", [arguments.seed])
-    connection.commit()
-    connection.close()
-"""
+from loaders.twins.twin import SCALE
 
 
 @pytest.fixture(autouse=True)
@@ -63,16 +44,9 @@ def write(path: Path, number: int) -> None:
     connection.close()
 
 
-def write_generator(home: Path, spoil: str = "pass") -> Path:
-    path = home / "twins" / "make_twins.py"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(GENERATOR.format(spoil=spoil))
-    return path
-
-
-def found(spec: object, questions: QuestionSet, home: Path | None = None) -> tuple[Variants, list[str]]:
+def found(spec: object, questions: QuestionSet) -> tuple[Variants, list[str]]:
     said: list[str] = []
-    return find_variants(str(spec), questions, home, said.append), said
+    return find_variants(str(spec), questions, said.append), said
 
 
 def place(variants: Variants, name: str, db_id: str) -> int:
@@ -176,105 +150,90 @@ def test_a_folder_that_cannot_be_used_is_refused(
     assert "\n" not in message
 
 
-def test_a_number_makes_twins_once_and_only_what_is_missing(
-    tmp_path: Path, first: QuestionSet, cache: Path
-) -> None:
-    write_generator(tmp_path)
-    bank = replace(first, questions=tuple(item for item in first.questions if item.db_id == "bank"))
-    assert found("1", bank, tmp_path)[1] == ["making variant seed-1: bank ..."]
-    variants, said = found("2", first, tmp_path)
-    assert said == ["making variant seed-1: zoo ...", "making variant seed-2: bank, zoo ..."]
-    assert {name: place(variants, name, "zoo") for name in variants.names} == {"seed-1": 1, "seed-2": 2}
-    assert variants.database("seed-2", "bank").sqlite_path.is_relative_to(cache)
-    assert variants.fingerprint["scale"] == twins.SCALE
-    assert found("2", first, tmp_path) == (variants, [])
+def fill(questions: QuestionSet) -> None:
+    """Give the databases rows, of which twins have others."""
+    for db_id in questions.db_ids:
+        with closing(sqlite3.connect(questions.database(db_id).sqlite_path)) as connection, connection:
+            connection.executemany("INSERT INTO Place VALUES (?)", [(id_,) for id_ in range(500)])
 
 
-def test_another_generator_or_input_makes_other_twins(tmp_path: Path, first: QuestionSet) -> None:
-    script = write_generator(tmp_path)
-    before = found("1", first, tmp_path)[0].fingerprint["generator"]
-    (script.parent / "inputs").mkdir()
-    (script.parent / "inputs" / "rules.json").write_text("{}")
-    variants, said = found("1", first, tmp_path)
+def test_a_number_makes_twins_once_and_only_what_is_missing(first: QuestionSet, cache: Path) -> None:
+    fill(first)
+    variants, said = found("1", first)
     assert said == ["making variant seed-1: bank, zoo ..."]
-    assert variants.fingerprint["generator"] != before
+    shutil.rmtree(variants.database("seed-1", "zoo").sqlite_path.parent)
+    variants, said = found("2", first)
+    assert said == ["making variant seed-1: zoo ...", "making variant seed-2: bank, zoo ..."]
+    assert variants.telling == {"bank": ("seed-1", "seed-2"), "zoo": ("seed-1", "seed-2")}
+    assert variants.database("seed-2", "bank").sqlite_path.is_relative_to(cache)
+    assert variants.fingerprint["scale"] == SCALE
+    assert found("2", first) == (variants, [])
+
+
+def test_other_rows_or_golds_make_other_twins(first: QuestionSet) -> None:
+    fill(first)
+    before = found("1", first)[0].fingerprint
+    fewer = replace(first, questions=first.questions[:2])
+    assert found("1", fewer)[1] == ["making variant seed-1: zoo ..."]
+    with closing(sqlite3.connect(first.database("bank").sqlite_path)) as connection, connection:
+        connection.execute("DELETE FROM Place WHERE id > 400")
+    variants, said = found("1", first)
+    assert said == ["making variant seed-1: bank, zoo ..."]
+    assert variants.fingerprint["inputs"] != before["inputs"]
+    assert variants.fingerprint["generator"] == before["generator"]
+
+
+def test_nothing_that_is_found_among_the_data_is_executed(
+    tmp_path: Path, first: QuestionSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(first)
+    script = f"import pathlib; pathlib.Path({str(tmp_path / 'executed')!r}).touch()\n"
+    for place in ("twins/make_twins.py", "minidev/twins/make_twins.py", "twins.py", "sqlglot.py"):
+        path = tmp_path / place
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(script)
+    monkeypatch.setenv("BIRD_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert found("1", first)[0].telling["zoo"] == ("seed-1",)
+    assert not (tmp_path / "executed").exists()
+
+
+def test_a_database_that_no_twin_is_made_of_is_named(first: QuestionSet, cache: Path) -> None:
+    with closing(sqlite3.connect(first.database("zoo").sqlite_path)) as connection:
+        connection.execute("CREATE VIRTUAL TABLE notes USING fts5(body)")
+    with pytest.raises(BadInput, match=r"seed 1, zoo: .*notes is virtual.*; name a folder of variants"):
+        found("2", first)
+    assert [path for path in leftovers(cache) if path.stem != "bank"] == []
 
 
 @pytest.mark.parametrize(
-    ("spoil", "says"),
+    ("spec", "says"),
     [
-        ("if db_id == 'zoo': sys.exit('no rules\\nfor zoo')", "with seed 1: for zoo;"),
-        ("if db_id == 'zoo': raise KeyError(db_id)", "with seed 1: KeyError: 'zoo';"),
-        ("if db_id == 'zoo': sys.exit(3)", "with seed 1: exit code 3;"),
-        ("if db_id == 'zoo': continue", "with seed 1: it made no database zoo;"),
-    ],
-    ids=["says_why", "raises", "says_nothing", "forgets"],
-)
-def test_a_generator_that_fails_half_way_leaves_no_half_twin(
-    tmp_path: Path, first: QuestionSet, cache: Path, spoil: str, says: str
-) -> None:
-    script = write_generator(tmp_path, spoil)
-    with pytest.raises(BadInput) as caught:
-        found("2", first, tmp_path)
-    assert says in str(caught.value)
-    assert str(script) in str(caught.value)
-    assert leftovers(cache) == []
-
-
-def test_a_generator_that_hangs_is_stopped(
-    tmp_path: Path, first: QuestionSet, cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_generator(tmp_path, "if db_id == 'zoo': time.sleep(600)")
-    monkeypatch.setattr(twins, "_SECONDS", 1)
-    with pytest.raises(BadInput, match="with seed 1: it took longer than 1 s; name a folder"):
-        found("2", first, tmp_path)
-    assert leftovers(cache) == []
-
-
-def test_what_a_killed_run_left_is_cleared_and_never_used(tmp_path: Path, first: QuestionSet) -> None:
-    write_generator(tmp_path)
-    made = found("1", first, tmp_path)[0].database("seed-1", "zoo").sqlite_path
-    shutil.rmtree(made.parent)
-    left = made.parents[1] / ".staging-x"
-    write(left / "zoo" / "zoo.sqlite", 99)
-    assert place(found("1", first, tmp_path)[0], "seed-1", "zoo") == 1
-    assert not left.exists()
-
-
-@pytest.mark.parametrize(
-    ("spec", "collection", "says"),
-    [
-        ("", "bird", "--variants is empty; name a folder"),
-        ("0", "bird", "--variants 0: has to be between 1 and 100"),
-        ("-3", "bird", "--variants -3: has to be between 1 and 100"),
-        ("1000", "bird", "--variants 1000: has to be between 1 and 100"),
-        ("5", "bird_sample", "has no generator of variants; name a folder"),
-        ("5", "bird_dev", "has no generator of variants; name a folder"),
-        ("5", "bird", "make_twins.py; name a folder of variants, or point BIRD_HOME"),
-        ("1.5", "bird", "1.5: no such folder of variants; name a folder, or a number"),
+        ("", "--variants is empty; name a folder"),
+        ("0", "--variants 0: has to be between 1 and 100"),
+        ("-3", "--variants -3: has to be between 1 and 100"),
+        ("1000", "--variants 1000: has to be between 1 and 100"),
+        ("1.5", "1.5: no such folder of variants; name a folder, or a number"),
     ],
 )
-def test_a_number_that_cannot_be_had_is_refused(
-    tmp_path: Path, first: QuestionSet, spec: str, collection: str, says: str
-) -> None:
+def test_a_number_that_cannot_be_had_is_refused(first: QuestionSet, spec: str, says: str) -> None:
     with pytest.raises(BadInput) as caught:
-        found(spec, replace(first, collection=collection), tmp_path)
+        found(spec, first)
     assert says in str(caught.value)
 
 
-@pytest.mark.bird
-def test_the_generator_of_the_data_makes_the_same_twins_every_time(
-    bird_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_sample_has_variants_that_differ_and_are_the_same_every_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    everything = load_set("mini_dev", bird_home)
-    wanted = ("student_club", "superhero")
+    everything = load_set("sample")
+    wanted = everything.db_ids[:2]
     questions = replace(
         everything, questions=tuple(item for item in everything.questions if item.db_id in wanted)
     )
-    made, said = found("2", questions, bird_home)
-    assert len(said) == 3, "two twins made, and superhero is the published file in both"
-    assert made.telling == {"student_club": ("seed-1", "seed-2"), "superhero": ()}
+    made, said = found("2", questions)
+    assert len(said) == 2
+    assert made.telling == dict.fromkeys(questions.db_ids, ("seed-1", "seed-2"))
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "other"))
-    again, _ = found("2", questions, bird_home)
+    again, _ = found("2", questions)
     assert again.fingerprint == made.fingerprint
     assert again != made
