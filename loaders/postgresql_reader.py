@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
+from harness.engines.pool import READER_CONNECTIONS
 from harness.engines.server import Origin, Server
 from loaders.postgresql_session import CONNECT_SECONDS, MAINTENANCE, attempt, connected, run
 from loaders.source import quoted
@@ -19,18 +20,17 @@ _SETTINGS: Mapping[str, str] = {
     "temp_file_limit": "4GB",
     "idle_in_transaction_session_timeout": "60s",
     "client_connection_check_interval": "1s",
+    "track_activities": "off",
     "log_min_messages": "fatal",
     "log_min_error_statement": "panic",
 }
 """The role's settings. It can change those that are no limit, for its session.
 
 `temp_file_limit` is the disk that one statement may fill. A statement whose client has gone ends within
-`client_connection_check_interval` (from version 14, where the system can tell). The log stays small, however
-long the texts and however many their errors.
+`client_connection_check_interval` (from version 14, where the system can tell). What it runs is not shown in
+`pg_stat_activity`, where all sessions of one role could read it: golds, and the texts of other predictors.
+The log stays small, however long the texts and however many their errors.
 """
-
-_CONNECTIONS = 150
-"""Of `max_connections = 200`: loading and looking at the server are always possible."""
 
 _REVOKED = (
     "^(lo_.*|loread|lowrite"
@@ -113,7 +113,10 @@ def _put_right(connection: Connection[Any], server: Server) -> None:
     password = connection.pgconn.encrypt_password(
         server.reader_password.encode(), server.reader_user.encode(), b"scram-sha-256"
     )
-    run(connection, f"ALTER ROLE {role} LOGIN CONNECTION LIMIT {_CONNECTIONS} PASSWORD '{password.decode()}'")
+    run(
+        connection,
+        f"ALTER ROLE {role} LOGIN CONNECTION LIMIT {READER_CONNECTIONS} PASSWORD '{password.decode()}'",
+    )
     attempt(
         connection,
         f"ALTER ROLE {role} NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS",
@@ -134,7 +137,7 @@ def _is_as_wanted(connection: Connection[Any], server: Server) -> bool:
     ).fetchone()
     known = connection.execute("SELECT name FROM pg_settings WHERE name = ANY(%s)", [[*_SETTINGS]])
     wanted = {f"{name}={_SETTINGS[name]}" for (name,) in known}
-    if found is None or found[1:] != (True, _CONNECTIONS, False):
+    if found is None or found[1:] != (True, READER_CONNECTIONS, False):
         return False
     return set(found[0] or ()) == wanted and _logs_in(server)
 

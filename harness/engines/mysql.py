@@ -12,8 +12,9 @@ from typing import ClassVar, Self
 import pymysql
 
 from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.mysql_accounts import connect
 from harness.engines.mysql_clock import MySQLClock
-from harness.engines.mysql_connections import MySQLConnections, close_at_once, connect
+from harness.engines.mysql_connections import MySQLConnections, close_at_once
 from harness.engines.mysql_errors import message, translated
 from harness.engines.mysql_statements import refused
 from harness.engines.namespace import Database
@@ -102,7 +103,7 @@ class MySQLSession:
                 cursor._result.unbuffered_active = False  # noqa: SLF001
 
     def cancel(self) -> None:
-        """See `Session.cancel`: KILL QUERY from a second connection of the same account."""
+        """See `Session.cancel`: KILL QUERY from another connection."""
         self._stopped = True
         self._connections.kill(self._thread, "QUERY")
 

@@ -6,20 +6,22 @@ TLS is left out where nobody can listen: it would take fifty times as long.
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
 import contextlib
-from threading import Lock
 from typing import Any
 
 import pymysql
 from pymysql.connections import Connection
-from pymysql.constants import COMMAND
 from pymysql.cursors import SSCursor
 
 from harness.engines.base import EngineLost
+from harness.engines.mysql_accounts import Accounts, connect
 from harness.engines.namespace import Database
+from harness.engines.pool import Pool
 from harness.engines.server import Server
 from harness.words import Profile
 
-CONNECT_SECONDS = 10
+_RESET_CONNECTION = 0x1F
+"""https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html."""
+
 GRACE_SECONDS = 10
 """How long after the time limit the client gives up on a server that has stopped talking."""
 
@@ -36,8 +38,8 @@ class MySQLConnections:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._lock = Lock()
-        self._waiting: list[tuple[Connection[Any], Database]] = []
+        self._accounts = Accounts(server)
+        self._pool: Pool[tuple[Connection[Any], Database]] = Pool(lambda kept: close_at_once(kept[0]))
 
     def take(self, database: Database, seconds: float) -> Connection[Any]:
         """A connection to `database`, read-only and with `seconds` as the limit of each statement.
@@ -52,7 +54,7 @@ class MySQLConnections:
             f"SET NAMES utf8mb4{collation}, SESSION transaction_read_only = 1, "
             f"SESSION max_execution_time = {max(1, round(seconds * 1000))}"
         )
-        while waiting := self._pop():
+        while waiting := self._pool.take(None):
             kept, of = waiting
             try:
                 kept._read_timeout = seconds + GRACE_SECONDS  # type: ignore[attr-defined]  # noqa: SLF001
@@ -64,69 +66,43 @@ class MySQLConnections:
                 close_at_once(kept)
             else:
                 return kept
-        server = self._server
-        return connect(
-            server,
-            server.reader_user,
-            server.reader_password,
+        return self._accounts.connect(
             database=database.mysql_database,
             cursorclass=SSCursor,
             read_timeout=seconds + GRACE_SECONDS,
             init_command=settings,
         )
 
-    def _pop(self) -> tuple[Connection[Any], Database] | None:
-        with self._lock:
-            return self._waiting.pop() if self._waiting else None
-
     def give(self, connection: Connection[Any], database: Database) -> None:
         """Have a connection whose last statement has ended made as new, and keep it."""
         try:
-            # PyMySQL has no public call for it, and an outdated name for the number.
-            connection._execute_command(COMMAND.COM_END, b"")  # type: ignore[attr-defined]  # noqa: SLF001
+            # PyMySQL has no public call for it, and another name for the number.
+            connection._execute_command(_RESET_CONNECTION, b"")  # type: ignore[attr-defined]  # noqa: SLF001
         except (pymysql.Error, OSError):
             close_at_once(connection)
             return
-        with self._lock:
-            self._waiting.append((connection, database))
+        self._pool.give(None, (connection, database))
 
     def kill(self, thread: int, what: str) -> None:
-        """Have the server end a QUERY or a CONNECTION of the reading role; nothing if it has ended."""
+        """Have the server end a QUERY or a CONNECTION of the reading role; nothing if it has ended.
+
+        By the administrating account: those of the reading role have one connection each.
+        """
         server = self._server
-        with (
-            contextlib.suppress(EngineLost, pymysql.Error, OSError),
-            connect(server, server.reader_user, server.reader_password) as other,
+        for user, password in (
+            (server.user, server.password),
+            (server.reader_user, server.reader_password),
         ):
-            other.query(f"KILL {what} {thread}")
+            with (
+                contextlib.suppress(EngineLost, pymysql.Error, OSError),
+                connect(server, user, password) as other,
+            ):
+                other.query(f"KILL {what} {thread}")
+                return
 
     def close(self) -> None:
         """Close those that wait."""
-        with self._lock:
-            while self._waiting:
-                close_at_once(self._waiting.pop()[0])
-
-
-def connect(server: Server, user: str, password: str, **options: Any) -> Connection[Any]:
-    """A new connection.
-
-    Raises:
-        EngineLost: the server does not answer or refuses the account.
-    """
-    try:
-        return pymysql.connect(
-            host=server.host,
-            port=server.port,
-            user=user,
-            password=password,
-            charset="utf8mb4",
-            connect_timeout=CONNECT_SECONDS,
-            autocommit=True,
-            ssl_disabled=server.is_local,
-            **options,
-        )
-    except pymysql.Error as error:
-        words = error.args[-1] if error.args else error
-        raise EngineLost(f"MySQL at {server.address}: {words}") from error
+        self._pool.close()
 
 
 def close_at_once(connection: Connection[Any]) -> None:

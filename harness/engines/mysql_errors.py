@@ -6,6 +6,7 @@ Numbers: https://dev.mysql.com/doc/mysql-errors/9.7/en/
 import pymysql
 
 from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
+from harness.engines.mysql_accounts import unnumbered
 
 _TIME_IS_UP = 3024
 """MAX_EXECUTION_TIME, the session's or the one in a hint."""
@@ -33,7 +34,7 @@ _LOST = frozenset({
 
 def message(error: BaseException) -> str:
     """The server's or the driver's own words."""
-    return str(error.args[-1]) if error.args else str(error)
+    return unnumbered(str(error.args[-1]) if error.args else str(error))
 
 
 def translated(error: Exception, *, in_time: bool, is_open: bool = True) -> SqlError | EngineLost:

@@ -65,6 +65,9 @@ _LONGEST_OPERATOR = 1_000
 """Characters of operators in a row that the server is given. It reads on to the last of them at every start
 of a comment among them: a million take it minutes."""
 
+_NONE_LEFT = re.compile("too many (connections|clients)|remaining connection slots")
+"""What libpq says of a server without a connection for the role; it keeps the SQLSTATE to itself."""
+
 _CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 2
 
@@ -123,12 +126,19 @@ class PostgreSQLSession:
         self._idle = idle
         self._as_new = True
         self._may_have_set = self._stopped = False
-        try:
-            self._connection = idle.take(self._conninfo) or psycopg.connect(
-                self._conninfo, autocommit=True, prepare_threshold=None, context=_Context()
-            )
-        except psycopg.Error as error:
-            raise EngineLost(f"PostgreSQL at {server.address}: {_one_line(error)}") from error
+        self._connection = idle.take(self._conninfo) or self._connect()
+
+    def _connect(self) -> psycopg.Connection:
+        while True:
+            try:
+                return psycopg.connect(
+                    self._conninfo, autocommit=True, prepare_threshold=None, context=_Context()
+                )
+            except psycopg.Error as error:
+                # Perhaps the server has none left because of those that wait here for other databases.
+                if _NONE_LEFT.search(words := _one_line(error)) and self._idle.close():
+                    continue
+                raise EngineLost(f"PostgreSQL at {self._server.address}: {words}") from error
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """See `Session.batches`. Of several statements all are run, and the last one's rows come back."""

@@ -6,29 +6,25 @@ https://www.postgresql.org/docs/current/sql-discard.html
 """
 
 import select
-from threading import Lock
 
 import psycopg
 from psycopg import generators
 from psycopg.pq import ExecStatus, TransactionStatus
+
+from harness.engines.pool import Pool
 
 
 class Idle:
     """The waiting connections of one engine, by how they were made. Any thread may use it."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
-        self._connections: dict[str, list[psycopg.Connection]] = {}
+        self._pool: Pool[psycopg.Connection] = Pool(psycopg.Connection.close)
 
     def take(self, conninfo: str) -> psycopg.Connection | None:
         """A connection for `conninfo` that is as new, if one waits."""
-        while True:
-            with self._lock:
-                waiting = self._connections.get(conninfo)
-                connection = waiting.pop() if waiting else None
-            if connection is None or _is_as_new(connection):
-                return connection
+        while (connection := self._pool.take(conninfo)) and not _is_as_new(connection):
             connection.close()
+        return connection
 
     def give(self, conninfo: str, connection: psycopg.Connection) -> None:
         """Keep a connection for the next session, if nothing runs in it.
@@ -42,17 +38,13 @@ class Idle:
             except psycopg.Error:
                 pass
             else:
-                with self._lock:
-                    self._connections.setdefault(conninfo, []).append(connection)
+                self._pool.give(conninfo, connection)
                 return
         connection.close()
 
-    def close(self) -> None:
-        """Close what waits."""
-        with self._lock:
-            for waiting in self._connections.values():
-                while waiting:
-                    waiting.pop().close()
+    def close(self) -> bool:
+        """Close what waits. Whether there was anything."""
+        return self._pool.close()
 
 
 def _is_as_new(connection: psycopg.Connection) -> bool:

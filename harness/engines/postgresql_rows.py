@@ -7,6 +7,7 @@ reads a value of any size before anybody can look at it.
 import contextlib
 import os
 import socket
+import sys
 from collections.abc import Iterator
 
 import psycopg
@@ -26,7 +27,7 @@ _LOOKED_AT_FROM = 4
 """Looking at what has arrived begins with this read of a batch: most results take fewer."""
 
 _BYTES_RECEIVED = slice(128, 136)
-"""`tcpi_bytes_received` within Linux's `struct tcp_info`, <linux/tcp.h>."""
+"""`tcpi_bytes_received` within Linux's `struct tcp_info`, <linux/tcp.h>, which only ever grows at its end."""
 
 
 class ReceivedTooMuch(Exception):
@@ -110,7 +111,7 @@ def _fetched(pgconn: psycopg.pq.abc.PGconn) -> abc.PQGen[PGresult | None]:
 
 def _received(descriptor: int) -> int:
     """Bytes that have arrived by a connection since it was made; 0 where that is not counted."""
-    if not hasattr(socket, "TCP_INFO"):
+    if sys.platform != "linux":
         return 0
     with contextlib.suppress(OSError), socket.socket(fileno=os.dup(descriptor)) as tcp:
         counted = tcp.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _BYTES_RECEIVED.stop)

@@ -3,9 +3,8 @@
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from threading import Event, Thread
 from typing import Any
 
@@ -54,6 +53,10 @@ def animals(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Databas
     connection.close()
     database = Database("bird_recovery_tests", "zoo", path)
     load([database], server)
+    if server.dialect is Dialect.POSTGRESQL:
+        # Lets the tests see what runs, which the reading role itself may not.
+        place = database.postgresql_database
+        ask(server, f"ALTER ROLE {server.reader_user} IN DATABASE {place} SET track_activities = on")
     return database
 
 
@@ -66,12 +69,6 @@ def ask(server: Server, sql: str) -> list[Any]:
             return [row[0] for row in cursor.fetchall()] if cursor.description else []
     finally:
         connection.close()
-
-
-def run(server: Server, sql: str, after: float = 0.0) -> None:
-    """Run an administrator's statement, `after` seconds."""
-    time.sleep(after)
-    ask(server, sql)
 
 
 @contextmanager
@@ -164,7 +161,7 @@ def test_connections_that_waited_and_were_closed_by_the_server_blame_nobody(
             session = stack.enter_context(engine.session(animals, LIMITS.seconds))
             assert list(session.batches(QUICK))
     others = {
-        Dialect.MYSQL: "SELECT CONCAT('KILL ', id) FROM information_schema.processlist WHERE user = '{}'",
+        Dialect.MYSQL: "SELECT CONCAT('KILL ', id) FROM information_schema.processlist WHERE user LIKE '{}%'",
         Dialect.POSTGRESQL: "SELECT 'SELECT pg_terminate_backend(' || pid || ')' FROM pg_stat_activity"
         " WHERE usename = '{}'",
     }[server.dialect]
@@ -191,19 +188,27 @@ def _first_session(server: Server, database: Database) -> Session:
 @pytest.fixture
 def crowded(server: Server, animals: Database) -> Iterator[tuple[Server, Callable[..., None]]]:
     """A server that takes one connection of the reading role, which is held; and what lets it go."""
-    account = server.reader_user
+    # On MySQL the administrator's own connection is one of two.
     limit, unlimited = {
-        Dialect.MYSQL: (f"ALTER USER '{account}'@'%' WITH MAX_USER_CONNECTIONS {{}}", 0),
-        Dialect.POSTGRESQL: (f'ALTER ROLE "{account}" CONNECTION LIMIT {{}}', -1),
+        Dialect.MYSQL: ("SET GLOBAL max_connections = 2", "SET GLOBAL max_connections = 200"),
+        Dialect.POSTGRESQL: tuple(
+            f'ALTER ROLE "{server.reader_user}" CONNECTION LIMIT {number}' for number in (1, -1)
+        ),
     }[server.dialect]
-    ask(server, limit.format(1))
-    try:
-        with ExitStack() as stack:
-            held = stack.enter_context(_first_session(server, animals))
-            assert next(iter(held.batches(QUICK)))
-            yield server, partial(run, server, limit.format(unlimited))
-    finally:
-        ask(server, limit.format(unlimited))
+    with closing(administrating(server)) as administrator, administrator.cursor() as cursor:
+        cursor.execute(limit)
+
+        def let_go(after: float = 0.0) -> None:
+            time.sleep(after)
+            cursor.execute(unlimited)
+
+        try:
+            with ExitStack() as stack:
+                held = stack.enter_context(_first_session(server, animals))
+                assert next(iter(held.batches(QUICK)))
+                yield server, let_go
+        finally:
+            let_go()
 
 
 def test_a_server_without_a_connection_left_is_waited_for(

@@ -179,7 +179,10 @@ def _state(server: Server, engine: Engine, database: Database) -> dict[str, list
 
 
 def _wait_until_nothing_runs(server: Server) -> None:
-    query = "SELECT query FROM pg_stat_activity WHERE usename = %s AND state <> 'idle'"
+    query = (
+        "SELECT coalesce(wait_event, 'computing') FROM pg_stat_activity"
+        " WHERE usename = %s AND wait_event IS DISTINCT FROM 'ClientRead'"
+    )
     deadline = time.monotonic() + SOON_SECONDS
     with _administrating(server, "postgres") as connection:
         while found := connection.execute(query, [server.reader_user]).fetchall():
