@@ -43,6 +43,26 @@ _COUNT_VALUES = (
 https://dev.mysql.com/doc/refman/9.7/en/performance-schema-setup-instruments-table.html
 """
 
+_DISK_COSTS = (
+    "SELECT COUNT(*) FROM mysql.engine_cost WHERE cost_name = 'io_block_read_cost'"
+    " AND NOT cost_value <=> (SELECT default_value FROM mysql.engine_cost"
+    " WHERE cost_name = 'memory_block_read_cost' AND engine_name = 'default')"
+)
+_COST_THE_SAME = (
+    (
+        "UPDATE mysql.engine_cost AS disk JOIN mysql.engine_cost AS memory ON memory.engine_name = 'default'"
+        " AND memory.cost_name = 'memory_block_read_cost' SET disk.cost_value = memory.default_value"
+        " WHERE disk.cost_name = 'io_block_read_cost'"
+    ),
+    "FLUSH OPTIMIZER_COSTS",
+)
+"""Makes a page cost the same in memory and on disk.
+
+Else plans depend on which pages are in memory (none, after a restart), and with them the order of rows, and
+Soft-F1.
+https://dev.mysql.com/doc/refman/9.7/en/cost-model.html
+"""
+
 __all__ = [
     "admit_reader",
     "discard",
@@ -75,10 +95,16 @@ def tidy(server: Server, databases: Sequence[Database]) -> None:  # noqa: ARG001
 
 
 def admit_reader(server: Server) -> None:
-    """See `Target.admit_reader`. On servers of the harness's own, the reading role's memory is counted."""
+    """See `Target.admit_reader`.
+
+    On servers of the harness's own, the reading role's memory is counted, and plans depend on the data alone.
+    """
     if server.origin is not Origin.DSN:
         with connected(server) as connection:
             attempt(connection, _COUNT_VALUES)
+            if ask(connection, _DISK_COSTS) != [(0,)]:
+                for statement in _COST_THE_SAME:
+                    ask(connection, statement)
     if _reader_is_ready(server):
         return
     with connected(server) as connection:

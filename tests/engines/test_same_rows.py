@@ -1,0 +1,65 @@
+"""A query without ORDER BY has its rows in the same order after every load, and after a restart."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+
+import pytest
+
+from harness.engines import on_server
+from harness.errors import EngineUnavailable
+from harness.execution import Ending, Execution, Limits, execute
+from harness.readers.question_sets import load_set
+from harness.words import Dialect
+from loaders.load import load
+from tests.engines.victims import Victim, victim
+from tests.reasons import Reason, skip
+
+pytestmark = pytest.mark.engine
+
+LOADS = 5
+PLAN = {Dialect.MYSQL: "EXPLAIN FORMAT=TREE ", Dialect.POSTGRESQL: "EXPLAIN "}
+
+
+@pytest.fixture(params=[Dialect.MYSQL, Dialect.POSTGRESQL])
+def prey(request: pytest.FixtureRequest) -> Iterator[Victim]:
+    """A server of each kind that may be killed."""
+    reason = Reason.NO_MYSQL if request.param is Dialect.MYSQL else Reason.NO_POSTGRESQL
+    with ExitStack() as stack:
+        try:
+            found = stack.enter_context(victim(request.param))
+        except EngineUnavailable as error:
+            skip(reason, str(error))
+        yield found
+
+
+def test_golds_return_the_same_rows_in_the_same_order_by_the_same_plan(prey: Victim) -> None:
+    questions = load_set("sample")
+    databases = [questions.database(db_id) for db_id in questions.db_ids]
+    dialect = prey.server.dialect
+
+    def asked(prefix: str = "") -> Mapping[str, tuple[object, ...]]:
+        engine = on_server(prey.server)
+        golds = {
+            question.key: execute(
+                engine, questions.database(question.db_id), prefix + question.gold[dialect], Limits()
+            )
+            for question in questions.questions
+        }
+        return {key: _facts(execution) for key, execution in golds.items()}
+
+    load(databases, prey.server)
+    rows, plans = asked(), asked(PLAN[dialect])
+    assert {ending for ending, *_ in rows.values()} == {Ending.ROWS}
+    for number in range(LOADS):
+        if number % 2:
+            # Nothing is in its memory then.
+            prey.kill()
+            prey.start()
+        else:
+            load(databases, prey.server, force=True)
+        assert asked() == rows, number
+        assert asked(PLAN[dialect]) == plans, number
+
+
+def _facts(execution: Execution) -> tuple[object, ...]:
+    return execution.ending, execution.rows, execution.error
