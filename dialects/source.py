@@ -112,7 +112,7 @@ _DIALECT = _Source()
 
 
 _QUERY = re.compile(
-    r"(?:\s|--[^\n]*(?:\n|$)|/\*.*?(?:\*/|$)|\()*(?:SELECT|WITH|VALUES)\b", re.IGNORECASE | re.DOTALL
+    r"(?:\s|--[^\n]*+(?:\n|$)|/\*(?:.*?\*/|.*+)|\()*+(?:SELECT|WITH|VALUES)\b", re.IGNORECASE | re.DOTALL
 )
 """How a statement begins that is none of those that change something."""
 

@@ -14,9 +14,9 @@ from loaders.schema import Schema, Table
 from loaders.source import quoted
 
 _LOOP = re.compile(
-    r"(?:SCAN|SEARCH) (?P<name>.+?)"
+    r"(?:SCAN|SEARCH) (?P<name>.(?:(?! USING (?:COVERING|AUTOMATIC|INDEX|INTEGER) | \(| LEFT-JOIN\Z).)*+)"
     r"(?: USING (?:COVERING |AUTOMATIC (?:PARTIAL )?(?:COVERING )?)?"
-    r"(?:INDEX (?P<index>.+?)|INTEGER PRIMARY KEY))?(?: \(.*\))?(?: LEFT-JOIN)?$"
+    r"(?:INDEX (?P<index>.(?:(?! \(| LEFT-JOIN\Z).)*+)|INTEGER PRIMARY KEY))?(?: \(.*\))?(?: LEFT-JOIN)?$"
 )
 
 

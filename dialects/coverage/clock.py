@@ -1,20 +1,12 @@
 """Golds that read the clock are compared only while all engines are in the same day."""
 
-import re
 from collections.abc import Callable, Sequence
 
+from dialects.volatility import is_volatile
 from harness.engines.base import Engine
 from harness.engines.namespace import Database
 from harness.execution import Execution, Limits, execute
 from harness.words import Dialect
-
-_READS_CLOCK = re.compile(
-    r"'now'|\bcurrent_(date|time|timestamp)\b|\b(date|time|datetime|julianday|unixepoch)\s*\(\s*\)"
-    r"|\bstrftime\s*\(\s*'[^']*'\s*\)"
-    r"|\b(now|curdate|curtime|sysdate|localtime(stamp)?|utc_(date|time|timestamp)|unix_timestamp|age)\b",
-    re.IGNORECASE,
-)
-"""https://sqlite.org/lang_datefunc.html, and the functions that published golds of servers use."""
 
 _TODAY = {
     Dialect.SQLITE: "SELECT date('now')",
@@ -29,7 +21,7 @@ Executions = tuple[Execution, ...]
 
 def may_read_clock(*texts: str) -> bool:
     """Whether one of the SQL texts looks as if it read the clock; sometimes true of one that does not."""
-    return any(_READS_CLOCK.search(text) for text in texts)
+    return any(is_volatile(text) for text in texts)
 
 
 def in_one_day(

@@ -24,8 +24,8 @@ RULES = (
 
 _CONVERSION = re.compile(
     r"%(?:(?P<percent>%)"
-    r"|(?P<flags>[-+ 0,]*)(?P<width>\d+)?(?:\.(?P<precision>\d+))?l{0,2}(?P<letter>[a-zA-Z]))"
-    r"|(?P<plain>[^%]+)|(?P<other>%)",
+    r"|(?P<flags>[-+ 0,]*+)(?P<width>\d++)?+(?:\.(?P<precision>\d++))?l{0,2}(?P<letter>[a-zA-Z]))"
+    r"|(?P<plain>[^%]++)|(?P<other>%)",
     re.DOTALL,
 )
 

@@ -14,7 +14,7 @@ from harness.cli import databases, matrix, predicting, reports, scoring, servers
 from harness.cli.console import app, described, say
 from harness.errors import HarnessError, brief
 
-_LONG = re.compile(r"\S{200,}")
+_LONG = re.compile(r"(?<!\S)\S{200,}")
 
 __all__ = ["app", "databases", "main", "matrix", "predicting", "reports", "scoring", "servers"]
 

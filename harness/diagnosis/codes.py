@@ -119,37 +119,40 @@ MYSQL_NUMBERS: Mapping[ErrorClass, Mapping[int, str]] = {
 }
 """MySQL's numbers. https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html."""
 
-_SQLITE: Sequence[tuple[ErrorClass, str]] = (
-    (ErrorClass.UNKNOWN_TABLE, "no such table|unknown database"),
-    (
-        ErrorClass.UNKNOWN_COLUMN,
-        "no such column|ambiguous column name|ON clause references tables|cannot join using",
-    ),
-    (ErrorClass.TYPE_ERROR, "wrong number of arguments|DISTINCT aggregates must|datatype mismatch"),
-    (ErrorClass.TYPE_ERROR, "malformed JSON|bad JSON path|JSON path error|ESCAPE expression must"),
-    (
-        ErrorClass.WRONG_AGGREGATION,
-        "misuse of |aggregate functions are not|HAVING clause on|GROUP BY clause is required",
-    ),
-    (ErrorClass.WRONG_AGGREGATION, r"\w+ GROUP BY term"),
-    (ErrorClass.WRONG_ORDER, r"\w+ ORDER BY term"),
-    (
-        ErrorClass.SYNTAX,
-        "near |unrecognized token|incomplete input|no such function|no such window|no tables specified",
-    ),
-    (
-        ErrorClass.SYNTAX,
-        "not authorized|unable to use function|You can only execute one|the query contains a null",
-    ),
-    (
-        ErrorClass.SYNTAX,
-        "SELECTs to the left|sub-select returns|row value misused|all VALUES must have|table .* has",
-    ),
-    (
-        ErrorClass.SYNTAX,
-        r"(ORDER BY|LIMIT) clause should|unknown join type|unknown or unsupported join|a NATURAL join",
-    ),
-    (ErrorClass.SYNTAX, "circular reference|unsupported frame|RANGE with offset"),
+_SQLITE: Sequence[tuple[ErrorClass, re.Pattern[str]]] = tuple(
+    (found, re.compile(rf"\A(?:{start})"))
+    for found, start in (
+        (ErrorClass.UNKNOWN_TABLE, "no such table|unknown database"),
+        (
+            ErrorClass.UNKNOWN_COLUMN,
+            "no such column|ambiguous column name|ON clause references tables|cannot join using",
+        ),
+        (ErrorClass.TYPE_ERROR, "wrong number of arguments|DISTINCT aggregates must|datatype mismatch"),
+        (ErrorClass.TYPE_ERROR, "malformed JSON|bad JSON path|JSON path error|ESCAPE expression must"),
+        (
+            ErrorClass.WRONG_AGGREGATION,
+            "misuse of |aggregate functions are not|HAVING clause on|GROUP BY clause is required",
+        ),
+        (ErrorClass.WRONG_AGGREGATION, r"\w+ GROUP BY term"),
+        (ErrorClass.WRONG_ORDER, r"\w+ ORDER BY term"),
+        (
+            ErrorClass.SYNTAX,
+            "near |unrecognized token|incomplete input|no such function|no such window|no tables specified",
+        ),
+        (
+            ErrorClass.SYNTAX,
+            "not authorized|unable to use function|You can only execute one|the query contains a null",
+        ),
+        (
+            ErrorClass.SYNTAX,
+            "SELECTs to the left|sub-select returns|row value misused|all VALUES must have|table .* has",
+        ),
+        (
+            ErrorClass.SYNTAX,
+            r"(ORDER BY|LIMIT) clause should|unknown join type|unknown or unsupported join|a NATURAL join",
+        ),
+        (ErrorClass.SYNTAX, "circular reference|unsupported frame|RANGE with offset"),
+    )
 )
 """How SQLite's messages begin: it has one code (SQLITE_ERROR) for every statement that it cannot prepare.
 
@@ -179,6 +182,7 @@ POSTGRESQL_FUNCTIONS = frozenset((
 https://www.postgresql.org/docs/15/functions.html
 """
 
+_UNDEFINED_FUNCTION = re.compile(r'function ([\w."]+)\(')
 _BY_SQLSTATE = {code: found for found, codes in SQLSTATES.items() for code in codes}
 _BY_NUMBER = {str(number): found for found, numbers in MYSQL_NUMBERS.items() for number in numbers}
 
@@ -195,7 +199,7 @@ def class_of_error(dialect: Dialect, code: str | None, message: str) -> ErrorCla
         None if the error says nothing of it: it depends on the rows, is a limit's, or is not in the tables.
     """
     if dialect is Dialect.SQLITE:
-        return next((found for found, start in _SQLITE if re.match(start, message)), None)
+        return next((found for found, start in _SQLITE if start.match(message)), None)
     if code is None:
         return None
     return _of_mysql(code, message) if dialect is Dialect.MYSQL else _of_postgresql(code, message)
@@ -212,7 +216,7 @@ def _of_postgresql(code: str, message: str) -> ErrorClass | None:
     if code == "42P01" and not message.startswith("relation"):
         # "missing FROM-clause entry": the other engines say that the column is unknown.
         return ErrorClass.UNKNOWN_COLUMN
-    if code == "42883" and (function := re.match(r'function ([\w."]+)\(', message)):
+    if code == "42883" and (function := _UNDEFINED_FUNCTION.match(message)):
         is_known = function[1].rpartition(".")[2].strip('"') in POSTGRESQL_FUNCTIONS
         return ErrorClass.TYPE_ERROR if is_known else ErrorClass.SYNTAX
     return _BY_SQLSTATE.get(code) or (ErrorClass.SYNTAX if code.startswith(_SYNTAX_CLASSES) else None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 NOTHING: frozenset[str] = frozenset()
 
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*\Z")
+_NUMBER = re.compile(r"\s*+[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?\s*+\Z")
 
 _COLUMN = re.compile("`([^`]*)`")
 

@@ -12,6 +12,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
 from threading import Lock
 
+from dialects.volatility import is_volatile
 from harness.benchmark import Question
 from harness.engines.base import Engine
 from harness.judging.addresses import Addresses, today
@@ -29,9 +30,6 @@ MOST_FAILURES = 3
 _WORK = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _LOOKED_AT = 20_000
 """Characters of a text that are looked at for what it may cost."""
-
-_CLOCK = ("now", "NOW", "current_", "CURRENT_", "curdate", "CURDATE")
-"""What most texts that ask for the time have in them."""
 
 _from_json = json.JSONDecoder().decode
 
@@ -141,7 +139,7 @@ class Judging:
         for asked in questions:
             gold = self.golds.written(asked[0].question, asked[0].dialect)
             texts = [gold, *(each.sql for each in asked)]
-            parts[not any(word in text for text in texts for word in _CLOCK)].append(asked)
+            parts[not any(map(is_volatile, texts))].append(asked)
         return parts
 
     def _addressed(self, asked: Sequence[Asked], day: str) -> "_Addressed":

@@ -1,14 +1,14 @@
 """For how long a SQL text returns the same rows from the same data: always, until midnight, or not at all.
 
 Golds that ask how old somebody is ask for today's date or year. In UTC that is the same all day, so what came
-of them can be kept for the day. As in `harness.known.volatility`, doubt means: not at all.
+of them can be kept for the day. As in `dialects.volatility`, doubt means: not at all.
 """
 
 import re
 from enum import Enum
 from functools import lru_cache
 
-from harness.known.volatility import is_volatile
+from dialects.volatility import is_volatile
 
 
 class Lasting(Enum):

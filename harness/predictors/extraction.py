@@ -7,34 +7,35 @@ import json
 import re
 from enum import StrEnum
 
-_NAME = r"(?:\w+|\"[^\"\n]+\"|`[^`\n]+`|\[[^\]\n]+\])"
-_WITH = rf"WITH\s+(?:RECURSIVE\s+)?{_NAME}\s*(?:\([^)]*\)\s*)?AS\b"
+# None of these tries again what it has read: an answer is as long as a model makes it.
+_NAME = r"(?:\w++|\"[^\"\n]++\"|`[^`\n]++`|\[[^\[\]\n]++\])"
+_WITH = rf"WITH\s++(?:RECURSIVE\s++)?{_NAME}\s*+(?:\([^()]*+\)\s*+)?AS\b"
 _STATEMENT = rf"(?:SELECT\b|{_WITH})"
 _FENCED = re.compile(
-    r"^[ \t]*(?P<fence>```+|~~~+)[ \t]*[\w+-]*[ \t]*$\n?(?P<block>.*?)(?:^[ \t]*(?P=fence)|\Z)",
+    r"^[ \t]*+(?P<fence>```++|~~~++)[ \t]*+[\w+-]*+[ \t]*+$\n?(?P<block>.*?)(?:^[ \t]*+(?P=fence)|\Z)",
     flags=re.MULTILINE | re.DOTALL,
 )
 _INLINE = re.compile(
-    r"```+[ \t]*(?:[a-z]+[ \t]+)?(?P<block>[^`]+?)```+|`(?P<one>[^`\n]+)`", flags=re.IGNORECASE
+    r"(?<!`)```++[ \t]*+(?:[a-z]++[ \t]++)?(?P<block>[^`]*+)```++|`(?P<one>[^`\n]++)`", flags=re.IGNORECASE
 )
-_STARTS = re.compile(rf"[\s(]*{_STATEMENT}", flags=re.IGNORECASE)
-_SELECT = r"(?:SELECT|select)\b|Select\b(?=[^;]*?\b[Ff][Rr][Oo][Mm]\b)"
+_STARTS = re.compile(rf"[\s(]*+{_STATEMENT}", flags=re.IGNORECASE)
+_SELECT = r"(?:SELECT|select)\b|Select\b(?=[^;]{0,300}?\b[Ff][Rr][Oo][Mm]\b)"
 """In prose: a sentence may begin with the word, too."""
-_QUERY = rf"\(*(?:{_SELECT}|(?i:{_WITH}))"
+_QUERY = rf"\(*+(?:{_SELECT}|(?i:{_WITH}))"
 _IS_QUERY = re.compile(_QUERY)
-_IN_PROSE = re.compile(rf"(?:^|[:>])[ \t*]*(?P<sql>{_QUERY})", flags=re.MULTILINE)
-_REASONING = re.compile(r"<(?P<tag>think|thinking|reasoning)>.*?</(?P=tag)>", flags=re.IGNORECASE | re.DOTALL)
-_OPEN_REASONING = re.compile(r"<(?:think|thinking|reasoning)>", flags=re.IGNORECASE)
-_CLOSED_REASONING = re.compile(r"</(?:think|thinking|reasoning)>", flags=re.IGNORECASE)
+_IN_PROSE = re.compile(rf"(?:^|[:>])[ \t*]*+(?P<sql>{_QUERY})", flags=re.MULTILINE)
+_REASONING = re.compile(r"<(?P<closing>/?)(?P<tag>think|thinking|reasoning)>", flags=re.IGNORECASE)
+_FENCE = "```"
 _LABELS = ("sql", "query")
 
 _TOKEN = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/|(?P<end>;)|(?P<gap>\n[ \t]*\n)|.",
+    r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|`[^`]*+`|--[^\n]*+|/\*(?:.*?\*/|.*+)|"
+    r"(?P<end>;)|(?P<gap>\n[ \t]*+\n\s*+)|.",
     flags=re.DOTALL,
 )
 _CONTINUES = re.compile(
-    r"\s*(?:SELECT|FROM|WHERE|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|EXCEPT|INTERSECT|JOIN|INNER|LEFT|RIGHT|FULL|CROSS|"
-    r"NATURAL|ON|USING|AND|OR|WINDOW|VALUES|WITH|AS|CASE|WHEN|THEN|ELSE|END|FETCH|[(),'\"`+*/<>=-]|\w+\s*(?:\(|,|\.|AS\b))",
+    r"(?:SELECT|FROM|WHERE|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|EXCEPT|INTERSECT|JOIN|INNER|LEFT|RIGHT|FULL|CROSS|"
+    r"NATURAL|ON|USING|AND|OR|WINDOW|VALUES|WITH|AS|CASE|WHEN|THEN|ELSE|END|FETCH|[(),'\"`+*/<>=-]|\w++\s*+(?:\(|,|\.|AS\b))",
     flags=re.IGNORECASE,
 )
 
@@ -63,24 +64,41 @@ def take_sql(answer: str) -> str | None:
         return labelled
     if not _IS_QUERY.match(text) or "```" in text:
         blocks = [match["block"] for match in _FENCED.finditer(text)]
-        inline = [match["block"] or match["one"] for match in _INLINE.finditer(_FENCED.sub("", text))]
+        inline = [match["block"] or match["one"] or "" for match in _INLINE.finditer(_FENCED.sub("", text))]
         for found in (blocks, inline if not blocks else []):
             queries = [block.strip() for block in found if _STARTS.match(block)]
             if queries:
                 return queries[-1]
     if _IS_QUERY.match(text):
-        return _up_to_its_end(text)
+        return text[: _end(text, 0, _next_fence(text, 0))].strip()
     starts = [match.start("sql") for match in _IN_PROSE.finditer(text)]
-    return _up_to_its_end(text[_last_whole(text, starts) :]) if starts else None
+    return _last_whole(text, starts) if starts else None
 
 
 def _without_reasoning(answer: str) -> str:
-    text = _REASONING.sub("", answer)
-    closed = list(_CLOSED_REASONING.finditer(text))
-    if closed:  # the opening tag was part of the prompt
-        text = text[closed[-1].end() :]
-    opened = _OPEN_REASONING.search(text)
-    return text if opened is None else text[: opened.start()]
+    """What is left without pairs of tags, from the last closing tag on, up to the first opening one."""
+    tags = list(_REASONING.finditer(answer))
+    closes: dict[str, int] = {}
+    closed_at: dict[int, int] = {}
+    for tag in reversed(tags):
+        name = tag["tag"].lower()
+        if tag["closing"]:
+            closes[name] = tag.end()
+        elif name in closes:
+            closed_at[tag.start()] = closes[name]
+    kept: list[str] = []
+    at, is_cut_off = 0, False
+    for tag in tags:
+        if tag.start() < at:
+            continue
+        if tag["closing"]:  # the opening tag was part of the prompt
+            kept, at, is_cut_off = [], tag.end(), False
+            continue
+        if not is_cut_off:
+            kept.append(answer[at : tag.start()])
+        at = closed_at.get(tag.start(), tag.end())
+        is_cut_off = is_cut_off or tag.start() not in closed_at
+    return "".join(kept if is_cut_off else [*kept, answer[at:]])
 
 
 def _labelled(text: str) -> str | None:
@@ -98,21 +116,28 @@ def _labelled(text: str) -> str | None:
     return None
 
 
-def _last_whole(text: str, starts: list[int]) -> int:
-    """Where the last query begins that is not a part of the one before it."""
-    begins = starts[0]
+def _last_whole(text: str, starts: list[int]) -> str:
+    """The last query of those that begin at `starts` that is not a part of the one before it."""
+    begins, fence = starts[0], _next_fence(text, starts[0])
+    query = text[begins : _end(text, begins, fence)].strip()
     for start in starts[1:]:
-        if begins + len(_up_to_its_end(text[begins:])) <= start:
-            begins = start
-    return begins
+        if start >= begins + len(query):
+            if fence < start:
+                fence = _next_fence(text, start)
+            begins, query = start, text[start : _end(text, start, fence)].strip()
+    return query
 
 
-def _up_to_its_end(text: str) -> str:
-    """A query without the prose behind it: up to its semicolon, a fence, or a paragraph that is no SQL."""
-    text = text.split("```", 1)[0]
-    for token in _TOKEN.finditer(text):
+def _next_fence(text: str, start: int) -> int:
+    found = text.find(_FENCE, start)
+    return len(text) if found < 0 else found
+
+
+def _end(text: str, start: int, fence: int) -> int:
+    """Where a query ends, prose behind it left out: its semicolon, a fence, or a paragraph that is no SQL."""
+    for token in _TOKEN.finditer(text, start, fence):
         if token["end"]:
-            return text[: token.end()].strip()
-        if token["gap"] and not _CONTINUES.match(text, token.end()):
-            return text[: token.start()].strip()
-    return text.strip()
+            return token.end()
+        if token["gap"] and not _CONTINUES.match(text, token.end(), fence):
+            return token.start()
+    return fence

@@ -8,10 +8,10 @@ import re
 
 _LANGUAGES = r"(?:sql|sqlite3?|mysql|postgres(?:ql)?|pgsql)"
 _OPENING = re.compile(
-    rf"^[ \t]*```+(?:[ \t]*{_LANGUAGES}\b;?|[^\s`]*(?=\s*$))", flags=re.IGNORECASE | re.MULTILINE
+    rf"^[ \t]*+```+(?:[ \t]*{_LANGUAGES}\b;?|[^\s`]*+(?=\s*$))", flags=re.IGNORECASE | re.MULTILINE
 )
-_CLOSING = re.compile(r"^[ \t]*```|```+[ \t]*$", flags=re.MULTILINE)
-_STATEMENT = re.compile(r"[\s(]*(?:SELECT|WITH)\b", flags=re.IGNORECASE)
+_CLOSING = re.compile(r"^[ \t]*+```|(?<!`)```++[ \t]*+$", flags=re.MULTILINE)
+_STATEMENT = re.compile(r"[\s(]*+(?:SELECT|WITH)\b", flags=re.IGNORECASE)
 
 
 def unfenced(answer: str) -> str:

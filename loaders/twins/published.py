@@ -15,7 +15,7 @@ from loaders.twins.targets import with_targets
 _PUBLISHED_SAMPLES = 5
 """The published schema gives up to so many values of a column: fewer are all that there are."""
 _DESCRIBED = re.compile(
-    r"""["'“]([^"'“”]{1,40})["'”]|(?:^|[\n;,•*])\s*([^\s:\uff1a=;,"']{1,30})\s*[:\uff1a=]"""
+    r"""["'“]([^"'“”]{1,40})["'”]|(?:^|[\n;,•*])[^\S\n]*+([^\s:\uff1a=;,"']{1,30})\s*[:\uff1a=]"""
 )
 
 

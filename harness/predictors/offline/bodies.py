@@ -37,7 +37,8 @@ _KEPT = frozenset({
 })  # fmt: skip
 _FUNCTION = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 _WHERE = re.compile(
-    r"\b(count|sum|avg|max|min)\s*\(\s*([^()]*?)\s+where\s+((?:[^()]|\([^()]*\))*)\)", re.IGNORECASE
+    r"\b(count|sum|avg|max|min)\s*+\(\s*+([^()]*?)(?<!\s)\s++where\s++((?:[^()]|\([^()]*\))*)\)",
+    re.IGNORECASE,
 )
 _BARE = re.compile(r"(c\d+_)\s*(=|!=|<>)\s*([^\W\d][\w .'’/-]*)")  # noqa: RUF001 - as people type it
 _LISTED = re.compile(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.known import volatility
-from harness.known.volatility import _CLOCKS, _NO_QUERIES, _PREFIXES, _WORDS, is_volatile
+from dialects import volatility
+from dialects.volatility import _CLOCKS, _NO_QUERIES, _PREFIXES, _WORDS, is_volatile
 from harness.readers.question_sets import load_set
 from harness.words import Dialect
 
@@ -29,6 +29,9 @@ VOLATILE = {
         "SELECT 1; SHOW TABLES",
         "SELECT 1;-- and\n SET x = 1",
         "SELECT '" + "x" * 1_000_000 + "'",
+        "SELECT 1 /* a */; /* b */ -- c\n ( SHOW TABLES",
+        "-- EXPLAIN\n# the plan\n\n  EXPLAIN SELECT 1",
+        "/* open ; SHOW TABLES",
     ],
     "sqlite": [
         "SELECT random() FROM t",
@@ -52,6 +55,11 @@ VOLATILE = {
         "SELECT datetime(t.at, 'utc') FROM t",
         "SELECT last_insert_rowid(), changes(), total_changes()",
         "PRAGMA table_info(t)",
+        "SELECT date('n' || 'ow'), date(x'6e6f77'), date(char(110, 111, 119))",
+        "SELECT date('n' || 'ow')",
+        "SELECT date(x'6e6f77')",
+        "SELECT date(char(110, 111, 119))",
+        "SELECT * FROM sqlite_stmt",
         "SELECT * FROM pragma_database_list",
     ],
     "mysql": [
@@ -77,6 +85,13 @@ VOLATILE = {
         "SELECT DATE(TIME('10:00'))",
         "SELECT DATE(MAKETIME(10, 0, 0))",
         "SET @x = 1",
+        "SELECT TIMESTAMP(STR_TO_DATE('10:00', '%H:%i'))",
+        "SELECT DATE(TIME '10:00'), DATE(TIME'10:00')",
+        "SELECT DATE({t '10:00'})",
+        "SELECT DATE(CONVERT('10:00', TIME))",
+        "SELECT DATABASE()",
+        "SELECT SCHEMA ()",
+        "SELECT CONVERT_TZ(born, 'Europe/Berlin', 'UTC') FROM t",
         "DESC t",
         "CALL p()",
     ],
@@ -101,6 +116,16 @@ VOLATILE = {
         "SELECT 't'::regclass::oid",
         'SELECT U&"\\006eow"()',
         "SELECT U&'\\006eow'::date",
+        "SELECT E'\\156ow'::date",
+        "SELECT 'to'\n'day'::date",
+        "SELECT ('to' || 'day')::date",
+        "SELECT 'allballs'::timetz",
+        "SELECT '10:00 Europe/Berlin'::timetz",
+        "SELECT born::time WITH TIME ZONE FROM t",
+        "SELECT current_database(), current_schema",
+        "SELECT array_shuffle(ARRAY[1, 2]), array_sample(ARRAY[1, 2], 1)",
+        "SELECT ctid, tableoid FROM t",
+        "SELECT 1::regrole",
         "VACUUM",
     ],
 }
@@ -124,6 +149,10 @@ STEADY = [
     "SELECT UNIX_TIMESTAMP(born), YEAR(born), DATE_FORMAT(born, '%Y'), TIMESTAMPDIFF(YEAR, a, b) FROM t",
     "SELECT version(), sqlite_version()",
     "VALUES (1, 2)",
+    "SELECT name FROM t -- the last comes first\nORDER BY name DESC",
+    "SELECT 'it''s', first || ' ' || last, x'0102', CAST(a AS CHAR(4)), 'it' || 's' FROM t",
+    "SELECT STR_TO_DATE(born, '%d.%m.%Y') FROM t",
+    "SELECT \"time\", 'lap time', database FROM t AS schema",
     "SELECT `now_playing`, currents, grandrandom FROM t",
 ]
 
@@ -174,6 +203,7 @@ PIECES += [
     ",",
     "$",
 ]
+PIECES += ["now", "n", "ow", "||", "x'6e6f77'", "e'", "{t", "'n'", "'ow'", "char(1)", "--\n"]
 PIECES += ["1", "é", "\N{NO-BREAK SPACE}", "_", "x", "'%Y'"]
 
 

@@ -1,0 +1,197 @@
+"""Whether a SQL text may give other rows when it is run again on the same data.
+
+The one place that knows how the clock, chance and a session are asked on any of the engines: such a text is
+never taken from the store, and golds that are like that are held against each other within one day alone.
+
+What is asked is what words stand in a text, wherever they stand: one in a comment, a literal or a name
+counts, too, and one that is put together of literals. Doubt means yes. A text that takes such a word from a
+table or makes it of codes at run time is not found. No text takes more time than its length is worth.
+"""
+
+import re
+from functools import lru_cache
+
+_LONGEST = 1_000_000
+_LONGEST_REMEMBERED = 5_000
+
+# The clock; chance; the session and what happened in it; the server, and how rows happen to be stored.
+# https://www.postgresql.org/docs/current/functions.html, https://www.postgresql.org/docs/current/functions-info.html
+# https://dev.mysql.com/doc/refman/9.7/en/built-in-function-reference.html
+# https://sqlite.org/lang_corefunc.html, https://sqlite.org/lang_datefunc.html
+_WORDS = frozenset(
+    """
+    now today tomorrow yesterday allballs current_date current_time current_timestamp localtime localtimestamp
+    clock_timestamp statement_timestamp transaction_timestamp timeofday sysdate curdate curtime utc_date
+    utc_time utc_timestamp utc subsec subsecond
+    maketime sec_to_time addtime subtime timediff
+    random random_normal randomblob rand random_bytes setseed uuid_short gen_random_uuid uuidv4 uuidv7
+    uuid_generate_v1 uuid_generate_v1mc uuid_generate_v4 gen_random_bytes gen_salt tablesample
+    array_shuffle array_sample normal_rand
+    current_user session_user system_user current_role current_setting set_config current_schemas
+    current_schema current_catalog current_database timetz convert_tz sqlite_stmt
+    connection_id last_insert_id last_insert_rowid row_count found_rows changes total_changes nextval
+    currval lastval setval inet_client_addr inet_client_port inet_server_addr inet_server_port
+    current_query sleep benchmark get_lock release_lock release_all_locks is_free_lock is_used_lock
+    load_file load_extension ps_thread_id ps_current_thread_id master_pos_wait source_pos_wait
+    wait_for_executed_gtid_set gtid_subtract dblink dblink_exec
+    information_schema performance_schema xmin xmax cmin cmax regclass regproc regtype
+    regprocedure regoper regoperator regrole regnamespace regconfig regdictionary regcollation ctid tableoid
+    to_regclass to_regproc to_regtype obj_description col_description shobj_description
+    """.split()  # noqa: SIM905 - a line for each word would bury them
+)
+_PREFIXES = ("pg_", "txid_", "lo_", "pragma_", "innodb_", "sys_", "dbms_")
+
+_WORD = re.compile(r"[^\W\d][\w$]*+")
+_NO_QUERIES = frozenset(
+    """
+    analyse analyze call check checksum declare desc describe discard do execute explain fetch flush handler
+    listen lock move notify optimize pragma prepare repair reset set show table unlisten unlock vacuum
+    """.split()  # noqa: SIM905 - a line for each word would bury them
+)
+
+_COMMAND = re.compile(rf"\b(?:{'|'.join(sorted(_NO_QUERIES))})\b")
+
+_OPENS = r"[\"`\]]?\s*+(?:\(|/\*|--|#)"
+"""What a call goes on with after its name; a comment may be followed by anything."""
+_CALLED = re.compile(rf"\b(?:uuid|user|database|schema|roles_graphml){_OPENS}")
+_CLOCKS = frozenset({"date", "time", "datetime", "julianday", "unixepoch", "unix_timestamp", "timestamp"})
+_NOTHING_GIVEN = re.compile(
+    r"\b(?:date|time|datetime|julianday|unixepoch|unix_timestamp|timestamp)[\"`\]]?"
+    r"\s*+(?:\(\s*+(?:\)|/\*|--|#)|/\*|--|#)"
+)
+_TIME_OF_DAY = re.compile(r"\btime(?:\s*+\(|\s++'|'\d)|\bas\s++time\b|::\s*+time\b|,\s*+time\s*+\)|\{\s*+t\b")
+"""MySQL: "the current date is used" where such a value becomes a date. PostgreSQL: a time with a zone.
+
+https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html
+"""
+_DAY_IN_FORMAT = re.compile(r"%[ymdcj]")
+_STRFTIME_WITH_TIME = re.compile(r"\bstrftime\s*+\(\s*+(?:'[^']*+'|\"[^\"]*+\")\s*+,")
+_AGE = re.compile(r"\bage[\"`\]]?\s*+(?:\(|/\*|--)")
+_AGE_OF_TWO = re.compile(r"\bage\s*+\((?:[^()',]++|'[^']*+')++,")
+
+_JOINED = re.compile(r"'\s*+(?:\|\|\s*+)?'")
+"""Between two literals that are one to the engine, or become one: https://www.postgresql.org/docs/current/sql-syntax-lexical.html."""
+_ESCAPED = re.compile(r"\be'[^'\\]*+\\")
+_BYTES = re.compile(r"\bx'([0-9a-f]*+)'|\b0x([0-9a-f]++)")
+_CODES = re.compile(r"(?<!\bas\s)\b(?:char|chr)\s*+\(\s*+\d")
+"""Letters by their codes, where they are no lengths of a type."""
+_IN_LITERALS = frozenset({
+    "now", "today", "tomorrow", "yesterday", "allballs", "localtime", "utc", "subsec", "subsecond",
+})  # fmt: skip
+_TIMES = _CLOCKS | {"strftime", "timestamptz", "timetz", "regclass"}
+
+
+_SPLIT = bytes(byte | 32 if chr(byte).isalpha() else byte if byte == ord("_") else 32 for byte in range(128))
+_SPLIT += bytes(128)
+"""For `bytes.translate`: ASCII letters in lower case and underscores; spaces for the rest."""
+
+
+def _split(text: str) -> set[bytes]:
+    """The words of an ASCII text and more: what stands beside a digit or a dollar counts as one, too."""
+    return set(text.encode("ascii").translate(_SPLIT).split())
+
+
+_NAMES = frozenset({
+    "uuid", "user", "database", "schema", "roles_graphml", "time", "strftime", "age", "str_to_date",
+    "char", "chr",
+})  # fmt: skip
+"""What counts where it is called, or as the kind of a value."""
+_QUICK_WORDS = frozenset(_split(" ".join(_WORDS | _CLOCKS | _NAMES)))
+_SIGNS = ("@", "&", "{", "\\", "0x", "x'")
+_QUICK_STATEMENTS = frozenset(_split(" ".join(_NO_QUERIES)))
+
+
+def is_volatile(sql: str) -> bool:
+    """Whether `sql` asks the clock, chance, the session or the server for something, in any of the dialects.
+
+    True when in doubt: for statements that are no queries, for variables, for texts over a million letters.
+    """
+    if len(sql) > _LONGEST:
+        return True
+    return _judged(sql) if len(sql) > _LONGEST_REMEMBERED else _remembered(sql)
+
+
+def _judged(sql: str) -> bool:
+    text = sql.lower().rstrip("; \t\r\n")
+    if _is_plain(text):
+        return False
+    words = set(_WORD.findall(text))
+    return (
+        not _WORDS.isdisjoint(words)
+        or "@" in text
+        or 'u&"' in text
+        or "u&'" in text
+        or _has_command(text)
+        or (any(prefix in text for prefix in _PREFIXES) and any(word.startswith(_PREFIXES) for word in words))
+        or _calls_for_the_present(text, words)
+        or _spells_the_present(text, words)
+    )
+
+
+_remembered = lru_cache(maxsize=20_000)(_judged)
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text in lower case has not even the words without which it cannot be volatile; quick."""
+    if not text.isascii():
+        return False
+    if any(sign in text for sign in _SIGNS):
+        return False
+    words = _split(text)
+    return (
+        _QUICK_WORDS.isdisjoint(words)
+        and not any(prefix in text for prefix in _PREFIXES)
+        and (_QUICK_STATEMENTS.isdisjoint(words) or not _has_command(text))
+        and _JOINED.search(text) is None
+    )
+
+
+def _has_command(text: str) -> bool:
+    """Whether a word that begins a statement other than a query stands where a statement may begin.
+
+    Comments are not read, as each engine has its own: what follows one may be a beginning.
+    """
+    return any(_begins(text, found.start()) for found in _COMMAND.finditer(text))
+
+
+def _begins(text: str, at: int) -> bool:
+    end = at
+    while end and (text[end - 1].isspace() or text[end - 1] == "("):
+        end -= 1
+    if end == 0 or text[end - 1] == ";" or text.endswith("*/", 0, end):
+        return True
+    if text.find("\n", end, at) < 0:
+        return False
+    line = text[text.rfind("\n", 0, end) + 1 : end]
+    return "--" in line or "#" in line
+
+
+def _calls_for_the_present(text: str, words: set[str]) -> bool:
+    """What takes the present where it is not given a time or a date.
+
+    SQLite's functions without a time value, PostgreSQL's age() of one, MySQL's TIME values as dates.
+    """
+    if not _NAMES.isdisjoint(words) and _CALLED.search(text):
+        return True
+    if ("time" in words or "{" in text) and _TIME_OF_DAY.search(text):
+        return True
+    if "str_to_date" in words and text.count("str_to_date") > len(_DAY_IN_FORMAT.findall(text)):
+        return True
+    if not _CLOCKS.isdisjoint(words) and _NOTHING_GIVEN.search(text):
+        return True
+    if "strftime" in words and text.count("strftime") > len(_STRFTIME_WITH_TIME.findall(text)):
+        return True
+    return "age" in words and len(_AGE.findall(text)) > len(_AGE_OF_TWO.findall(text))
+
+
+def _spells_the_present(text: str, words: set[str]) -> bool:
+    """Whether literals say `now` and the like in pieces or in codes."""
+    if _JOINED.search(text) and not _IN_LITERALS.isdisjoint(_WORD.findall(_JOINED.sub("", text))):
+        return True
+    data = "".join(first or second for first, second in _BYTES.findall(text))
+    letters = bytes.fromhex(data[: len(data) // 2 * 2]).decode("latin-1").lower()
+    if not _IN_LITERALS.isdisjoint(_WORD.findall(letters)):
+        return True
+    if _ESCAPED.search(text):
+        return True
+    return not _TIMES.isdisjoint(words) and _CODES.search(text) is not None

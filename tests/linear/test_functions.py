@@ -1,0 +1,91 @@
+"""What reads the texts of others by more than one pattern takes a time that grows with their length.
+
+A rule of the house is that no test asserts a time, and none does: a text is eight times as long as another,
+and what takes 64 times as long for it, again and again, does not grow as its length does.
+"""
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from dialects.errors import Untranslatable
+from dialects.source import parse
+from dialects.volatility import is_volatile
+from harness.diagnosis.codes import class_of_error
+from harness.diagnosis.terms import canonical
+from harness.diagnosis.text import is_query
+from harness.engines.mysql_statements import refused
+from harness.engines.postgresql_statements import statements
+from harness.known.lasting import lasting
+from harness.predictors.extraction import take_sql
+from harness.readers.extraction import unfenced
+from harness.readers.textfiles import one_line
+from harness.words import Dialect
+
+SHORT, LONG = 8_000, 64_000
+MOST_GROWTH = 24
+"""Between 8, which is linear, and 64, which is quadratic."""
+TRIES = 3
+WORTH = 0.2
+"""Seconds that even the long text has to take to be looked at: less says nothing."""
+
+
+def _refused_by_the_translator(text: str) -> None:
+    # The rest is sqlglot's.
+    with pytest.raises(Untranslatable):
+        parse(f"{text} {{no query")
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "is_volatile": is_volatile,
+    "lasting": lasting,
+    "lasting today": lambda text: lasting(f"select current_date {text}"),
+    "mysql refused": refused,
+    "postgresql statements": statements,
+    "unfenced": unfenced,
+    "unfenced block": lambda text: unfenced(f"```sql\n{text}"),
+    "take_sql": take_sql,
+    "take_sql prose": lambda text: take_sql(f"So:\nSELECT 1 {text}"),
+    "class_of_error sqlite": lambda text: class_of_error(Dialect.SQLITE, "SQLITE_ERROR", text),
+    "class_of_error table": lambda text: class_of_error(Dialect.SQLITE, "SQLITE_ERROR", f"table {text}"),
+    "class_of_error function": lambda text: class_of_error(Dialect.POSTGRESQL, "42883", f"function {text}"),
+    "canonical": canonical,
+    "is_query": lambda text: is_query(text.ljust(SHORT * 3), Dialect.MYSQL),
+    "translator": _refused_by_the_translator,
+    "one_line": one_line,
+}
+PIECES = (
+    "/**/", "/*", "/* x */", ";/*", ";--", "; ", "--\n", "#\n", "(", "()", "'", "''", "' ", '"', "`", "```",
+    "```\n", "$$", "$a$", "\\", "*/", "** ", " ", "\n", "\n\n", "a", "a.", "1", "1.", "e'", "x'", "[", "{",
+    "<think>", "</think>", "<think></think>", "SELECT 1\n", "SELECT 1;\n", "Select ", ": SELECT",
+    "WITH a (", "WITH [", "with a as (", "set ", ";set ", "(set ", "\nset", "explain ", "date(", "date('",
+    "time (", "strftime(", "age(", "age('a'", "age(a ", "now()::", "'%y' ", "cast(now(", "x'6e' ", "'n'||",
+    "char(1", "begin;", "commit;", "table ", "\u2003", "\0", "é", "\U0001f600",
+)  # fmt: skip
+
+
+def _seconds(read: Callable[[str], object], text: str) -> float:
+    begun = time.process_time()
+    read(text)
+    return time.process_time() - begun
+
+
+def _growth(read: Callable[[str], object], piece: str, end: str) -> float:
+    short, long = (piece * (size // len(piece)) + end for size in (SHORT, LONG))
+    taken = _seconds(read, long)
+    return taken / max(_seconds(read, short), 1e-4) if taken > WORTH else 0.0
+
+
+@pytest.mark.parametrize("read", READERS.values(), ids=READERS)
+def test_a_reader_takes_a_time_that_grows_with_the_length(read: Callable[[str], object]) -> None:
+    steep = [
+        (piece, end) for piece in PIECES for end in ("", "!set") if _growth(read, piece, end) > MOST_GROWTH
+    ]
+    for _ in range(TRIES):
+        steep = [(piece, end) for piece, end in steep if _growth(read, piece, end) > MOST_GROWTH]
+    assert not steep
+
+
+def test_what_is_quadratic_is_found() -> None:
+    assert _growth(lambda text: [text[place:].upper() for place in range(len(text))], "a", "") > 0

@@ -1,0 +1,92 @@
+"""No pattern of the project takes more than its part of the time for each character of a text.
+
+Every pattern is found by importing everything, and attacked with texts that are made of it. Work is counted
+in steps of a machine of the tests' own, so that nothing depends on a clock.
+"""
+
+import re
+
+import pytest
+
+from tests.linear.found import Found, files, inline, patterns
+from tests.linear.growth import worst
+
+BOUNDED = ("harness.predictors.offline.", "harness/predictors/offline/")
+"""What reads questions and evidence, of which 4,000 characters are looked at (`tokens.LONGEST`)."""
+
+EXEMPT = {
+    "loaders.dumps.statements._ESCAPING": "asked at each quote alone, where it moves on",
+    "harness.provision.loaded._VERSION": "versions in the project's own files",
+    "harness.provision.loaded._LASTING": "the project's own configuration files",
+    "harness.provision.packages._DEB": "what apt-get prints of the packages that it was asked for",
+    "loaders.functions._STATEMENT": "the project's own SQL",
+    "loaders.functions._TRAILING": "the project's own SQL",
+    "harness/provision/packages.py": "versions of packages that apt-get has verified",
+    "harness/provision/native/": "what a server's program says of its version",
+    "loaders/sample/baselines.py": "the sample's own golds",
+}
+"""What is not reached by anybody else's text, or not searched for, and why."""
+
+MADE = {
+    "harness/versions.py": "of the harness's own versions",
+    "harness/predictors/offline/masking.py": "of names that are escaped, one after the other",
+    "harness/predictors/offline/bodies.py": "of a phrase that is escaped",
+    "loaders/verify/mapping.py": "names of types, as the tables of this module have them",
+}
+"""Where a pattern is made of something that is known only then, by file, and of what."""
+
+FOUND = patterns()
+INLINE = {path: inline(path) for path in files()}
+FOUND += [one for known, _ in INLINE.values() for one in known]
+
+
+def test_all_patterns_are_found() -> None:
+    found = {one.where for one in FOUND}
+    assert len(found) > 120
+    assert {"dialects.volatility._WORD", "loaders.dumps.statements._OUTSIDE"} <= found
+
+
+@pytest.mark.parametrize(
+    "found", [one for one in FOUND if not one.where.startswith(tuple(EXEMPT))], ids=lambda one: one.where
+)
+def test_work_grows_with_the_length_and_no_faster(found: Found) -> None:
+    assert worst(found, is_bounded=found.where.startswith(BOUNDED)) is None
+
+
+def test_no_pattern_is_made_where_it_cannot_be_found() -> None:
+    made = {place.partition(":")[0] for _, unknown in INLINE.values() for place in unknown}
+    assert made == MADE.keys()
+
+
+def test_exceptions_are_needed() -> None:
+    for name in EXEMPT:
+        assert [one for one in FOUND if one.where.startswith(name)], f"{name}: nothing is called so"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "anchored"),
+    [
+        (r"(?:^|;)(?:\s|\(|--[^\n]*\n|#[^\n]*\n|/\*.*?\*/)*(\w+)", False),
+        (r"(a+)+$", True),
+        (r"(?:a|a)*b", True),
+        (r"\s+$", False),
+        (r"a*a*b", True),
+        (r"<b>.*?</b>", False),
+        (r"'(?:[^']|'')*x'", False),
+        (r"(x)(?:\1)*y", False),
+        (rb"\d+\.?\d*$", True),
+        (r"(?>a+)b", False),
+        (r"\s++x", False),
+        (r"(?i:SELECT.*FROM)", False),
+    ],
+)
+def test_what_is_not_linear_is_found(pattern: str | bytes, anchored: bool) -> None:  # noqa: FBT001
+    found = Found("here", re.compile(pattern, re.DOTALL), anchored)
+    assert worst(found) is not None
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(?:\s|--[^\n]*+\n)*+z", r"\b\w++\(", r"a{1,4}b", r"(?<!x)x++$", r"^ *+$"]
+)
+def test_what_is_linear_is_let_pass(pattern: str) -> None:
+    assert worst(Found("here", re.compile(pattern), pattern.startswith("(?:"))) is None
