@@ -12,6 +12,7 @@ from harness.errors import BadInput
 from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.operands import Key, Selection, counterparts, described, select
+from harness.published import databases_note
 from harness.report.comparison import Comparison, Side, print_comparisons
 from harness.report.differences import Change, common_metrics, differences
 from harness.report.tables import NAMES
@@ -80,6 +81,9 @@ def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
         raise _refusal(request, f"{fault}; choose one of each with FOLDER:DIALECT/PREDICTOR")
     alone = {"A": alone_in_a, "B": alone_in_b}
     notes = [f"only in {side}, so not compared: {described(keys)}" for side, keys in alone.items() if keys]
+    notes += [
+        f"{side}: {line}" for side, of in (("A", a), ("B", b)) for line in databases_note(of.run.manifest)
+    ]
     notes += _unlike(a, b, paired)
     everything = list(_compared(request, a, b, paired))
     _check_metrics(request, everything)

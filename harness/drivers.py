@@ -64,7 +64,7 @@ def run_directly(plan: Plan, console: Console) -> int:
     """
     with plan:
         done = run(plan, console)
-    print_tables(done.scores, plan.request.metrics, extent=done.extent)
+    print_tables(done.scores, plan.request.metrics, extent=done.extent, notes=done.notes)
     return exit_code(done.scores)
 
 
@@ -84,11 +84,12 @@ def score(plan: Plan, console: Console | None = None) -> list[Score]:
 
 @dataclass(frozen=True)
 class Done:
-    """A finished run: its folder, what `summary.json` in it has, and what was planned."""
+    """A finished run: its folder, what `summary.json` in it has, what was planned, what is to be said."""
 
     folder: Path
     scores: Sequence[Score]
     extent: Extent
+    notes: Sequence[str] = ()
 
 
 def run(plan: Plan, console: Console | None = None) -> Done:
@@ -117,7 +118,7 @@ def run(plan: Plan, console: Console | None = None) -> Done:
         print_line(console, f"run folder: {folder.path}")
         if plan.request.report:
             print_line(console, f"report: {folder.path / HTML}")
-    return Done(folder.path, scores, folder.extent)
+    return Done(folder.path, scores, folder.extent, folder.notes)
 
 
 def progress_bar(console: Console | None) -> Progress:

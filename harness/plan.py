@@ -27,6 +27,7 @@ from harness.known.store import Store, allowed_bytes, default_path
 from harness.metrics import METRICS
 from harness.outcomes import GoldOrigin
 from harness.predictions import PredictionFile, read_predictions
+from harness.published import origins
 from harness.readers.question_sets import load_set
 from harness.request import Request, check
 from harness.runs.folder import RunFolder
@@ -113,13 +114,14 @@ class Plan:
         self.close()
 
     def _manifest(self) -> dict[str, Any]:
-        request = self.request
+        request, databases = self.request, self._databases()
         return {
             "set": request.set_name,
             "questions": len(self.questions.questions),
             "planned": self.extent.to_json(),
             "set_files": self.questions.files,
-            "databases": self._databases(),
+            "databases": databases,
+            "provenance": origins(request.set_name, databases),
             "profile": request.profile,
             "metrics": list(request.metrics),
             "variants": None if self.variants is None else self.variants.fingerprint,

@@ -17,6 +17,7 @@ from harness.errors import BadInput
 from harness.known.digests import digests
 from harness.readers.textfiles import Faults, TextFile, read_text, refuse
 from harness.words import Dialect
+from loaders.packages.manifest import published
 
 FOLDER = "published"
 METRICS_PUBLISHED = ("ex", "soft_f1", "r_ves")
@@ -89,7 +90,43 @@ def provenance(questions: QuestionSet, known: Mapping[str, str]) -> dict[str, Pr
     }
 
 
-def said_of(databases: Mapping[str, Provenance]) -> str:
+def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provenance] | None:
+    """Whether databases are the published ones; None for a set that nobody publishes.
+
+    Args:
+        set_name: of the question set.
+        found: SHA-256 by database, None of a file that cannot be read.
+    """
+    entry = published().get(set_name)
+    if entry is None:
+        return None
+    known = published()[entry.databases_of or set_name].files
+    return {
+        db_id: _provenance(known.get(f"dev_databases/{db_id}/{db_id}.sqlite"), digest or "")
+        for db_id, digest in found.items()
+    }
+
+
+def databases_note(manifest: Mapping[str, Any]) -> list[str]:
+    """What has to stand wherever figures of a run do, if its databases are not the published ones.
+
+    A digest that nobody has named is not held against a run whose other databases are the published ones.
+    """
+    recorded = manifest.get("provenance")
+    try:
+        found = {str(db_id): Provenance(each) for db_id, each in (recorded or {}).items()}
+    except (AttributeError, ValueError):
+        return []
+    kinds = set(found.values())
+    if not kinds or (Provenance.PUBLISHED in kinds and Provenance.OTHER not in kinds):
+        return []
+    return [said_of(found, _TITLES.get(str(manifest.get("set")), str(manifest.get("set"))))]
+
+
+_TITLES = {"mini_dev": "Mini-Dev", "mini_dev_2025": "Mini-Dev", "dev": "BIRD dev"}
+
+
+def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev") -> str:
     """What the figures of a run on these databases are worth beside published ones, in a sentence or two."""
     by: dict[Provenance, list[str]] = {each: [] for each in Provenance}
     for db_id, each in databases.items():
@@ -99,7 +136,7 @@ def said_of(databases: Mapping[str, Provenance]) -> str:
     if by[Provenance.OTHER]:
         other = by[Provenance.OTHER]
         return (
-            f"Not Mini-Dev results: {len(other)} of {len(databases)} databases are not the published ones"
+            f"Not {title} results: {len(other)} of {len(databases)} databases are not the published ones"
             f" ({', '.join(other)}){unknown}. What differs from published figures may be due to that alone."
         )
     proven = (

@@ -35,7 +35,7 @@ def print_status(set_name: str) -> None:
 
 def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:
     if dialect is Dialect.SQLITE:
-        count = f"{len(questions.db_ids)} files"
+        count = f"{len(questions.db_ids)} {'file' if len(questions.db_ids) == 1 else 'files'}"
         return SQLiteEngine().version(), "embedded", count, count, ""
     server = provision.find(dialect)
     if server is None:

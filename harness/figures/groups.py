@@ -1,5 +1,6 @@
-"""A metric's mean over groups of pairs: by difficulty, database, outcome, error class, or what gold uses."""
+"""Groups of pairs: by difficulty, database, outcome, error class, or what gold uses."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +23,11 @@ class By(StrEnum):
     OUTCOME = "outcome"
     ERROR_CLASS = "error-class"
     CONSTRUCT = "construct"
+
+    @property
+    def is_of_pairs(self) -> bool:
+        """Whether it tells what became of a pair, so that within a group every pair has the same EX."""
+        return self in (By.OUTCOME, By.ERROR_CLASS)
 
     def order(self, groups: Iterable[str]) -> list[str]:
         """Each group once: in the order of its vocabulary, databases in that of the alphabet."""
@@ -68,6 +74,12 @@ def shares(
         group: Share(len(members[group]), mean(members[group], metric), interval(members[group], metric))
         for group in by.order(members)
     }
+
+
+def pairs(results: Sequence[PairResult], by: By) -> dict[str, int]:
+    """How many pairs each group has, in the groups' order."""
+    counts = Counter(group for result in results for group in _groups(result, by, {}))
+    return {group: counts[group] for group in by.order(counts)}
 
 
 def _groups(result: PairResult, by: By, constructs: Mapping[str, Sequence[str]]) -> Sequence[str]:

@@ -40,7 +40,7 @@ def score_predicted(
         plan = prepare(request, say=say, progress=progress)
     with plan:
         done = run(plan, console)
-    print_tables(done.scores, request.metrics, extent=done.extent)
+    print_tables(done.scores, request.metrics, extent=done.extent, notes=done.notes)
     if predicted.samples:
         _passes(asked, done.folder.name, read_run(done.folder).results, predicted.samples, say)
     return exit_code(done.scores)

@@ -215,7 +215,7 @@ class Driver:
                 say(line)
             return
         terminalreporter.section("scores", sep="=")
-        print_tables(self.scores, self._plan.request.metrics, extent=folder.extent)
+        print_tables(self.scores, self._plan.request.metrics, extent=folder.extent, notes=folder.notes)
         broken = failures(self._evaluation.failed, self._plan.setup.servers)
         for line in (*self._plan.left_out, *broken):
             say(line)

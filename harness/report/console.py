@@ -15,7 +15,7 @@ from rich.text import Text
 from harness.figures.extent import Extent
 from harness.figures.summary import Score
 from harness.report.grids import Column, Grid, Group
-from harness.report.overview import overview
+from harness.report.overview import noted, overview
 from harness.report.spelling import texts
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
 
@@ -33,9 +33,10 @@ def print_tables(
     metrics: Sequence[str],
     console: Console | None = None,
     extent: Extent | None = None,
+    notes: Sequence[str] = (),
 ) -> None:
     """Print every table of a run, which say what the run was to score where it is not the whole set."""
-    print_grids(overview(scores, metrics, extent), console)
+    print_grids(noted(overview(scores, metrics, extent), notes), console)
 
 
 def print_grids(grids: Sequence[Grid], console: Console | None = None) -> None:

@@ -10,9 +10,10 @@ from harness.figures.groups import By
 from harness.figures.summary import Score, summarize
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
+from harness.published import databases_note
 from harness.report.grids import Document, Grid
-from harness.report.grouped import grouped_grid
-from harness.report.overview import extent_lines, marked, overview
+from harness.report.grouped import grouped_grid, shares_grid
+from harness.report.overview import extent_lines, marked, noted, overview
 from harness.report.reproduction import Reference, reproduction
 from harness.runs.reading import Run, read_questions
 from harness.words import Dialect
@@ -30,6 +31,7 @@ def tables(run: Run, by: Iterable[By] = ()) -> Document:
         grids = marked(_grouped(run, scores, metrics, groupings), extent_lines(scores, run.extent))
     else:
         grids = overview(scores, metrics, run.extent)
+    grids = noted(grids, databases_note(run.manifest))
     return Document(_run_id(run), tuple(facts(run, scores)), tuple(grids), extent=_extent(scores))
 
 
@@ -62,12 +64,16 @@ def facts(run: Run, scores: Sequence[Score]) -> list[str]:
         *extent_lines(scores, run.extent),
         f"{manifest.get('set')}: {manifest.get('questions')} questions, {asked}, limit {seconds} s",
         *([f"Engines: {'; '.join(versions)}"] if versions else []),
-        *cautions(manifest),
+        *_left_out(manifest),
     ]
 
 
 def cautions(manifest: Mapping[str, Any]) -> list[str]:
-    """What has to be known wherever figures of a run stand: which engines are not in them."""
+    """What has to be known wherever figures of a run stand: the databases, engines that are not in them."""
+    return [*databases_note(manifest), *_left_out(manifest)]
+
+
+def _left_out(manifest: Mapping[str, Any]) -> list[str]:
     left_out = manifest.get("left_out")
     return [f"Left out: {line}" for line in (left_out if isinstance(left_out, list) else ())]
 
@@ -85,13 +91,14 @@ def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequ
             for key, question in read_questions(run.folder).items()
             if (sql := question.gold.get(Dialect.SQLITE)) is not None
         }
-    made = (
-        grouped_grid(scores, metric, each, uses)
-        for each in by
-        for metric in metrics
-        if METRICS[metric].has_score
-    )
-    return [grid for grid in made if grid is not None]
+    grids: list[Grid] = []
+    for each in by:
+        if each.is_of_pairs:
+            grids.append(shares_grid(scores, each))
+            continue
+        made = (grouped_grid(scores, name, each, uses) for name in metrics if METRICS[name].has_score)
+        grids += [grid for grid in made if grid is not None]
+    return grids
 
 
 def _run_id(run: Run) -> str:

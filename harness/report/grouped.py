@@ -1,18 +1,18 @@
-"""A metric by what questions or pairs have in common, as a table."""
+"""A metric by what questions have in common, and shares of pairs by what became of them, as tables."""
 
 from collections.abc import Mapping, Sequence
 
-from harness.figures.groups import By, Share, shares
+from harness.figures.groups import By, Share, pairs, shares
 from harness.figures.summary import Score
 from harness.metrics import METRICS
-from harness.report.grids import Cell, Column, Grid, Group, Row
+from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
 from harness.report.overview import dialects_of
 from harness.report.tables import NAMES
 
 _NOTES = {
-    By.OUTCOME: ("A group of pairs, not of questions: each engine and predictor has its own.",),
+    By.OUTCOME: ("In percent of all pairs of the predictor on the engine.",),
     By.ERROR_CLASS: (
-        "A group of pairs, not of questions: each engine and predictor has its own.",
+        "In percent of all pairs of the predictor on the engine.",
         "none: pairs that match, or whose outcome is not the predictor's.",
     ),
     By.CONSTRUCT: (
@@ -52,6 +52,37 @@ def grouped_grid(
             rows.append(Row((predictor, shown), cells, predictor, level=group))
     groups = tuple(Group(NAMES[dialect], (column,), dialect) for dialect in dialects)
     return Grid(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
+
+
+def shares_grid(scores: Sequence[Score], by: By) -> Grid:
+    """How many pairs each group has, and what share of all: outcomes and error classes decide EX themselves.
+
+    Args:
+        scores: of a run.
+        by: what makes the groups.
+    """
+    dialects = dialects_of(scores)
+    counted = {(score.predictor, score.dialect): pairs(score.results, by) for score in scores}
+    totals = {whose: sum(found.values()) for whose, found in counted.items()}
+    name = by.replace("-", " ")
+    columns = (
+        Column("pairs", "pairs", by.replace("-", "_"), kind=Kind.COUNT),
+        Column("% of pairs", "pairs_percent", by.replace("-", "_")),
+    )
+    rows = []
+    for predictor in dict.fromkeys(score.predictor for score in scores):
+        own = [counted.get((predictor, dialect)) for dialect in dialects]
+        for group in by.order(group for found in own for group in found or ()):
+            cells: list[Cell | None] = []
+            for dialect, found in zip(dialects, own, strict=True):
+                if found is None:
+                    cells += [None, None]
+                    continue
+                count, total = found.get(group, 0), totals[predictor, dialect]
+                cells += [Cell(count), Cell(100 * count / total if total else None, questions=total)]
+            rows.append(Row((predictor, group.replace("_", " ")), tuple(cells), predictor, level=group))
+    groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
+    return Grid(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
 
 
 def _cell(share: Share | None) -> Cell | None:

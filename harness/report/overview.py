@@ -30,6 +30,13 @@ def overview(scores: Sequence[Score], metrics: Sequence[str], extent: Extent | N
     return marked(_grids(scores, metrics), extent_lines(scores, extent))
 
 
+def noted(grids: Sequence[Grid], notes: Sequence[str]) -> list[Grid]:
+    """Tables with notes below the first, where they are read first."""
+    return [
+        replace(grid, notes=(*notes, *grid.notes)) if place == 0 else grid for place, grid in enumerate(grids)
+    ]
+
+
 def extent_lines(scores: Sequence[Score], extent: Extent | None) -> list[str]:
     """What has to stand beside these scores where they are not of the whole set."""
     return [] if extent is None else extent.lines(completed(scores), NAMES)
@@ -93,6 +100,7 @@ def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> 
             short=_SHORT[level],
             is_total=level == TOTAL,
             has_interval=level == TOTAL,
+            has_questions=level == TOTAL and is_partial(scores, metric),
         )
         for level in map(str, LEVELS)
     )
@@ -116,6 +124,16 @@ def _cells(score: Score | None, metric: str) -> Iterator[Cell | None]:
     for level in map(str, LEVELS):
         interval = score.intervals[metric] if level == TOTAL else None
         yield Cell(score.metrics[metric][level], interval, counts[level])
+
+
+def scored(score: Score, metric: str) -> int:
+    """How many pairs are in the mean of a metric."""
+    return sum(metric in result.scores for result in score.results)
+
+
+def is_partial(scores: Sequence[Score], metric: str) -> bool:
+    """Whether the metric leaves pairs out of somebody's mean; then the count stands beside every mean."""
+    return any(0 < scored(score, metric) < len(score.results) for score in scores)
 
 
 def _without_score(scores: Sequence[Score], metric: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Published figures, ours and the difference: three tables, and the files of a run folder that hold them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,16 +34,20 @@ class Reference:
 def reproduction(run_id: str, facts: Sequence[str], scores: Sequence[Score], held: Reference) -> Document:
     """The three tables: published, ours with 95 % intervals, ours minus published.
 
-    The first has a row for every published predictor, the others for those that there are predictions of.
+    Every table has a row for every predictor that is published or scored, and a dash where there is nothing.
+    Of the published figures those stand here that what was scored can be held against: by engine and metric.
     """
     by_name = {(score.predictor, score.dialect): score for score in scores}
+    dialects = {score.dialect for score in scores}
     metrics = [name for name in METRICS if name in _COUNTERPARTS and any(name in s.metrics for s in scores)]
+    estimated = [name for name in METRICS if name in {_COUNTERPARTS[metric] for metric in metrics}]
     totals = {
         (metric, one.file_stem, dialect): total
         for metric in METRICS
         for one in held.published
         if _COUNTERPARTS.get(metric) == one.metric
         for dialect, total in one.totals.items()
+        if dialect in dialects and (metric in metrics or metric in estimated)
     }
     ours = {
         (metric, stem, dialect): Cell(total, score.intervals[metric], score.questions)
@@ -52,20 +56,23 @@ def reproduction(run_id: str, facts: Sequence[str], scores: Sequence[Score], hel
         if (total := score.metrics[metric][TOTAL]) is not None
     }
     names = {one.file_stem: one.predictor for one in held.published}
-    published_metrics = [name for name in METRICS if any(one.metric == name for one in held.published)]
+    absent = [name for stem, name in names.items() if all(score.predictor != stem for score in scores)]
+    others = [score.predictor for score in scores if score.predictor not in names]
+    # Two rows of one name, an own predictor's and a published one's, are told apart by how files name them.
+    taken = set(names.values())
+    names |= {stem: f"{stem} (own)" if stem in taken else stem for stem in others}
     differences = {
         key: Cell(value - totals[key], questions=cell.questions)
         for key, cell in ours.items()
         if key in totals and (value := cell.value) is not None
     }
-    ours_of_published = {key: cell for key, cell in ours.items() if key[1] in names}
     return Document(
         run_id,
         (*facts, said_of(held.databases)),
         (
-            _grid("published", names, published_metrics, _cells(totals)),
-            _grid("ours", names, metrics, ours_of_published, _others(scores, names)),
-            _grid("difference", names, metrics, differences, _within(ours, totals)),
+            _grid("published", names, estimated, _cells(totals), dialects),
+            _grid("ours", names, metrics, ours, dialects, _others(absent, others)),
+            _grid("difference", names, metrics, differences, dialects, _within(ours, totals)),
         ),
     )
 
@@ -102,35 +109,33 @@ def _cells(totals: Mapping[_Key, float]) -> dict[_Key, Cell]:
     return {key: Cell(total) for key, total in totals.items()}
 
 
-def _grid(
+def _grid(  # noqa: PLR0913, PLR0917 - what a table is made of
     by: str,
     names: Mapping[str, str],
     metrics: Sequence[str],
     cells: Mapping[_Key, Cell],
+    asked: Collection[Dialect],
     notes: Iterable[str] = (),
 ) -> Grid:
     kind = Kind.DIFFERENCE if by == "difference" else Kind.PERCENT
-    dialects = [dialect for dialect in Dialect if any(key[2] is dialect for key in cells)]
+    dialects = [dialect for dialect in Dialect if dialect in asked]
     columns = tuple(
         Column(METRICS[metric].title, metric, by, TOTAL, kind, has_interval=by == "ours")
         for metric in metrics
     )
     rows = (
-        Row((name,), tuple(cells.get((m, stem, d)) for d in dialects for m in metrics), stem)
+        Row((name,), tuple(cells.get((m, stem, d), Cell(None)) for d in dialects for m in metrics), stem)
         for stem, name in names.items()
-        if any(key[1] == stem for key in cells)
     )
     groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
     return Grid(_TITLES[by], ("predictor",), groups, tuple(rows), tuple(notes))
 
 
-def _others(scores: Sequence[Score], names: Mapping[str, str]) -> Iterator[str]:
-    absent = [name for stem, name in names.items() if all(score.predictor != stem for score in scores)]
+def _others(absent: Sequence[str], others: Sequence[str]) -> Iterator[str]:
     if absent:
         yield f"There are no predictions here of {', '.join(absent)}."
-    others = dict.fromkeys(score.predictor for score in scores if score.predictor not in names)
     if others:
-        yield f"No figures are published for {', '.join(others)}."
+        yield f"No figures are published for {', '.join(dict.fromkeys(others))}."
 
 
 def _within(ours: Mapping[_Key, Cell], totals: Mapping[_Key, float]) -> Iterator[str]:

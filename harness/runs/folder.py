@@ -21,6 +21,7 @@ from harness.errors import BadInput
 from harness.figures.extent import Extent, how_far
 from harness.figures.summary import SCHEMA_VERSION, Score, completed, summarize
 from harness.outcomes import Outcome, PairResult
+from harness.published import databases_note
 from harness.readers.textfiles import parse_json, refuse
 from harness.runs.files import as_json, locked, point, replace, write_json
 from harness.runs.reading import (
@@ -154,6 +155,11 @@ class RunFolder:
         return [f"broken off after {far}; they are in {self.path}", f"to complete it, {command} {self.path}"]
 
     @property
+    def notes(self) -> list[str]:
+        """What has to stand beside the figures of the run, whatever they are."""
+        return databases_note(self._manifest)
+
+    @property
     def count(self) -> int:
         """How many results the folder has, those of `done` included."""
         return len(self._results)
@@ -200,6 +206,7 @@ class RunFolder:
                 "questions": self.extent.questions or None,
                 "set_questions": self.extent.set_questions or None,
                 "chosen": list(self.extent.chosen),
+                "notes": self.notes,
                 "scores": [score.to_json() for score in scores],
             },
         )

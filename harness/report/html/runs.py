@@ -1,6 +1,6 @@
 """What the page of a run shows, from what its folder has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from harness.report.documents import cautions
 from harness.report.grids import Kind
 from harness.report.html.columns import Pairs, Places, Questions
 from harness.report.html.page import Table, write_page
+from harness.report.overview import extent_lines, is_partial, scored
 from harness.report.spelling import spelled, spelled_range
 from harness.report.tables import NAMES, figure
 from harness.runs.reading import Key, Run
@@ -49,6 +50,7 @@ def write_html(
     for result in _in_order(run.results, named.values):
         pairs.add(result, previews.get((result.dialect, result.predictor, result.question)))
     core = pairs.core()
+    partial = [name for name in metrics if is_partial(scores, name)]
     title = str(run.manifest.get("run_id") or run.folder.name)
     core |= {
         "kind": "run",
@@ -56,7 +58,7 @@ def write_html(
         "facts": _facts(run, scores),
         "notes": _notes(run, scores),
         "metrics": {name: METRICS[name].title for name in metrics},
-        "scores": [_score(score, named.values) for score in scores],
+        "scores": [_score(score, named.values, partial) for score in scores],
         "times_note": _MEASURED if any(result.timings for result in run.results) else _ONCE,
         "manifests": {"Run": run.manifest},
     }
@@ -95,17 +97,19 @@ def _in_order(results: Sequence[PairResult], predictors: Sequence[str]) -> list[
     )
 
 
-def _score(score: Score, predictors: Sequence[str]) -> dict[str, Any]:
+def _score(score: Score, predictors: Sequence[str], partial: Collection[str]) -> dict[str, Any]:
     return {
         "predictor": predictors.index(score.predictor),
         "dialect": list(Dialect).index(score.dialect),
         "questions": score.questions,
+        "planned": score.planned,
         "metrics": score.metrics,
         "intervals": {name: interval and list(interval) for name, interval in score.intervals.items()},
         # Numbers are drawn, texts are read: a page that rounded would not always round as the tables do.
         "printed": {
             name: {level: spelled(value, Kind.PERCENT) for level, value in levels.items()}
             | {"interval": spelled_range(score.intervals[name])}
+            | ({"questions": str(scored(score, name))} if name in partial else {})
             for name, levels in score.metrics.items()
         },
         "outcomes": [score.outcomes.get(outcome, 0) for outcome in Outcome],
@@ -122,12 +126,16 @@ def _facts(run: Run, scores: Sequence[Score]) -> list[tuple[str, str]]:
         ("question set", str(run.manifest.get("set") or "")),
         ("questions", f"{len(questions):,}"),
         ("predictors", f"{len({score.predictor for score in scores}):,}"),
-        ("pairs", f"{len(run.results):,}"),
+        ("pairs", _pairs(len(run.results), run.extent.pairs)),
         ("engines", ", ".join(versions)),
         ("profile", str(run.manifest.get("profile") or "")),
         ("started", str(run.manifest.get("started") or "")[:16].replace("T", " ")),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def _pairs(completed: int, planned: int) -> str:
+    return f"{completed:,} of {planned:,}" if planned > completed else f"{completed:,}"
 
 
 def _version(engine: Any) -> str:
@@ -144,4 +152,4 @@ def _notes(run: Run, scores: Sequence[Score]) -> list[str]:
         notes.append(
             f"Gold failed for {len(golds):,} questions on some engine; they count 0 for everybody there."
         )
-    return [*cautions(run.manifest), *notes]
+    return [*cautions(run.manifest), *extent_lines(scores, run.extent), *notes]

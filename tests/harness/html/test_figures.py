@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,34 @@ def test_the_page_shows_every_figure_of_the_metrics_as_the_tables_print_it(
         for column, text in zip(outcomes.columns, texts(outcomes, row), strict=True)
         if text != "0"
     ]
+
+
+def test_a_mean_that_leaves_pairs_out_has_its_count_beside_it_in_every_form(
+    view: View, tmp_path: Path
+) -> None:
+    whole = read_run(_uneven(tmp_path))
+    asked = list(read_questions(whole.folder).values())
+    results = [
+        replace(one, scores={"ex": one.scores["ex"]})
+        if one.predictor == "p1" and one.dialect is Dialect.MYSQL and one.question_id < 4
+        else one
+        for one in whole.results
+    ]
+    of = {name: value for name, value in whole.manifest.items() if name in {"engines", "left_out"}}
+    run = read_run(write_run(tmp_path / "partial", results, asked, **of))
+    document = tables(run)
+    ex, soft_f1, *_ = document.grids
+    assert not any(column.has_questions for column in ex.columns)
+    (cells,) = (list(texts(soft_f1, row)) for row in soft_f1.rows if row.predictor == "p1")
+    assert [cells[3], cells[9], cells[15]] == ["16", "29", "32"]
+    heads = "| SQLite challenging | SQLite questions | SQLite total |"
+    assert heads in markdown(document, "t")
+    path = tmp_path / "report.html"
+    write_html(run, read_questions(run.folder), read_previews(run.folder), path)
+    page = view(path).go()
+    page.get_by_label("Metric").select_option("soft_f1")
+    expected = [[*row.labels, *texts(soft_f1, row)] for row in soft_f1.rows]
+    assert table(page, "#scores ~ .scroll table.scores") == expected
 
 
 def test_the_page_counts_error_classes_as_the_tables_do(view: View, finished: Run, tmp_path: Path) -> None:

@@ -145,13 +145,30 @@ def test_the_means_of_groups_that_do_not_overlap_add_up_to_the_total(tmp_path: P
     run = read_run(write_run(tmp_path, results(["p", "q"])))
     (total,) = {figure.value for figure in _of(tables(run).grids[0]) if figure.level == "total"}
     assert total is not None
-    for by in (By.DIFFICULTY, By.DATABASE, By.OUTCOME, By.ERROR_CLASS):
+    for by in (By.DIFFICULTY, By.DATABASE):
         grid = tables(run, [by]).grids[0]
         for predictor in ("p", "q"):
             for engine in Dialect:
                 groups = [f for f in _of(grid) if (f.predictor, f.engine) == (predictor, engine)]
                 assert sum(f.questions or 0 for f in groups) == 12
                 assert sum((f.value or 0) * (f.questions or 0) for f in groups) / 12 == pytest.approx(total)
+
+
+@pytest.mark.parametrize("by", [By.OUTCOME, By.ERROR_CLASS])
+def test_what_became_of_pairs_is_counted_and_shared_and_never_scored(tmp_path: Path, by: By) -> None:
+    run = read_run(write_run(tmp_path, results(["p", "q"])))
+    (grid,) = tables(run, [by]).grids
+    assert not any(column.has_interval for column in grid.columns)
+    found = _of(grid)
+    assert {figure.metric for figure in found} == {"pairs", "pairs_percent"}
+    names = {"match": 8, "prediction_error": 4} if by is By.OUTCOME else {"none": 12}
+    for predictor in ("p", "q"):
+        for engine in Dialect:
+            own = [f for f in found if (f.predictor, f.engine) == (predictor, engine)]
+            assert {f.level: f.value for f in own if f.metric == "pairs"} == names
+            shares_ = {f.level: f.value for f in own if f.metric == "pairs_percent"}
+            assert shares_ == {name: pytest.approx(100 * count / 12) for name, count in names.items()}
+            assert {f.questions for f in own if f.metric == "pairs_percent"} == {12}
 
 
 def _of(grid: object) -> list[Figure]:

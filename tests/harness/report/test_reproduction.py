@@ -26,6 +26,7 @@ from harness.published import (
 )
 from harness.readers.question_sets import load_set
 from harness.report.reproduction import Reference, reproduction
+from harness.report.spelling import texts
 from harness.report.writing import write_reports, write_reproduction
 from harness.reproduce import Reproduction, reproduce
 from harness.runs.reading import LATEST, read_run
@@ -128,20 +129,43 @@ def test_the_three_tables_are_published_ours_and_ours_minus_published() -> None:
         ]
         for grid in document.grids
     }
-    assert [group.head for group in published.groups] == ["SQLite", "MySQL"]
-    assert [column.head for column in published.columns] == ["EX", "R-VES"] * 2
-    assert found["Published (%)"] == [["The P", 66.0, 60.0, 10.0, None], ["Absent", 50.0, None, None, None]]
+    assert [group.head for group in published.groups] == ["SQLite"], "MySQL was not scored"
+    assert [column.head for column in published.columns] == ["EX", "Soft-F1"], "R-VES was not asked for"
+    assert found["Published (%)"] == [
+        ["The P", 66.0, None],
+        ["Absent", 50.0, None],
+        ["unpublished", None, None],
+    ]
     assert [column.head for column in ours.columns] == ["EX", "Soft-F1"]
-    assert found["Ours (%)"][0][:2] == ["The P", 66.67]
-    assert len(found["Ours (%)"]) == 1
+    assert [row[:2] for row in found["Ours (%)"]] == [
+        ["The P", 66.67],
+        ["Absent", None],
+        ["unpublished", 66.67],
+    ]
+    assert {text for row in ours.rows[1:2] for text in texts(ours, row)} == {"-"}
     assert ours.notes == (
         "There are no predictions here of Absent.",
         "No figures are published for unpublished.",
     )
-    assert found["Ours \N{MINUS SIGN} published"] == [["The P", 0.67, None]]
+    assert found["Ours \N{MINUS SIGN} published"] == [
+        ["The P", 0.67, None],
+        ["Absent", None, None],
+        ["unpublished", None, None],
+    ]
     assert difference.notes == ("1 of 1 published figures lie within the 95 % interval of ours.",)
     assert document.facts[0] == "a fact"
     assert document.facts[1].startswith("Not Mini-Dev results")
+
+
+def test_an_own_predictor_alone_has_its_figures_beside_the_published_ones() -> None:
+    document = reproduction("r1", [], scores(["mine", "The P"], [Dialect.MYSQL]), HELD)
+    published, ours, difference = document.grids
+    for grid in document.grids:
+        assert [row.labels[0] for row in grid.rows] == ["The P", "Absent", "The P (own)", "mine"]
+        assert [group.head for group in grid.groups] == ["MySQL"]
+    assert list(texts(published, published.rows[0])) == ["10.00", "-"]
+    assert [next(iter(texts(ours, row))) for row in ours.rows] == ["-", "-", "66.67", "66.67"]
+    assert {text for row in difference.rows for text in texts(difference, row)} == {"-"}
 
 
 def test_stable_r_ves_is_held_against_the_published_r_ves() -> None:
@@ -175,6 +199,7 @@ def figures(folder: Path) -> dict[tuple[str, str, str, str], float]:
         return {
             (row["metric"], row["predictor"], row["engine"], row["by"]): float(row["value"])
             for row in csv.DictReader(file)
+            if row["value"]
         }
 
 
@@ -182,12 +207,14 @@ def check(home: Path, folder: Path, engine: Dialect) -> None:
     """The tables of a run against the published files and the run's own summary."""
     found = figures(folder)
     summary: Mapping[str, Any] = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+    asked = {metric for score in summary["scores"] for metric in score["metrics"]}
     for metric in METRICS_PUBLISHED:
         with (home / "published" / f"{metric}.csv").open(encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file):
                 for dialect in Dialect:
                     shown = found.get((metric, row["file_stem"], dialect, "published"))
-                    assert shown == (float(row[dialect]) if row[dialect] else None)
+                    is_asked = metric in asked and dialect is engine
+                    assert shown == (float(row[dialect]) if row[dialect] and is_asked else None)
     ours = {key[:3]: value for key, value in found.items() if key[3] == "ours"}
     assert ours == {
         (metric, score["predictor"], engine): levels["total"]

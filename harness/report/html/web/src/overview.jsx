@@ -23,8 +23,12 @@ const Scroll = ({ label, children }) => (
   </div>
 );
 
+const scored = (data, predictor, engine) => data.scores.find((each) => each.predictor === predictor && each.dialect === engine);
+
 function Scores({ data, metric, engines }) {
   const levels = [...data.difficulties, "total"];
+  // Where pairs are left out of means, how many are in them.
+  const isPartial = data.scores.some((score) => score.printed[metric]?.questions != null);
   const short = { simple: "simple", moderate: "mod.", challenging: "chall.", total: "total" };
   const best = Object.fromEntries(
     engines.map((engine) => [
@@ -42,18 +46,19 @@ function Scores({ data, metric, engines }) {
               predictor
             </th>
             {engines.map((engine) => (
-              <th scope="colgroup" colSpan={5} class="group">
+              <th scope="colgroup" colSpan={isPartial ? 6 : 5} class="group">
                 <Engine engine={data.dialects[engine]} />
               </th>
             ))}
           </tr>
           <tr>
             {engines.map(() => [
-              ...levels.map((level, place) => (
+              ...levels.map((level, place) => [
+                isPartial && level === "total" && <th scope="col">n</th>,
                 <th scope="col" class={place ? "" : "group"}>
                   {short[level] ?? level}
-                </th>
-              )),
+                </th>,
+              ]),
               <th scope="col">95 %</th>,
             ])}
           </tr>
@@ -61,13 +66,22 @@ function Scores({ data, metric, engines }) {
         <tbody>
           {data.predictors.map((name, predictor) => (
             <tr>
-              <th scope="row">{visible(name)}</th>
+              <th scope="row">
+                {visible(name)}
+                {engines
+                  .map((engine) => scored(data, predictor, engine))
+                  .filter((score) => score && score.planned > score.questions)
+                  .map((score) => (
+                    <small class="note">{` ${count(score.questions)} of ${count(score.planned)} on ${ENGINES[data.dialects[score.dialect]]}`}</small>
+                  ))}
+              </th>
               {engines.map((engine) => {
-                const score = data.scores.find((each) => each.predictor === predictor && each.dialect === engine);
+                const score = scored(data, predictor, engine);
                 const figures = score?.metrics[metric] ?? {};
                 const printed = score?.printed[metric] ?? {};
                 return [
-                  ...levels.map((level, place) => (
+                  ...levels.map((level, place) => [
+                    isPartial && level === "total" && <td>{printed.questions ?? "–"}</td>,
                     <td class={place ? "" : "group"}>
                       {level === "total" && figures.total != null ? (
                         <a class={figures.total === best[engine] ? "best" : ""} href={link("pairs", [], { predictor: name, engine: data.dialects[engine] })}>
@@ -76,8 +90,8 @@ function Scores({ data, metric, engines }) {
                       ) : (
                         printed[level] ?? "–"
                       )}
-                    </td>
-                  )),
+                    </td>,
+                  ]),
                   <td class="interval">{printed.interval ?? "–"}</td>,
                 ];
               })}
@@ -369,7 +383,6 @@ export function Overview({ data }) {
   const names = Object.keys(data.metrics);
   const [metric, setMetric] = useState(names.includes("ex") ? "ex" : names[0]);
   const engines = data.dialects.map((_, place) => place).filter((place) => data.scores.some((score) => score.dialect === place));
-  const scored = (predictor, engine) => data.scores.find((each) => each.predictor === predictor && each.dialect === engine);
   if (!data.count) return <p class="page">This run has no results.</p>;
   return (
     <div class="page">
@@ -410,7 +423,7 @@ export function Overview({ data }) {
               rows={data.predictors.map((name, predictor) => ({
                 name,
                 marks: engines
-                  .map((engine) => [engine, scored(predictor, engine)])
+                  .map((engine) => [engine, scored(data, predictor, engine)])
                   .filter(([, score]) => score?.metrics[metric]?.total != null)
                   .map(([engine, score]) => engineMark(data.dialects[engine], score.metrics[metric].total, score.intervals[metric], visible(name), {
                       value: score.printed[metric].total,
@@ -440,7 +453,7 @@ export function Overview({ data }) {
                     .map((name, predictor) => ({
                       name,
                       marks: data.difficulties
-                        .map((level, place) => [level, place, scored(predictor, engine)])
+                        .map((level, place) => [level, place, scored(data, predictor, engine)])
                         .filter(([level, , score]) => score?.metrics[metric]?.[level] != null)
                         .map(([level, place, score]) => levelMark(level, place, score.metrics[metric][level], visible(name), score.printed[metric][level])),
                     }))

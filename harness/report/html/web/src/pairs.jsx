@@ -23,7 +23,10 @@ const AGREE = { differ: "some right, some wrong" };
 function choices(data) {
   const named = (names, title = visible) => names.map((name) => [name, title(name)]);
   const patterns = [...new Set(data.patterns.values())].filter((pattern) => pattern.includes("1") && pattern.includes("0")).sort();
-  const pattern = (text) => `right on ${data.dialects.filter((_, at) => text[at] === "1").map((each) => ENGINES[each]).join(", ")} alone`;
+  const pattern = (text) => {
+    const right = data.dialects.filter((_, at) => text[at] === "1").map((each) => ENGINES[each]);
+    return right.length === 1 ? `right on ${right[0]} alone` : `right on ${right.slice(0, -1).join(", ")} and ${right.at(-1)} only`;
+  };
   return {
     predictor: named(data.predictors),
     engine: named(data.dialects, (name) => ENGINES[name] ?? name),
