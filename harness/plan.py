@@ -242,10 +242,12 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         say(line)
     request = _with_profile(request, questions, servers, say)
     databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
-    notes = {
-        server.dialect: _noted(server, loading.load(databases, server, progress=progress), say)
-        for server in chain.from_iterable(servers.values())
+    done = {
+        dialect: [(server, loading.load(databases, server, progress=progress)) for server in some]
+        for dialect, some in servers.items()
     }
+    notes = {server.dialect: _noted(server, some, say) for server, some in chain.from_iterable(done.values())}
+    standing = {dialect: standing_on([each for _, each in some]) for dialect, some in done.items()}
     usable = [dialect for dialect in dialects if dialect in servers or dialect is Dialect.SQLITE]
     setup = Setup(
         questions,
@@ -254,8 +256,17 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         Limits(seconds=request.seconds),
         tuple(request.metrics),
         variants,
+        standing=standing,
     )
     return Equipped(request, setup, left_out, notes)
+
+
+def standing_on(loads: Sequence[Sequence[loading.Loaded]]) -> dict[str, tuple[str, ...]]:
+    """What stands on servers that share the work, by database, of a load into each: `Setup.standing`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in chain.from_iterable(loads):
+        found[one.database.db_id] = (*found.get(one.database.db_id, ()), one.content)
+    return found
 
 
 def _noted(

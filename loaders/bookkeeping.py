@@ -1,5 +1,6 @@
 """What is remembered of a load, on the server itself and where no prediction can see it."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -82,6 +83,15 @@ class Marker:
     def checked(self, present: AbstractSet[str]) -> Self:
         """The marker, no longer called whole if one of its tables is not among those present."""
         return self if self.tables.keys() <= present else replace(self, loaded_at=None)
+
+    @property
+    def content(self) -> str:
+        """A digest of all that says what stands there, whoever loaded it and when.
+
+        The file or the dump, the version of the loader, and how it was told to load.
+        """
+        facts = json.dumps({**asdict(self), "loaded_at": None}, sort_keys=True)
+        return hashlib.sha256(facts.encode()).hexdigest()
 
     @property
     def rows(self) -> int:

@@ -55,6 +55,8 @@ class Loaded:
     """Whether it was there already, loaded from the same file by the same loader."""
     notes: tuple[str, ...]
     """What could not be taken over as declared, one sentence each."""
+    content: str
+    """A digest of what stands there now: see `Marker.content`."""
 
 
 def load(  # noqa: PLR0913 - what a load can be told
@@ -191,7 +193,7 @@ def _is_current(
 
 
 def _skipped(database: Database, marker: Marker) -> Loaded:
-    return Loaded(database, marker.rows, 0.0, skipped=True, notes=tuple(marker.notes))
+    return Loaded(database, marker.rows, 0.0, skipped=True, notes=tuple(marker.notes), content=marker.content)
 
 
 def _plans(  # noqa: PLR0913 - what plans are made from
@@ -282,6 +284,11 @@ def _replaced(
         plan.is_done = True
         started, seconds = time.monotonic(), time.monotonic() - started
         done[plan.database] = Loaded(
-            plan.database, marker.rows, seconds, skipped=False, notes=tuple(marker.notes)
+            plan.database,
+            marker.rows,
+            seconds,
+            skipped=False,
+            notes=tuple(marker.notes),
+            content=marker.content,
         )
     return done

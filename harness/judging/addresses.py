@@ -95,7 +95,10 @@ class Addresses:
             return None
         files = [known[setup.questions.database(each).sqlite_path] for each in within]
         limits = [setup.limits.seconds, setup.limits.rows, setup.limits.bytes]
-        place = [code(), self._engines[dialect], setup.profile, files, db_id, limits]
+        # A server's tables need not come from the file, but from a dump of other content.
+        standing = setup.standing.get(dialect, {})
+        stand = [sorted(set(standing.get(each, ()))) for each in within]
+        place = [code(), self._engines[dialect], setup.profile, files, stand, db_id, limits]
         variants = None if setup.variants is None else setup.variants.fingerprint
         schema = repr(setup.questions.schemas.get(db_id))
         scoring = [list(setup.metrics), variants, schema, setup.diagnoses, setup.previews]

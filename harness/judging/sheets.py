@@ -45,6 +45,8 @@ class Setup:
     """Whether it is found out what is wrong with a prediction: `Judgement.error_class`."""
     previews: bool = True
     """Whether some of the rows are kept for readers: `Judgement.preview`."""
+    standing: Mapping[Dialect, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    """What stands on the servers of a dialect, by database: a digest for each server (`Loaded.content`)."""
 
     @property
     def scoring_seconds(self) -> float:
