@@ -21,6 +21,8 @@ _SCHEMES: Mapping[Dialect, tuple[str, ...]] = {
 }
 _PORTS: Mapping[Dialect, int] = {Dialect.MYSQL: 3306, Dialect.POSTGRESQL: 5432}
 _SEPARATORS = re.compile(r"[\s,]+")
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})(?![^@\[]*\])")
+"""But for the zone of an address in brackets, `[fe80::1%eth0]`."""
 
 
 def variable(dialect: Dialect) -> str:
@@ -82,8 +84,16 @@ def _parse(dialect: Dialect, text: str, name: str) -> Server:
     if not parts.hostname or not parts.username:
         missing = "user" if parts.hostname else "host"
         raise BadInput(f"{name} names no {missing}; {shape}")
+    if _BROKEN_ESCAPE.search(text):
+        raise BadInput(f"{name} has a % without two hexadecimal digits behind it, write it as %25; {shape}")
+    if "%" in parts.hostname and ":" not in parts.hostname:
+        raise BadInput(f"{name} has no valid host or port; {shape}")
+    try:
+        user, password = (unquote(part, errors="strict") for part in (parts.username, parts.password or ""))
+    except UnicodeDecodeError:
+        raise BadInput(f"{name} has a user or password whose %XX are not UTF-8; {shape}") from None
+    if "\0" in user + password:
+        raise BadInput(f"{name} has a NUL character (%00) in its user or password; {shape}")
     if parts.query or parts.fragment:
         raise BadInput(f"{name} has options after its address, and none are known; {shape}")
-    return Server(
-        dialect, parts.hostname, port, unquote(parts.username), unquote(parts.password or ""), Origin.DSN
-    )
+    return Server(dialect, parts.hostname, port, user, password, Origin.DSN)

@@ -18,6 +18,8 @@ MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
         (MYSQL, "mysql://root:secret@h/bird", ("h", 3306, "root", "secret")),
         (POSTGRESQL, "postgresql://postgres:x@[::1]:5433/db", ("::1", 5433, "postgres", "x")),
         (POSTGRESQL, "postgres://postgres:x@h", ("h", 5432, "postgres", "x")),
+        (POSTGRESQL, "postgres://postgres:x@[fe80::1%eth0]", ("fe80::1%eth0", 5432, "postgres", "x")),
+        (POSTGRESQL, "postgres://postgres:%C3%A9@h", ("h", 5432, "postgres", "é")),
     ],
 )
 def test_an_address_becomes_a_server(
@@ -82,6 +84,14 @@ def test_a_flaw_in_a_list_is_named_with_its_place(
     ("dialect", "text", "flaw"),
     [
         (MYSQL, "postgresql://u:hunter2@h", "does not start with mysql://"),
+        (MYSQL, "mysql://u:hunter2%zz@h", "a % without two hexadecimal digits"),
+        (MYSQL, "mysql://u:hunter2%@h", "a % without two hexadecimal digits"),
+        (POSTGRESQL, "postgresql://u%4:hunter2@h", "a % without two hexadecimal digits"),
+        (POSTGRESQL, "postgresql://u:hunter2@h/%zz", "a % without two hexadecimal digits"),
+        (POSTGRESQL, "postgresql://u:hunter2@h%zz", "a % without two hexadecimal digits"),
+        (POSTGRESQL, "postgresql://u:hunter2@h%20x", "no valid host or port"),
+        (MYSQL, "mysql://u:hunter2%ff@h", "are not UTF-8"),
+        (MYSQL, "mysql://u:hunter2%00@h", "NUL"),
         (POSTGRESQL, "mysql://u:hunter2@h", "does not start with postgresql://"),
         (MYSQL, "root:hunter2@h", "does not start with mysql://"),
         (MYSQL, "mysql://u:hunter2@", "names no host"),
