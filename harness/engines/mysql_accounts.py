@@ -34,6 +34,9 @@ _MAY_END_OTHERS = (
     " AND grantee = CONCAT('\\'', REPLACE(CURRENT_USER(), '@', '\\'@\\''), '\\'')"
 )
 
+_MAKE = "CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY %s DEFAULT ROLE %s@'%%' WITH MAX_USER_CONNECTIONS 1"
+_SET_RIGHT = "ALTER USER %s@'%%' IDENTIFIED BY %s WITH MAX_USER_CONNECTIONS 1"
+
 _NUMBERED = re.compile(rf"'({re.escape(Server.reader_user)})_\d+'")
 
 
@@ -117,12 +120,9 @@ class Accounts:
                     cursor.execute(_MAY_END_OTHERS)
                     if cursor.fetchone() == (0,):
                         return False
-                    values = [own.reader_user, own.reader_password, server.reader_user]
-                    for statement in (
-                        "CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY %s DEFAULT ROLE %s@'%%'",
-                        "ALTER USER %s@'%%' IDENTIFIED BY %s DEFAULT ROLE %s@'%%'",
-                    ):
-                        cursor.execute(f"{statement} WITH MAX_USER_CONNECTIONS 1", values)
+                    account = [own.reader_user, own.reader_password]
+                    cursor.execute(_MAKE, [*account, server.reader_user])
+                    cursor.execute(_SET_RIGHT, account)
             except pymysql.Error:
                 return False
         return True

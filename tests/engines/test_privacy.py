@@ -169,11 +169,25 @@ def test_an_administrator_who_may_not_end_others_statements_has_one_account_for_
         ask(mysql_server, None, "DROP USER bird_limited, bird_limited_reader")
 
 
-def test_a_password_that_has_changed_is_set_right(mysql_server: Server, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "before", ["DROP USER {}", "ALTER USER {} IDENTIFIED BY 'another one' WITH MAX_USER_CONNECTIONS 0"]
+)
+def test_an_account_that_is_not_there_or_has_another_password_is_put_right(
+    mysql_server: Server, tmp_path: Path, before: str
+) -> None:
     database = _loaded(mysql_server, tmp_path)
-    assert execute(on_server(mysql_server), database, "SELECT 1", LIMITS).rows == ((1,),)
-    ask(mysql_server, None, "ALTER USER bird_reader_1 IDENTIFIED BY 'another one'")
-    assert execute(on_server(mysql_server), database, "SELECT 1", LIMITS).rows == ((1,),)
+    who = "SELECT SUBSTRING_INDEX(USER(), '@', 1)"
+    with on_server(mysql_server).session(database, 5.0) as session:
+        [[(account,)]] = session.batches(who)
+    assert str(account).startswith("bird_reader_")
+    ask(mysql_server, None, before.format(account))
+    engine = on_server(mysql_server)
+    with engine.session(database, 5.0) as first, engine.session(database, 5.0) as second:
+        [[(one,)]] = first.batches(who)
+        [[(other,)]] = second.batches(who)
+    assert str(one).startswith("bird_reader_")
+    assert str(other).startswith("bird_reader_")
+    assert one != other
 
 
 def test_the_server_itself_may_still_say_what_runs_to_its_administrator(
