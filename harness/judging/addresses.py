@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -29,29 +29,70 @@ from harness.words import Dialect
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
 _ROOT = Path(__file__).parents[2]
 _ROOMS = ("harness", "dialects", "loaders")
-_SHOWS = Path("harness", "report")
 _DECIDE = (".py", ".sql", ".json", ".toml")
+DECIDE_NOTHING = frozenset({
+    "harness/__main__.py", "harness/cli", "harness/compare.py", "harness/coverage.py", "harness/drivers.py",
+    "harness/evaluation.py", "harness/evaluator.py", "harness/figures", "harness/matrix.py",
+    "harness/operands.py", "harness/plan.py", "harness/predictions.py", "harness/predictors",
+    "harness/provision", "harness/published.py", "harness/pytest_plugin", "harness/report",
+    "harness/reproduce.py", "harness/request.py", "harness/runs", "harness/statistics.py",
+    "harness/status.py", "harness/timing.py", "harness/versions.py",
+    "dialects/audit", "dialects/coverage", "dialects/expectations", "dialects/table.py",
+    "loaders/sample", "loaders/verify",
+})  # fmt: skip
+"""What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.
+
+All else counts, whatever is added. What a question set says is in an address itself.
+"""
+
+
+def sources() -> list[str]:
+    """The files that can decide an outcome, from the root of the project, in order."""
+    found: list[str] = []
+    for room in _ROOMS:
+        for folder, inner, names in os.walk(_ROOT / room):
+            place = Path(folder).relative_to(_ROOT).as_posix()
+            inner[:] = [name for name in inner if f"{place}/{name}" not in DECIDE_NOTHING]
+            paths = (f"{place}/{name}" for name in names if name.endswith(_DECIDE))
+            found += (path for path in paths if path not in DECIDE_NOTHING)
+    return sorted(found)
+
+
+def _looks() -> dict[str, tuple[int, int]]:
+    looks = {name: (_ROOT / name).stat() for name in sources()}
+    return {name: (look.st_mtime_ns, look.st_size) for name, look in looks.items()}
+
+
+def digest_of(contents: Iterable[tuple[str, bytes]]) -> str:
+    """One digest of files, by their names."""
+    digest = hashlib.sha256()
+    for name, content in contents:
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+# At the start, with the imports: what is on the disk later is not what judges.
+_AT_THE_START = _looks()
+_DIGEST = digest_of((name, (_ROOT / name).read_bytes()) for name in _AT_THE_START)
 
 
 @cache
 def code() -> str:
-    """Digest of this project's code, but for what shows outcomes, and of the versions that it runs on."""
-    digest = hashlib.sha256()
-    for name in sorted(_sources()):
-        digest.update(f"{name}\0".encode() + (_ROOT / name).read_bytes() + b"\0")
+    """Digest of this project's code that can decide an outcome, and the versions that it runs on."""
     versions = [platform.python_version(), *map(version, _PACKAGES)]
-    return f"{digest.hexdigest()} {' '.join(versions)}"
+    return f"{_DIGEST} {' '.join(versions)}"
 
 
-def _sources() -> Iterator[str]:
-    """The files, from the root of the project."""
-    for room in _ROOMS:
-        for folder, inner, names in os.walk(_ROOT / room):
-            place = Path(folder).relative_to(_ROOT)
-            if place == _SHOWS:
-                inner.clear()
-            else:
-                yield from (f"{place}/{name}" for name in names if name.endswith(_DECIDE))
+def is_as_at_the_start() -> bool:
+    """Whether the code on the disk is still that of `code`.
+
+    A worker that starts later imports what is there then: what it comes to is not to be kept under the
+    address of other code.
+    """
+    try:
+        return _looks() == _AT_THE_START
+    except OSError:
+        return False
 
 
 class Addresses:

@@ -6,6 +6,7 @@ engine that fails again and again is left alone, and what was asked of it is a h
 
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
@@ -15,7 +16,7 @@ from threading import Lock
 from dialects.volatility import is_volatile
 from harness.benchmark import Question
 from harness.engines.base import Engine
-from harness.judging.addresses import Addresses, today
+from harness.judging.addresses import Addresses, is_as_at_the_start, today
 from harness.judging.golds import Golds
 from harness.judging.sheets import Judged, Setup, Sheet, Workers, explain
 from harness.known.lasting import Lasting
@@ -100,6 +101,7 @@ class Judging:
         self._workers = start()
         self._running: dict[tuple[Dialect, str, str], Future[Judgement]] = {}
         self._sheets: dict[Future[Judged], Sheet] = {}
+        self._same_code, self._looked_at = True, 0.0
         self._failures: Counter[Dialect] = Counter()
         self.failed: dict[Dialect, str] = {}
         """Engines that were left alone, and why."""
@@ -203,7 +205,7 @@ class Judging:
         except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
             judged = self._broken(sheet, explain(error))
         self._count(sheet.dialect, judged)
-        kinds = _worth_keeping(places, sheet, judged)
+        kinds = _worth_keeping(places, sheet, judged) if self._is_same_code() else {}
         for values in kinds.values():
             self._recall.note(values)
         for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
@@ -211,6 +213,13 @@ class Judging:
         # Nobody has to wait for the disk.
         for kind, values in kinds.items():
             self._recall.store(values, kind)
+
+    def _is_same_code(self) -> bool:
+        """Whether what workers come to is that of the code that addresses know; looked at once a second."""
+        with self._lock:
+            if self._looked_at + 1 < time.monotonic():
+                self._same_code, self._looked_at = is_as_at_the_start(), time.monotonic()
+            return self._same_code
 
     def _broken(self, sheet: Sheet, why: str) -> Judged:
         judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(sheet.dialect), error=why)

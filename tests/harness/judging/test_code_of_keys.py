@@ -1,0 +1,117 @@
+"""Keys have the digest of the code that can change an outcome, and of no other."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from harness.judging.addresses import DECIDE_NOTHING, sources
+
+ROOT = Path(__file__).parents[3]
+ROOMS = ("harness", "dialects", "loaders")
+JUDGES = (
+    "harness.judging.dispatch",
+    "harness.judging.judge",
+    "harness.judging.process",
+    "harness.judging.workers",
+    "harness.judging.ray_workers",
+)
+LOADS = ("loaders.load", "loaders.dumps.load")
+
+
+def file_of(module: str) -> str | None:
+    place = module.replace(".", "/")
+    return next((path for path in (f"{place}/__init__.py", f"{place}.py") if (ROOT / path).is_file()), None)
+
+
+def imported(module: str) -> set[str]:
+    """What a module imports of the project, in its functions too."""
+    path = file_of(module)
+    # What the package offers to its users is imported when they ask for it.
+    if path is None or module == "harness":
+        return set()
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {name for name in found if name.split(".")[0] in ROOMS and file_of(name)}
+
+
+def closure(*modules: str) -> set[str]:
+    """The files of modules and of all that they import, directly or not."""
+    known: set[str] = set()
+    waiting = set(modules)
+    while waiting:
+        module = waiting.pop()
+        known.add(module)
+        waiting |= (imported(module) | {module.rpartition(".")[0]} - {""}) - known
+    return {path for path in map(file_of, known) if path}
+
+
+def test_all_that_judging_imports_is_in_the_key() -> None:
+    assert len(closure(*JUDGES)) > 100
+    assert closure(*JUDGES) <= set(sources())
+
+
+def test_in_the_harness_nothing_else_is() -> None:
+    of_the_harness = {path for path in sources() if path.startswith("harness/") and path.endswith(".py")}
+    # A reader of files decides what a question says, which is in the key itself; but it may be used by both.
+    others = {path for path in of_the_harness - closure(*JUDGES, *LOADS) if "/readers/" not in path}
+    assert others == set()
+
+
+def test_what_is_said_to_decide_nothing_is_there() -> None:
+    assert [name for name in DECIDE_NOTHING if not (ROOT / name).exists()] == []
+
+
+def test_help_predictors_and_reports_are_in_no_key() -> None:
+    rooms = ("harness/cli/", "harness/predictors/", "harness/report/", "harness/pytest_plugin/")
+    assert [path for path in sources() if path.startswith((*rooms, "harness/provision/"))] == []
+
+
+def test_data_that_translations_and_functions_are_made_of_are_in_the_key() -> None:
+    assert any(path.startswith("loaders/functions/") and path.endswith(".sql") for path in sources())
+
+
+SAY = """
+from harness.judging import addresses
+before = addresses.code()
+assert addresses.is_as_at_the_start()
+import sys
+from pathlib import Path
+changed = Path(addresses.__file__).parents[2] / sys.argv[1]
+changed.write_text(changed.read_text() + "# changed\\n")
+print(before)
+print(addresses.code() == before, addresses.is_as_at_the_start())
+"""
+
+
+def test_a_change_of_a_help_text_changes_no_key_and_one_of_a_metric_does(tmp_path: Path) -> None:
+    for room in ROOMS:
+        for path in (ROOT / room).rglob("*"):
+            if path.suffix in {".py", ".sql", ".json", ".toml"} and "node_modules" not in path.parts:
+                copy = tmp_path / path.relative_to(ROOT)
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(path.read_bytes())
+
+    def said(changed: str) -> tuple[str, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", SAY, changed],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        key, rest = done.stdout.strip().splitlines()
+        return key, rest
+
+    first, while_running = said("harness/cli/console.py")
+    assert while_running == "True True"
+    second, while_running = said("harness/metrics/ex.py")
+    assert (second, while_running) == (first, "True False")
+    third, _ = said("harness/cli/console.py")
+    assert third != second
