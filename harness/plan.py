@@ -242,10 +242,21 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         say(line)
     request = _with_profile(request, questions, servers, say)
     databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
-    done = {
-        dialect: [(server, loading.load(databases, server, progress=progress)) for server in some]
-        for dialect, some in servers.items()
-    }
+    unloaded: dict[tuple[Dialect, str], str] = {}
+
+    def bring(server: Server) -> Sequence[loading.Loaded]:
+        done, left = loading.load_each(databases, server, progress=progress)
+        if left and not done:
+            raise BadInput(left[0].reason)
+        unloaded.update({(server.dialect, one.database.db_id): one.reason for one in left})
+        for one in left:
+            say(
+                f"{server.dialect}, {one.database.db_id}: not loaded, so answers to its questions are"
+                f" gold_error there and count against nobody: {one.reason}"
+            )
+        return done
+
+    done = {dialect: [(server, bring(server)) for server in some] for dialect, some in servers.items()}
     notes = {server.dialect: _noted(server, some, say) for server, some in chain.from_iterable(done.values())}
     standing = {dialect: standing_on([each for _, each in some]) for dialect, some in done.items()}
     usable = [dialect for dialect in dialects if dialect in servers or dialect is Dialect.SQLITE]
@@ -257,6 +268,7 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         tuple(request.metrics),
         variants,
         standing=standing,
+        unloaded=unloaded,
     )
     return Equipped(request, setup, left_out, notes)
 

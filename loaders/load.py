@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict, Unpack
 
 from harness.engines.namespace import Database
 from harness.engines.server import Server
+from harness.errors import BadInput
 from harness.known.digests import digests
 from harness.words import Dialect, Profile
 from loaders.bookkeeping import Key, Marker, key
@@ -57,6 +58,16 @@ class Loaded:
     """What could not be taken over as declared, one sentence each."""
     content: str
     """A digest of what stands there now: see `Marker.content`."""
+
+
+class Options(TypedDict, total=False):
+    """The options of `load`."""
+
+    force: bool
+    indexes: bool | None
+    escape: bool | None
+    jobs: int | None
+    progress: Progress | None
 
 
 def load(  # noqa: PLR0913 - what a load can be told
@@ -123,6 +134,45 @@ def load(  # noqa: PLR0913 - what a load can be told
             with _prepared(engine, server, plans, hands):
                 done |= _replaced(engine, server, plans, hands, progress)
     return [done[database] for database in databases]
+
+
+@dataclass(frozen=True)
+class Unloaded:
+    """One database that is not on the server as its file is, and why."""
+
+    database: Database
+    reason: str
+
+
+def load_each(
+    databases: Sequence[Database], server: Server, **options: Unpack[Options]
+) -> tuple[list[Loaded], list[Unloaded]]:
+    """Load as `load` does, but let what stops one database stop no other.
+
+    Args:
+        databases: in any profiles and collections.
+        server: MySQL or PostgreSQL.
+        options: those of `load`.
+
+    Returns:
+        What stands on the server, and what does not; both in the order given.
+
+    Raises:
+        EngineUnavailable: the server cannot be reached or broke.
+    """
+    try:
+        return load(databases, server, **options), []
+    except BadInput as error:
+        if len(databases) == 1:
+            return [], [Unloaded(databases[0], str(error))]
+    done, left = [], []
+    # One at a time: what is to blame is then known, and what was in place before is not loaded again.
+    for database in databases:
+        try:
+            done += load([database], server, **options)
+        except BadInput as error:
+            left.append(Unloaded(database, str(error)))
+    return done, left
 
 
 def loaded(databases: Sequence[Database], server: Server) -> dict[Database, Marker]:

@@ -110,12 +110,12 @@ def load(  # noqa: PLR0913 - one parameter an option
         _load_dump(questions, dump, dialect, profile)
         return
     servers = servers_up(dialect)
-    differs = False
+    differs, missing, count = False, [], 0
     for server in chain.from_iterable(servers.values()):
         profiles = [profile] if profile else list(Profile)
         databases = [questions.database(db_id, each) for each in profiles for db_id in questions.db_ids]
         with loading_bar(messages) as progress:
-            done = loading.load(
+            done, left = loading.load_each(
                 databases,
                 server,
                 force=force,
@@ -124,13 +124,19 @@ def load(  # noqa: PLR0913 - one parameter an option
                 jobs=jobs,
                 progress=progress,
             )
+        count += len(done)
+        missing += [f"{server.dialect}, {one.database.profile}: {one.reason}" for one in left]
         for each in profiles:
             of_profile = [one for one in done if one.database.profile is each]
             for line in loading_lines(server, each, of_profile):
                 say(line)
             if verify:
                 differs |= _verify([one.database for one in of_profile], server)
-    if differs:
+    if missing and not count:
+        raise BadInput("; ".join(dict.fromkeys(missing)))
+    for line in missing:
+        say(f"not loaded: {line}")
+    if missing or differs:
         raise typer.Exit(1)
 
 

@@ -98,7 +98,8 @@ def is_as_at_the_start() -> bool:
 class Addresses:
     """The addresses of one run; thread-safe.
 
-    None is the address of what happens in a database whose file cannot be read, and of what is decided by a
+    None is the address of what happens in a database whose file cannot be read, on a server that lacks a
+    database of the set, and of what is decided by a
     gold that asks the clock or chance. What is the same all day has the day in its address, where the
     engine's days are those of UTC. A prediction that asks the clock or chance has an address for what it
     comes to at any time, which is an error on reading it.
@@ -128,6 +129,8 @@ class Addresses:
 
     def _begin(self, dialect: Dialect, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
         setup = self._setup
+        if any(of is dialect for of, _ in setup.unloaded):
+            return None
         # On a server a text can name the tables of the other databases, too.
         within = [db_id] if dialect is Dialect.SQLITE else setup.questions.db_ids
         try:

@@ -94,7 +94,7 @@ class Judging:
     ) -> None:
         self._setup = setup
         self.engines = engines or {dialect: setup.engine(dialect) for dialect in setup.servers}
-        self.golds = Golds(setup.questions, tuple(setup.servers), setup.limits)
+        self.golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
         self._addresses = Addresses(setup, self.golds, self.engines)
         self._recall = Recall(store)
         self._lock = Lock()

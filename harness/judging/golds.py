@@ -41,10 +41,18 @@ class Golds:
         questions: the question set.
         dialects: the dialects of the engines.
         limits: what one SQL text may use.
+        unloaded: the databases that a dialect's servers do not have, and why.
     """
 
-    def __init__(self, questions: QuestionSet, dialects: Collection[Dialect], limits: Limits) -> None:
+    def __init__(
+        self,
+        questions: QuestionSet,
+        dialects: Collection[Dialect],
+        limits: Limits,
+        unloaded: Mapping[tuple[Dialect, str], str] | None = None,
+    ) -> None:
         self._questions = questions
+        self._unloaded = unloaded or {}
         self._limits = limits
         self._overrides: dict[Dialect, Mapping[str, Override]] = {
             dialect: overrides(questions.name, dialect)
@@ -91,6 +99,11 @@ class Golds:
         Raises:
             EngineLost: `run` raised it.
         """
+        reason = self._unloaded.get((dialect, question.db_id))
+        if reason is not None:
+            # What may stand there from an earlier load is not what is asked about.
+            failed = Execution(Ending.ERROR, error=f"the database {question.db_id} is not loaded: {reason}")
+            return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
         try:
             sql = self.text(question, dialect)
         except NoGold as error:

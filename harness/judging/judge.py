@@ -61,7 +61,7 @@ class Judge:
         self._engines = engines
         self._sqlite = self._engines.get(Dialect.SQLITE) or SQLiteEngine(pooled=True)
         self._questions = {question.key: question for question in setup.questions.questions}
-        self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits)
+        self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
         self._scoring = Scoring(setup, self._enter)
 
     def judge(self, sheet: Sheet, tell: Callable[[Progress], None] = lambda _progress: None) -> Judged:

@@ -43,6 +43,8 @@ class Setup:
     variants: Variants | None = None
     diagnoses: bool = True
     """Whether it is found out what is wrong with a prediction: `Judgement.error_class`."""
+    unloaded: Mapping[tuple[Dialect, str], str] = field(default_factory=dict)
+    """The databases that a dialect's servers do not have, and why: their golds fail."""
     previews: bool = True
     """Whether some of the rows are kept for readers: `Judgement.preview`."""
     standing: Mapping[Dialect, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)

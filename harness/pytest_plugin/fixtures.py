@@ -61,7 +61,7 @@ class Bench:
     @cached_property
     def golds(self) -> Golds:
         """The reference of every question on every engine."""
-        return Golds(self.questions, tuple(self.setup.servers), self.setup.limits)
+        return Golds(self.questions, tuple(self.setup.servers), self.setup.limits, self.setup.unloaded)
 
     def question(self, key: str) -> Question:
         """A question by its key.

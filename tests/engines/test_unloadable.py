@@ -1,0 +1,97 @@
+"""A set with a database that no server can hold: the others are loaded, and nobody is blamed for it."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from harness.cli import app
+from harness.engines.server import Server
+from harness.evaluator import Answer, Evaluator
+from harness.outcomes import Outcome
+from harness.provision import dsn
+from harness.readers.question_sets import load_set
+from harness.words import Dialect
+from loaders.load import load_each
+from tests.harness import small_sets as small
+from tests.loaders.servers import drop
+
+SPOILT = {
+    "nameless": 'CREATE TABLE t ("" TEXT)',
+    "blob": "CREATE TABLE t (a); INSERT INTO t VALUES ('text'), (x'00ff')",
+    "long": f"CREATE TABLE {'t' * 70} (a INTEGER)",
+    "bytes": "CREATE TABLE t (a TEXT); INSERT INTO t VALUES (CAST(x'ff' AS TEXT))",
+}
+
+
+@pytest.fixture
+def home(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A set of two good databases and those that are spoilt, and the one server that is there."""
+    contents = {"bank": "CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x')", **SPOILT}
+    contents["zoo"] = contents["bank"]
+    for name, script in contents.items():
+        path = tmp_path / "dev_databases" / name / f"{name}.sqlite"
+        path.parent.mkdir(parents=True)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.executescript(script)
+    asked = [
+        small.question(place, name, Dialect.SQLITE, 0) | {"SQL": "SELECT 'x'"}
+        for place, name in enumerate(contents)
+    ]
+    small.write_lines(tmp_path / "dev.json", asked)
+    monkeypatch.setenv("BIRD_HOME", str(tmp_path))
+    address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
+    monkeypatch.setenv(dsn.variable(server.dialect), address)
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    yield tmp_path
+    drop(server, load_set("dev", tmp_path).collection)
+
+
+@pytest.mark.engine
+def test_the_load_of_the_others_goes_on_and_says_what_is_missing(server: Server, home: Path) -> None:
+    command = ["load", "--set", "dev", "--dialect", server.dialect, "--profile", "faithful"]
+    for _ in range(2):
+        done = CliRunner().invoke(app, command)
+        assert done.exit_code == 1, done.output
+        missing = [line for line in done.output.splitlines() if line.startswith("not loaded: ")]
+        assert sorted(map(_of, missing)) == sorted(SPOILT)
+    questions = load_set("dev", home)
+    kept, left = load_each([questions.database("zoo"), questions.database("blob")], server)
+    assert [one.database.db_id for one in kept] == ["zoo"]
+    assert [one.database.db_id for one in left] == ["blob"]
+    assert "a blob in a column that holds other values, too" in left[0].reason
+
+
+def _of(line: str) -> str:
+    return next(name for name in SPOILT if f"{name}.sqlite" in line)
+
+
+@pytest.mark.engine
+def test_answers_about_what_is_not_loaded_count_against_nobody(server: Server, home: Path) -> None:
+    said: list[str] = []
+    questions = load_set("dev", home)
+    with Evaluator("dev", dialects=[server.dialect], workers=1, say=said.append) as evaluator:
+        asked = [Answer(each.key, "SELECT 'x'", server.dialect) for each in questions.questions]
+        judged = evaluator.score(asked)
+    for question, found in zip(questions.questions, judged, strict=True):
+        if question.db_id in SPOILT:
+            assert found.outcome is Outcome.GOLD_ERROR
+            assert found.error is not None
+            assert f"the database {question.db_id} is not loaded: " in found.error
+            assert any(f"{server.dialect}, {question.db_id}: not loaded" in line for line in said)
+        else:
+            assert found.outcome is Outcome.MATCH
+
+
+@pytest.mark.engine
+def test_what_an_earlier_load_left_is_not_asked_instead(server: Server, home: Path) -> None:
+    with Evaluator("dev", dialects=[server.dialect], workers=1) as evaluator:
+        assert evaluator.score([Answer("0", "SELECT 'x'", server.dialect)])[0].outcome is Outcome.MATCH
+    path = home / "dev_databases" / "bank" / "bank.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript("CREATE TABLE worse (a); INSERT INTO worse VALUES (x'00'), ('text')")
+    with Evaluator("dev", dialects=[server.dialect], workers=1) as evaluator:
+        assert evaluator.score([Answer("0", "SELECT 'x'", server.dialect)])[0].outcome is Outcome.GOLD_ERROR
