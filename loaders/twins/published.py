@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import BadInput
+from harness.readers.textfiles import read_text
 from loaders.twins.shape import Column, Reference, Shape, Table, TableName, folded
 from loaders.twins.targets import with_targets
 
@@ -34,7 +35,7 @@ def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shap
         BadInput: it is not such a file.
     """
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(read_text(path).text)
         databases = {
             str(db_id): with_targets(
                 tuple(
@@ -45,10 +46,6 @@ def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shap
             )
             for db_id, database in content.items()
         }
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(
-            f"{path}: cannot be read ({error}); name a published schema or a SQLite file"
-        ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(
             f"{path}: is no published schema ({type(error).__name__}: {error}); "
@@ -151,12 +148,10 @@ def read_golds(path: Path) -> dict[str, list[str]]:
         BadInput: it is not such a file.
     """
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(read_text(path).text)
         found: dict[str, list[str]] = {}
         for each in content:
             found.setdefault(str(each["db_id"]), []).append(str(each["SQL"]))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path}: cannot be read ({error}); name a question file") from error
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(
             f"{path}: is no question file ({type(error).__name__}: {error}); "

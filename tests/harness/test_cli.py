@@ -149,6 +149,29 @@ def test_bad_usage_exits_with_2_and_says_what_is_wrong(call: Call, args: list[st
     assert errors.removesuffix("\n").isprintable()
 
 
+@pytest.mark.parametrize("option", ["--questions", "--schema"])
+def test_twins_never_wait_for_a_pipe(call: Call, tmp_path: Path, option: str) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "other.json").write_text("[]", encoding="utf-8")
+    files = {"--questions": "other.json", "--schema": "other.json", option: "pipe.json"}
+    code, _, errors = call("twins", "--to", "twins", *(part for pair in files.items() for part in pair))
+    assert code == 2
+    assert "pipe.json: is a pipe, not a file" in errors
+    assert len(errors.splitlines()) == 1
+
+
+def test_what_predict_writes_can_be_given_to_eval(call: Call) -> None:
+    asked = ["--dialect", "sqlite", "--no-cache"]
+    code, _, errors = call("predict", "offline", "--limit", "66", "--out", "asked", *asked)
+    assert code == 0, errors
+    assert {"answers.jsonl", "journal.jsonl", "manifest.json"} < {
+        path.name for path in Path("asked").iterdir()
+    }
+    code, output, errors = call("eval", "--predictions", "asked", "--no-report", *asked, "--driver", "direct")
+    assert code == 0, errors
+    assert "offline" in output
+
+
 def test_an_engine_that_is_asked_for_and_not_up_exits_with_3(run: Run) -> None:
     done = run("eval", "--dialect", "mysql", BIRD_MYSQL_DSN="mysql://nobody:nothing@127.0.0.1:1")
     assert done.returncode == 3
