@@ -197,6 +197,15 @@ def crowded(server: Server, animals: Database) -> Iterator[tuple[Server, Callabl
     }[server.dialect]
     with closing(administrating(server)) as administrator, administrator.cursor() as cursor:
         cursor.execute(limit)
+        if server.dialect is Dialect.MYSQL:
+            # What other tests have left waiting counts, too.
+            cursor.execute(
+                "SELECT CONCAT('KILL ', id) FROM information_schema.processlist"
+                " WHERE id <> CONNECTION_ID() AND user NOT IN ('event_scheduler', 'system user')"
+            )
+            for (kill,) in cursor.fetchall():
+                with suppress(pymysql.Error):
+                    cursor.execute(kill)
 
         def let_go(after: float = 0.0) -> None:
             time.sleep(after)
