@@ -56,7 +56,7 @@ def _print(grids: Sequence[Grid], console: Console) -> None:
         for part in _parts(grid, console):
             print_table(console, _table(part))
         for note in grid.notes:
-            console.print(plain(note))
+            print_table(console, plain(note))
 
 
 def _parts(grid: Grid, console: Console) -> Iterator[Grid]:

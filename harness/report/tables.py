@@ -34,8 +34,8 @@ def new_table(title: str) -> Table:
     return Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
 
 
-def print_table(console: Console, table: Table) -> None:
-    """Print a table whose lines end with what stands in them."""
+def print_table(console: Console, table: Table | Text) -> None:
+    """Print a table, or a note below it, in lines that end with what stands in them."""
     console.print(_Trimmed(table))
 
 
@@ -50,9 +50,9 @@ def plain(text: str) -> Text:
 
 
 class _Trimmed:
-    """A table without the blanks that fill its last column."""
+    """What is printed without blanks at the ends of its lines."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table | Text) -> None:
         self._table = table
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:

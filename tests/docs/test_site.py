@@ -1,5 +1,6 @@
 """The built site: complete, whole, and by itself."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,8 +13,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 import yaml
+from playwright.sync_api import expect, sync_playwright
 
 from tests.docs.blocks import ROOT
+from tests.reasons import Reason, skip
 
 DOCS = ROOT / "docs"
 CONFIGURATION = ROOT / "mkdocs.yml"
@@ -147,3 +150,25 @@ def test_a_broken_link_fails_the_build(added: str, says: str, tmp_path: Path) ->
     )
     assert done.returncode != 0
     assert says in done.stdout + done.stderr
+
+
+def test_search_works_where_pages_are_opened_as_files_without_a_network(built: Path) -> None:
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if chromium is None:
+        skip(Reason.NO_CHROMIUM, "apt-get install chromium, or name one with CHROMIUM")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        context = browser.new_context(offline=True)
+        asked: list[str] = []
+        context.on("request", lambda request: asked.append(request.url))
+        for name in ("index.html", "how-to/offline.html"):
+            page = context.new_page()
+            page.goto((built / name).as_uri())
+            page.keyboard.press("/")
+            page.keyboard.type("bootstrap", delay=50)
+            found = page.get_by_role("link", name=re.compile("Intervals", re.IGNORECASE)).and_(
+                page.locator("[href*='statistics.html']")
+            )
+            expect(found.first).to_be_visible(timeout=20_000)
+        assert [url for url in asked if not url.startswith(("file:", "blob:", "data:", "about:"))] == []
+        browser.close()

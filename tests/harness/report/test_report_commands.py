@@ -225,3 +225,24 @@ def test_a_damaged_results_file_is_one_clear_error(run: Path, call: Call) -> Non
     (run / RESULTS).write_text("{}\n")
     code, _, errors = call("report", str(run))
     assert (code, len(errors.strip().splitlines())) == (2, 1)
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100, 150])
+def test_columns_are_obeyed_in_a_pipe_and_no_line_ends_with_a_blank(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    run = write_run(
+        tmp_path / "runs", results(["a-model-with-a-long-name", "b"]), left_out=["x: " + "long words " * 30]
+    )
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for command in (("report", str(run)), ("report", str(run), "--by", "outcome"), ("runs", "--out", "runs")):
+        code, output, _ = call(*command)
+        assert code == 0
+        lines = output.splitlines()
+        assert [line for line in lines if line != line.rstrip()] == []
+        assert max(map(len, lines)) <= columns
+    code, output, _ = call("report", str(run), "--format", "console", "--to", "tables.txt")
+    narrow = (tmp_path / "tables.txt").read_text(encoding="utf-8")
+    monkeypatch.delenv("COLUMNS")
+    call("report", str(run), "--format", "console", "--to", "tables.txt")
+    assert (tmp_path / "tables.txt").read_text(encoding="utf-8") == narrow, "files are no terminals"
