@@ -15,6 +15,10 @@ from benchmarks.contestants import Contest, Contestant, Measured
 from benchmarks.contestants import run as measure
 from benchmarks.memory import below, peak
 from benchmarks.options import contest
+from benchmarks.soak import MARGINS, Asked, Changes, grown
+from harness import Answer
+from harness.outcomes import Judgement, Outcome
+from harness.words import Dialect
 from loaders.sample import PREDICTIONS
 
 ROOT = Path(__file__).parents[2]
@@ -184,3 +188,49 @@ def test_the_peak_memory_of_a_process_below_this_one_is_seen() -> None:
             assert peak(process.pid) > 100
         process.communicate("\n")
     assert peak(process.pid) == 0.0
+
+
+def held(**changed: float) -> dict[str, float]:
+    return {
+        **dict.fromkeys(MARGINS, 10.0),
+        **{name.replace("_", " "): value for name, value in changed.items()},
+    }
+
+
+def test_a_soak_tells_what_grows_from_what_varies() -> None:
+    assert grown([held(), held(), held(), held()]) == []
+    assert grown([held(connections=100), held(), held(), held()]) == [], "the first round is left out"
+    rising = [held(connections=10 * number) for number in range(7)]
+    assert grown(rising) == ["connections"]
+    varying = [held(connections=value) for value in (10, 90, 10, 90, 10, 90, 10)]
+    assert grown(varying) == []
+
+
+def test_a_soak_counts_what_is_held_and_names_a_dialect_that_is_none() -> None:
+    done = run("benchmarks.soak", "--minutes", "0", "--dialect", "sqlite", "--hostile", "2")
+    grew = {row["grew"] for row in rows(done.stdout)}
+    assert done.returncode == ("yes" in grew), done.stdout + done.stderr
+    assert grew <= {"yes", "no"}
+    assert [row["held while idle"] for row in rows(done.stdout)] == list(MARGINS)
+    assert all(is_a_figure(row["most"]) for row in rows(done.stdout))
+    assert "4 rounds, 0 outcomes changed" in done.stdout
+    done = run("benchmarks.soak", "--minutes", "0", "--dialect", "oracle")
+    assert (done.returncode, done.stderr.strip()) == (
+        1,
+        "--dialect oracle: choose from sqlite, mysql, postgresql",
+    )
+
+
+def test_an_outcome_that_changes_or_is_not_the_texts_own_is_found_by_a_soak() -> None:
+    changes = Changes()
+    answer = Answer("1", "SELECT 1", "sqlite")
+    honest, hostile = (
+        Asked("p", answer, Dialect.SQLITE, may) for may in (None, frozenset({Outcome.MISMATCH}))
+    )
+    for outcome in (Outcome.MATCH, Outcome.MATCH):
+        changes.note(honest, Judgement(outcome, {"ex": 1.0}))
+    changes.note(hostile, Judgement(Outcome.MISMATCH, {"ex": 0.0}))
+    assert changes.found == []
+    changes.note(honest, Judgement(Outcome.MATCH, {"ex": 0.5}))
+    changes.note(hostile, Judgement(Outcome.HARNESS_ERROR, {"ex": 0.0}))
+    assert len(changes.found) == 2

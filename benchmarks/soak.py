@@ -1,0 +1,321 @@
+"""Hostile and honest predictions for minutes on end: what grows, what stays behind, what changes?
+
+Each round scores the sample's own predictions, shuffled among hostile ones of the corpus in
+`tests/engines/hostile`, by one `Evaluator` that lives as long as the soak, and by a `bird-harness eval` of
+its own, on one engine after the other. Then, while nothing is done, it is counted what processes hold,
+which connections are open on the servers and what lies on the disk. Servers that are up are used; the
+others are started for the time of the soak.
+
+It ends with 1 if something grew, an honest outcome changed, or a hostile one is not the text's own fault.
+
+    python -m benchmarks.soak --minutes 30
+"""
+
+import ctypes
+import gc
+import json
+import os
+import random
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchmarks import options
+from benchmarks.memory import below
+from harness import Answer, Evaluator, provision
+from harness.engines.sentinel import administrating
+from harness.engines.server import Server
+from harness.errors import BadInput, HarnessError
+from harness.outcomes import Judgement, Outcome
+from harness.predictions import read_predictions
+from harness.provision import dsn
+from harness.readers.question_sets import load_set
+from harness.runs.reading import LATEST, read_results
+from harness.words import Dialect
+from loaders.sample import PREDICTIONS
+from tests.engines.hostile import mysql_cases, postgresql_cases, sqlite_cases
+from tests.engines.hostile.cases import HARMLESS, Hostile
+from tests.engines.hostile.runs.families import FAMILIES
+from tests.engines.hostile.runs.running import Place, allowed
+
+QUESTIONS = 24
+ROUNDS = 4
+"""So many at least: a third of them is compared with another third."""
+
+_OWN_ERRORS = {
+    Dialect.SQLITE: (*sqlite_cases.CASES, *sqlite_cases.UNSTOPPABLE),
+    Dialect.MYSQL: mysql_cases.CASES,
+    Dialect.POSTGRESQL: postgresql_cases.CASES,
+}
+_CONNECTIONS = {
+    Dialect.MYSQL: "SELECT COUNT(*) FROM information_schema.processlist WHERE user <> 'event_scheduler'",
+    Dialect.POSTGRESQL: "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'",
+}
+
+MARGINS: Mapping[str, float] = {
+    "parent, MB": 32,
+    "workers, MB": 96,
+    "descriptors of the parent": 4,
+    "descriptors of the workers": 8,
+    "threads of the parent": 2,
+    "connections": 4,
+    "temporary files, MB": 8,
+    "command, peak MB": 64,
+}
+"""What is counted, and by how much it may differ without having grown."""
+
+
+def grown(samples: Sequence[Mapping[str, float]]) -> list[str]:
+    """What has grown: its least value in the last third is above the most of the first by more than a margin.
+
+    The first round is left out: by then not everything has been used once.
+    """
+    steady = samples[1:]
+    part = max(len(steady) // 3, 1)
+    return [
+        name
+        for name, margin in MARGINS.items()
+        if min(each[name] for each in steady[-part:]) - max(each[name] for each in steady[:part]) > margin
+    ]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An answer, the predictor who gives it, and the outcomes that it may have; None: as the first time."""
+
+    predictor: str
+    answer: Answer
+    dialect: Dialect
+    allowed: frozenset[Outcome] | None = None
+
+
+def honest(dialects: Sequence[Dialect]) -> list[Asked]:
+    """The sample's own predictions."""
+    questions = load_set("sample").limit(QUESTIONS)
+    files = read_predictions([PREDICTIONS], load_set("sample"), dialects=dialects)
+    return [
+        Asked(file.predictor, Answer(question.key, sql, file.dialect), file.dialect)
+        for file in files
+        for question in questions.questions
+        if (sql := file.predictions.get(question.key)) is not None
+    ]
+
+
+def hostile(dialect: Dialect, count: int, dice: random.Random) -> list[Asked]:
+    """Hostile texts, all of them on a few questions."""
+    questions = load_set("sample").limit(QUESTIONS).questions
+    of_families = [(case, allowed(case)) for cases in FAMILIES.values() for case in cases[dialect]]
+    # These were written for another database: there they are errors, or do what they do.
+    others = [(Hostile(case.name, case.sql, HARMLESS), None) for case in _OWN_ERRORS[dialect]]
+    chosen = dice.sample(of_families, count // 2) + dice.sample(others, count - count // 2)
+    keys = [question.key for question in dice.sample(questions, 3)]
+    golds = {question.key: question.gold[dialect] for question in questions}
+    return [
+        Asked(
+            f"hostile-{number}",
+            Answer(key, case.sql.replace("{gold}", golds[key]), dialect),
+            dialect,
+            may or allowed(case),
+        )
+        for number, (case, may) in enumerate(chosen)
+        for key in [dice.choice(keys)]
+    ]
+
+
+class Changes:
+    """What honest answers came to first, and which came to something else since; the same of hostile ones."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str, str], tuple[object, ...]] = {}
+        self.found: list[str] = []
+
+    def note(self, asked: Asked, judgement: Judgement) -> None:
+        """Hold an outcome against what it may be."""
+        seen = (judgement.outcome, dict(judgement.scores), judgement.error)
+        if asked.allowed is None:
+            key = (asked.dialect, asked.predictor, str(asked.answer.question))
+            if self._first.setdefault(key, seen) != seen:
+                self.found.append(f"{' '.join(key)}: {self._first[key]}, now {seen}")
+        elif judgement.outcome not in asked.allowed:
+            self.found.append(
+                f"{asked.dialect} {asked.answer.question}: {asked.answer.sql[:100]!r}: {judgement.outcome}: "
+                f"{(judgement.error or '')[:200]}"
+            )
+
+
+def command(
+    place: Place, dialect: Dialect, asked: Sequence[Asked], seconds: float, changes: Changes
+) -> float:
+    """Score the same by the command line; the peak memory of the process that asks, in MB."""
+    lines = [each for each in asked if each.dialect is dialect and _is_writable(each.answer.sql)]
+    with (place.folder / "answers.jsonl").open("w", encoding="utf-8") as file:
+        for each in lines:
+            record = {
+                "question_id": each.answer.question,
+                "sql": each.answer.sql,
+                "predictor": each.predictor,
+            }
+            file.write(json.dumps({**record, "dialect": dialect}) + "\n")
+    done = place.harness(
+        "eval", "--predictions=answers.jsonl", f"--dialect={dialect}", f"--limit={QUESTIONS}",
+        "--allow-missing", f"--timeout={seconds}", "--workers=2", "--out=results", "--no-cache",
+    )  # fmt: skip
+    if done.code != 0 or done.left:
+        changes.found.append(
+            f"bird-harness eval: exit code {done.code}, left {done.left}: {done.said[-500:]}"
+        )
+        return done.megabytes
+    by_place = {(each.predictor, str(each.answer.question)): each for each in lines}
+    for result in read_results(place.folder / "results" / LATEST):
+        if found := by_place.get((result.predictor, result.question)):
+            changes.note(found, Judgement(result.outcome, result.scores, result.error))
+    return done.megabytes
+
+
+def _is_writable(sql: str) -> bool:
+    """Whether a prediction file may hold it: no half of a character, and not blank."""
+    try:
+        sql.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def sample(servers: Sequence[Server], folder: Path) -> dict[str, float]:
+    """What is held while nothing is done."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # what is free, but not given back, is no leak
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    own, workers = os.getpid(), below(os.getpid())
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {
+        "parent, MB": _resident(own),
+        "workers, MB": sum(map(_resident, workers)),
+        "descriptors of the parent": _entries(own, "fd"),
+        "descriptors of the workers": sum(_entries(worker, "fd") for worker in workers),
+        "threads of the parent": _entries(own, "task"),
+        "connections": sum(map(_connections, servers)),
+        "temporary files, MB": sum(path.stat().st_size for path in files) / 1e6,
+    }
+
+
+def _resident(process: int) -> float:
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, IndexError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _entries(process: int, folder: str) -> int:
+    try:
+        return len(list(Path(f"/proc/{process}/{folder}").iterdir()))
+    except OSError:
+        return 0
+
+
+def _connections(server: Server) -> int:
+    connection = administrating(server)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(_CONNECTIONS[server.dialect])
+            return int(cursor.fetchone()[0])
+    finally:
+        connection.close()
+
+
+def _server(dialect: Dialect, stack: ExitStack) -> Server:
+    """One that is up, or one for the time of the soak; named for whatever looks for it."""
+    server = provision.find(dialect) or stack.enter_context(provision.throwaway(dialect))
+    os.environ[dsn.variable(dialect)] = (
+        f"{dialect}://{server.user}:{server.password}@{server.host}:{server.port}"
+    )
+    return server
+
+
+def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
+    minutes: Annotated[float, typer.Option(help="How long.", min=0.0)] = 30.0,
+    dialect: Annotated[str, typer.Option(help="Engines, separated by commas.")] = ",".join(Dialect),
+    hostile_texts: Annotated[int, typer.Option("--hostile", help="For each engine and round.", min=2)] = 12,
+    workers: options.Workers = 2,
+    timeout: Annotated[float, typer.Option(help="Seconds for a prediction and its gold.")] = 2.0,
+    seed: Annotated[int, typer.Option(help="Which hostile texts, in which order.")] = 0,
+) -> None:
+    """Print a line for each round, and a table of what was held first, last and at most."""
+    unknown = [name for name in dialect.split(",") if name not in list(Dialect)]
+    if unknown:
+        raise BadInput(f"--dialect {unknown[0]}: choose from {', '.join(Dialect)}")
+    dialects = [Dialect(name) for name in dialect.split(",")]
+    dice, changes, samples = random.Random(seed), Changes(), list[dict[str, float]]()  # noqa: S311 - no secret
+    until = time.monotonic() + 60 * minutes
+    with ExitStack() as stack:
+        temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bird-soak-")))
+        place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bird-soak-")))
+        servers = [_server(each, stack) for each in dialects if each in provision.SERVED]
+        stack.enter_context(_temporary_files_in(temporary))
+        evaluator = stack.enter_context(
+            Evaluator(dialects=dialects, workers=workers, seconds=timeout, cache=False, diagnose=True)
+        )
+        known = honest(dialects)
+        while time.monotonic() < until or len(samples) < ROUNDS:
+            asked = known + [each for one in dialects for each in hostile(one, hostile_texts, dice)]
+            if not samples:
+                asked = list(known)  # what they come to alone
+            dice.shuffle(asked)
+            judgements = evaluator.score([each.answer for each in asked])
+            for each, judgement in zip(asked, judgements, strict=True):
+                changes.note(each, judgement)
+            engine = dialects[len(samples) % len(dialects)]
+            peak = command(Place(place, servers), engine, asked, timeout, changes)
+            samples.append({**sample(servers, temporary), "command, peak MB": peak})
+            _describe(samples, len(asked), len(changes.found))
+    _conclude(samples, changes.found)
+
+
+class _temporary_files_in:  # noqa: N801 - a context
+    """Whatever this process and those below it write for a moment goes into one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._before = os.environ.get("TMPDIR")
+
+    def __enter__(self) -> None:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(self._folder)
+
+    def __exit__(self, *_: object) -> None:
+        tempfile.tempdir = None
+        os.environ.pop("TMPDIR")
+        if self._before is not None:
+            os.environ["TMPDIR"] = self._before
+
+
+def _describe(samples: Sequence[Mapping[str, float]], answers: int, changed: int) -> None:
+    held = ", ".join(f"{name} {value:.0f}" for name, value in samples[-1].items())
+    print(f"round {len(samples)}: {answers} answers twice; {held}; changed {changed}", flush=True)
+
+
+def _conclude(samples: Sequence[Mapping[str, float]], changed: Sequence[str]) -> None:
+    too_much = grown(samples)
+    print("| held while idle | second round | last | most | grew |\n|---|---|---|---|---|")
+    for name in MARGINS:
+        values = [each[name] for each in samples]
+        grew = "yes" if name in too_much else "no"
+        print(f"| {name} | {values[1]:.0f} | {values[-1]:.0f} | {max(values):.0f} | {grew} |")
+    print(f"{len(samples)} rounds, {len(changed)} outcomes changed or without a reason of their own")
+    for line in changed[:20]:
+        print(f"  {line}")
+    if too_much or changed:
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    try:
+        typer.run(main)
+    except HarnessError as error:
+        raise SystemExit(str(error)) from error

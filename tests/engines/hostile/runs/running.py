@@ -1,0 +1,156 @@
+"""Whole runs of `bird-harness` and of pytest, watched from outside: what they say, hold and leave behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.memory import below, peak
+from harness.engines.server import Server
+from harness.execution import Ending
+from harness.outcomes import Outcome
+from harness.provision import dsn
+from harness.words import Dialect
+from tests.engines.hostile.cases import Hostile
+
+SECONDS = 2
+"""What a prediction and its gold may take."""
+
+PATIENCE = 240
+"""Seconds after which a run hangs."""
+
+OUTCOMES: Mapping[Ending, frozenset[Outcome]] = {
+    Ending.ROWS: frozenset({Outcome.MATCH, Outcome.MISMATCH}),
+    Ending.ERROR: frozenset({Outcome.PREDICTION_ERROR}),
+    Ending.TIMEOUT: frozenset({Outcome.PREDICTION_TIMEOUT}),
+    Ending.TOO_LARGE: frozenset({Outcome.PREDICTION_TOO_LARGE}),
+}
+
+
+def allowed(case: Hostile) -> frozenset[Outcome]:
+    """The outcomes that a case may have: never one that is somebody else's fault."""
+    return frozenset().union(*(OUTCOMES[ending] for ending in case.endings))
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a command: exit code, output, peak of its own memory in MB, who was left running."""
+
+    code: int
+    said: str
+    megabytes: float
+    left: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where commands run: a folder, with the servers and the store that they find."""
+
+    folder: Path
+    servers: Sequence[Server] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    def harness(self, *arguments: str) -> Done:
+        """Run `bird-harness`."""
+        return self._run("-P", "-m", "harness", *arguments)
+
+    def pytest(self, *arguments: str) -> Done:
+        """Run pytest with the plugin, as users have it."""
+        return self._run("-m", "pytest", "-c", os.devnull, "--rootdir", str(self.folder), *arguments)
+
+    def _run(self, *arguments: str) -> Done:
+        said = self.folder / "said.txt"
+        with said.open("wb") as output:
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=self.folder,
+                env=self._environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        megabytes, seen, until = 0.0, set[int](), time.monotonic() + PATIENCE
+        while process.poll() is None and time.monotonic() < until:
+            megabytes = max(megabytes, peak(process.pid))
+            seen.update(below(process.pid))
+            time.sleep(0.02)
+        if process.poll() is None:
+            _end([process.pid, *seen])
+        code = process.wait()
+        left = _remaining(seen)
+        _end(left)
+        return Done(code, said.read_bytes().decode(errors="replace"), megabytes, left)
+
+    def _environment(self) -> Mapping[str, str]:
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))
+        }
+        kept |= {"BIRD_PROVISION": "dsn", "BIRD_STATE": str(self.folder / "state"), "COLUMNS": "120"}
+        kept["BIRD_STORE"] = str(self.folder / "store.sqlite")
+        for server in self.servers:
+            address = f"{server.user}:{server.password}@{server.address}"
+            kept[dsn.variable(server.dialect)] = f"{server.dialect}://{address}"
+        return {**kept, **self.environment}
+
+
+def _remaining(processes: Iterable[int]) -> list[int]:
+    """Which of them still run after a moment; a zombie does not."""
+    until = time.monotonic() + 10
+    while (left := [each for each in processes if _runs(each)]) and time.monotonic() < until:
+        time.sleep(0.05)
+    return left
+
+
+def _runs(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
+
+
+def _end(processes: Iterable[int]) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A case as the answer of a predictor to a question."""
+
+    predictor: str
+    question: str
+    case: Hostile
+
+
+def spread(cases: Iterable[Hostile], keys: Sequence[str], prefix: str) -> list[Placed]:
+    """Put cases on questions in turn: a predictor of its own for each round."""
+    return [
+        Placed(f"{prefix}-{number // len(keys)}", keys[number % len(keys)], case)
+        for number, case in enumerate(cases)
+    ]
+
+
+def crowd(cases: Iterable[Hostile], key: str, prefix: str) -> list[Placed]:
+    """Put all cases on one question."""
+    return [Placed(f"{prefix}-{number}", key, case) for number, case in enumerate(cases)]
+
+
+def write_lines(
+    path: Path, dialect: Dialect, placed: Iterable[Placed], golds: Mapping[str, str] | None = None
+) -> None:
+    """A prediction file of JSON lines; `{gold}` in a text becomes the question's."""
+    with path.open("w", encoding="utf-8") as file:
+        for each in placed:
+            sql = each.case.sql.replace("{gold}", (golds or {}).get(each.question, "SELECT 1"))
+            record = {
+                "question_id": each.question, "sql": sql, "predictor": each.predictor, "dialect": dialect,
+            }  # fmt: skip
+            file.write(json.dumps(record) + "\n")
