@@ -5,8 +5,12 @@ it as it is and adds nothing.
 """
 
 import shutil
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
+from threading import current_thread, main_thread
+from typing import ClassVar, NoReturn
 
 _MAKEFILE = Path(__file__).parents[1] / "Makefile"
 
@@ -31,6 +35,38 @@ class EngineUnavailable(HarnessError):
     """An engine that was asked for is not there, cannot be started, or broke."""
 
     exit_code = 3
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a run as Ctrl-C does: what was done is kept, and how it goes on is said."""
+
+
+def stopped_exit(stopped: BaseException) -> int:
+    """The exit code of a process that Ctrl-C or SIGTERM ended, as shells report it."""
+    return 128 + (signal.SIGTERM if isinstance(stopped, Terminated) else signal.SIGINT)
+
+
+@contextmanager
+def terminable() -> Iterator[Sequence[int]]:
+    """Within the block SIGTERM raises `Terminated`, where nobody else has taken the signal.
+
+    Yields the signals that came.
+    """
+    came: list[int] = []
+
+    def terminate(number: int, frame: object) -> NoReturn:
+        del frame
+        came.append(number)
+        raise Terminated
+
+    is_ours = current_thread() is main_thread() and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    if is_ours:
+        signal.signal(signal.SIGTERM, terminate)
+    try:
+        yield came
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def brief(value: object, most: int = 80) -> str:

@@ -81,6 +81,7 @@ def reproduce(asked: Reproduction, say: Callable[[str], None], console: Console)
     with plan:
         held = Reference(published, provenance(plan.questions, find_published(SET).files))
         done = run(plan, console)
+    done.require_written()
     finished = read_run(done.folder)
     written = write_reproduction(finished, held)
     show(reproduced(finished, held), say)

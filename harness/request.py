@@ -123,9 +123,23 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
     within("--workers", request.workers, 1, MOST_WORKERS, "processes")
     within("--limit", request.limit, 1, MOST_QUESTIONS, "questions")
     check_seconds(timeout, request.seconds)
+    refuse_unwritable(out, request.out)
+
+
+def refuse_unwritable(option: str, folder: Path) -> None:
+    """Refuse a folder that can hold no run folders; it is made with the first of them, not here.
+
+    Raises:
+        BadInput: it cannot be made, or not be written.
+    """
+    why = None
     try:
-        request.out.mkdir(parents=True, exist_ok=True)
+        there = next(path for path in (folder.absolute(), *folder.absolute().parents) if path.exists())
+        if not there.is_dir():
+            why = f"{there} is no folder"
+        elif not os.access(there, os.W_OK | os.X_OK):
+            why = f"{there} cannot be written"
     except OSError as error:
-        raise BadInput(
-            f"{out} {request.out}: cannot hold run folders ({error.strerror}); choose another folder"
-        ) from error
+        why = str(error.strerror)
+    if why is not None:
+        raise BadInput(f"{option} {folder}: cannot hold run folders ({why}); choose another folder")

@@ -11,8 +11,8 @@ from typer import TyperException
 
 # Each registers its commands.
 from harness.cli import databases, matrix, predicting, reports, scoring, servers
-from harness.cli.console import app, described, say
-from harness.errors import HarnessError, brief
+from harness.cli.console import app, described, lasting_output, say
+from harness.errors import BadInput, HarnessError, Terminated, brief, stopped_exit, terminable
 
 _LONG = re.compile(r"(?<!\S)\S{200,}")
 
@@ -24,15 +24,30 @@ def main() -> None:
     # What is imported stays to the end: not to be looked through by every collection.
     gc.freeze()
     described(app)
+    with terminable() as signals, lasting_output() as output:
+        code = _run()
+    if signals:
+        code = stopped_exit(Terminated())
+    if output.fault is not None:
+        say(f"bird-harness: standard output cannot be written ({output.fault})")
+        code = code or BadInput.exit_code
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command; the exit code."""
     try:
         # With nothing else to do, the whole help is shown.
-        code = app(prog_name="bird-harness", standalone_mode=not sys.argv[1:])
+        return app(prog_name="bird-harness", standalone_mode=not sys.argv[1:]) or 0
     except HarnessError as error:
         say(f"bird-harness: {error}")
-        code = error.exit_code
+        return error.exit_code
     except TyperException as error:
-        code = _say_what_is_wrong(error)
-    sys.exit(code or 0)
+        return _say_what_is_wrong(error)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename is not None else ""
+        say(f"bird-harness: {where}{error.strerror or error}")
+        return BadInput.exit_code
 
 
 def _say_what_is_wrong(error: TyperException) -> int:

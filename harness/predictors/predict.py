@@ -10,8 +10,8 @@ from types import FrameType
 
 from rich.console import Console
 
-from harness.drivers import INTERRUPTED_EXIT, progress_bar
-from harness.errors import BadInput, EngineUnavailable
+from harness.drivers import progress_bar
+from harness.errors import BadInput, EngineUnavailable, stopped_exit
 from harness.predictors.adapters.registry import open_predictor
 from harness.predictors.base import BudgetSpent, Method, Predictor
 from harness.predictors.budget import Meter
@@ -114,7 +114,7 @@ def _ask(asking: _Asking, console: Console) -> Predicted:
 def _code(running: Running, signals: Sequence[int]) -> int:
     if running.ended is not None:
         return INCOMPLETE_EXIT if isinstance(running.ended, BudgetSpent) else EngineUnavailable.exit_code
-    return INTERRUPTED_EXIT if signals else 0
+    return stopped_exit(KeyboardInterrupt()) if signals else 0
 
 
 @contextmanager

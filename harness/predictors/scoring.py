@@ -1,5 +1,6 @@
 """Scores prediction files right after they were made: the tables of `bird-harness eval`, and pass@k."""
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from harness.report.grids import Document
 from harness.report.loading import loading_bar
 from harness.report.passes import passes_grid
 from harness.report.writing import TEXTS, Format, write
+from harness.request import Request
 from harness.runs.reading import read_run
 
 PASSES = "pass_at_k"
@@ -39,11 +41,27 @@ def score_predicted(
     with loading_bar(console) as progress:
         plan = prepare(request, say=say, progress=progress)
     with plan:
-        done = run(plan, console)
+        done = run(plan, console, _resuming(request))
     print_tables(done.scores, request.metrics, extent=done.extent, notes=done.notes)
     if predicted.samples:
         _passes(asked, done.folder.name, read_run(done.folder).results, predicted.samples, say)
+    done.require_written()
     return exit_code(done.scores)
+
+
+def _resuming(request: Request) -> str:
+    """The command that completes the scoring, up to the run folder: nobody has to be asked again."""
+    options = {
+        "set": request.set_name,
+        "dialect": None if request.dialects is None else ",".join(request.dialects),
+        "metrics": ",".join(request.metrics),
+        "limit": request.limit,
+        "timeout": f"{request.seconds:g}",
+    }
+    given = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
+    given += [f"--predictions {shlex.quote(str(path))}" for path in request.predictions]
+    given += ["--allow-missing"] if request.allow_missing else []
+    return " ".join(("bird-harness eval", *given, "--resume"))
 
 
 def _passes(

@@ -6,15 +6,16 @@ pytest reports in order; under pytest-xdist that is the controller's, and so is 
 is timed item by item, when there is nothing left to compute.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 import pytest
 
-from harness.errors import BadInput
+from harness.errors import BadInput, HarnessError, stopped_exit, terminable
 from harness.evaluation import Evaluation, Pair
 from harness.figures.summary import Score
 from harness.outcomes import Judgement, Outcome, PairResult
@@ -88,6 +89,9 @@ class Driver:
         self._failures: Sequence[str | None] = ()
         self._broken_off = False
         self.scores: Sequence[Score] = ()
+        self._until_the_end = ExitStack()
+        self.stopped: int | None = None
+        """The exit code of a run that was broken off, or whose folder could not be written."""
 
     def _listed(self) -> "list[Part]":
         done = self._folder.done if self._folder is not None else {}
@@ -103,9 +107,28 @@ class Driver:
     def pytest_configure(self, config: pytest.Config) -> None:
         """Have the items collected."""
         config.pluginmanager.register(self._collecting, "bird-items")
+        self._until_the_end.enter_context(terminable())
 
     def begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
         """See `Source.begin`."""
+        with self._ending():
+            self._begin(places, tell)
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Within the block, what stops the run ends pytest with one line and an exit code."""
+        try:
+            yield
+        except HarnessError as error:
+            self.stopped = error.exit_code
+            pytest.exit(str(error), returncode=error.exit_code)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Remember what ended the run, unless it was a fault that is known."""
+        if self.stopped is None:
+            self.stopped = stopped_exit(excinfo.value)
+
+    def _begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
         self._begun = True
         if places and self._folder is None:
             self._folder = self._plan.open_run()
@@ -157,8 +180,9 @@ class Driver:
         place = self._collecting.place(report.nodeid)
         # Other plugins may run an item again.
         if result is not None and place is not None and place not in self._reported and self._folder:
+            with self._ending():
+                self._folder.add(result)
             self._reported.add(place)
-            self._folder.add(result)
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
         """Give each outcome its own letter, word and colour; one that fails its item counts as a failure."""
@@ -183,8 +207,11 @@ class Driver:
             self._broken_off = True
             return
         self.scores = folder.finish()
-        self._failures = [self._demands.unmet(self.scores), self._write_reports(folder)]
-        if any(self._failures) and exitstatus != pytest.ExitCode.TESTS_FAILED:
+        unwritten = folder.fault or self._write_reports(folder)
+        self._failures = [self._demands.unmet(self.scores), unwritten]
+        if unwritten is not None:
+            self.stopped = session.exitstatus = BadInput.exit_code
+        elif any(self._failures) and exitstatus != pytest.ExitCode.TESTS_FAILED:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _write_reports(self, folder: RunFolder) -> str | None:
@@ -192,13 +219,9 @@ class Driver:
         if not self._plan.request.report:
             return None
         # Nobody else needs its templates.
-        from harness.report.writing import write_reports  # noqa: PLC0415
+        from harness.report.writing import reports_fault  # noqa: PLC0415
 
-        try:
-            write_reports(folder.path)
-        except BadInput as error:
-            return f"{error}; the results are complete"
-        return None
+        return reports_fault(folder.path)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the tables, and what did not come out as it was to."""
@@ -226,6 +249,7 @@ class Driver:
 
     def pytest_unconfigure(self) -> None:
         """Stop computing; what was not reported is not written."""
+        self._until_the_end.close()
         self._plan.close()
         if self._folder is not None:
             self._folder.close()

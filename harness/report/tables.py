@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from io import TextIOWrapper
 
 from rich import box
 from rich.console import Console, ConsoleOptions
@@ -22,6 +23,9 @@ figure."""
 def wide(console: Console | None = None) -> Console:
     """The console to print tables on: as wide as the terminal, or else as COLUMNS says or a file may be."""
     console = console or Console()
+    # A character that the output's encoding does not have is no reason to lose the table.
+    if isinstance(console.file, TextIOWrapper) and console.file.errors == "strict":
+        console.file.reconfigure(errors="replace")
     if console.is_terminal:
         return console
     asked = os.environ.get("COLUMNS", "")

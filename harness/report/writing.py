@@ -73,6 +73,15 @@ def write_reports(folder: Path) -> list[Path]:
     return written
 
 
+def reports_fault(folder: Path) -> str | None:
+    """Write every report at the end of a run; a line about what could not be written, None where all was."""
+    try:
+        write_reports(folder)
+    except BadInput as error:
+        return f"{error}; the results are complete"
+    return None
+
+
 def write_reproduction(run: Run, held: Reference) -> list[Path]:
     """Write the three tables of a run that is held against published figures into its folder.
 

@@ -5,6 +5,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +50,16 @@ def as_json(content: Mapping[str, Any], indent: int | None = None) -> str:
 
 def replace(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old one or the new one, never a part."""
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
-    ) as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)  # noqa: PTH101 - a temporary file is private, a result is not
-    os.replace(file.name, path)  # noqa: PTH105 - the name comes as a string
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
+            file.write(text)
+        os.chmod(name, 0o644)  # noqa: PTH101 - a temporary file is private, a result is not
+        os.replace(name, path)  # noqa: PTH105 - the name comes as a string
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(name)  # noqa: PTH108 - the same
+        raise
 
 
 def point(link: Path, target: str) -> None:

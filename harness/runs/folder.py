@@ -8,8 +8,10 @@ run that was broken off. Such a run can be resumed in its folder.
 import os
 import platform
 import secrets
+import shutil
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -44,6 +46,10 @@ _ROOT = Path(__file__).parents[2]
 _RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy", "rich")
 
 
+RESUME = "repeat the command with --resume"
+"""What completes a run, up to its folder, where that is its own command."""
+
+
 class RunFolder:
     """The folder of one run while it is being written, by one process at a time.
 
@@ -73,8 +79,15 @@ class RunFolder:
         except OSError as error:
             _cannot_write(parent, error)
         begun = {"run_id": run_id, "started": self.started.isoformat(), **_here(), **manifest}
-        self._open(parent / run_id, begun, metrics)
-        replace(self.path / QUESTIONS, "".join(_line(_plain(question)) for question in questions))
+        try:
+            replace(parent / run_id / QUESTIONS, "".join(_line(_plain(question)) for question in questions))
+            self._open(parent / run_id, begun, metrics)
+        except BaseException as error:
+            # Nothing is in it that anybody could go on with.
+            shutil.rmtree(parent / run_id, ignore_errors=True)
+            if isinstance(error, OSError):
+                _cannot_write(parent / run_id, error)
+            raise
 
     @classmethod
     def resume(cls, folder: Path, manifest: Mapping[str, Any], metrics: Sequence[str]) -> Self:
@@ -114,9 +127,12 @@ class RunFolder:
         self.run_id = path.name
         self.path = path
         self._manifest = dict(manifest)
+        self.fault: str | None = None
+        """Why the folder cannot be written any more."""
         self._metrics = metrics
         try:
-            self._lock = locked(path)
+            self._lock: int | None = None
+            self._lock = descriptor = locked(path)
             try:
                 kept, previews = _kept(path)
                 self._results = list(kept)
@@ -128,7 +144,7 @@ class RunFolder:
                 self._lines: TextIO = (path / RESULTS).open("a", buffering=1, encoding="utf-8")
                 self._previews: TextIO = (path / PREVIEWS).open("a", buffering=1, encoding="utf-8")
             except BaseException:
-                os.close(self._lock)
+                os.close(descriptor)
                 raise
         except OSError as error:
             _cannot_write(path, error)
@@ -145,7 +161,7 @@ class RunFolder:
         """How many results need not be computed again."""
         return sum(result.outcome is not Outcome.HARNESS_ERROR for result in self._results)
 
-    def broken_off(self, command: str = "repeat the command with --resume") -> list[str]:
+    def broken_off(self, command: str = RESUME) -> list[str]:
         """What is said of a run that was broken off: how far it came, where it is, and how it goes on.
 
         Args:
@@ -165,16 +181,38 @@ class RunFolder:
         return len(self._results)
 
     def add(self, result: PairResult) -> None:
-        """Append one result to `results.jsonl`, and its rows to `previews.jsonl`."""
-        self._results.append(result)
+        """Append one result to `results.jsonl`, and its rows to `previews.jsonl`.
+
+        Raises:
+            BadInput: it cannot be written.
+        """
         record = result.to_json()
         preview = record.pop("preview")
         line = _line(record)
         if preview is not None:
             # A record begins with its key, and in JSON's strings no quote stands unescaped.
             key, _, _ = line.partition(', "question_id": ')
-            self._previews.write(f"{key}, {preview[1:]}\n")
-        self._lines.write(line)
+            self._write(self._previews, f"{key}, {preview[1:]}\n")
+        self._write(self._lines, line)
+        self._results.append(result)
+
+    def _write(self, file: TextIO, line: str) -> None:
+        """Write a line.
+
+        Raises:
+            BadInput: it cannot be written. Nothing is, from then on: a line after half a line would be lost.
+        """
+        try:
+            if self.fault is None:
+                file.write(line)
+        except OSError as error:
+            self._failed(error)
+        if self.fault is not None:
+            raise BadInput(self.fault)
+
+    def _failed(self, error: OSError) -> None:
+        why = error.strerror or str(error)
+        self.fault = f"{self.path}: the run folder cannot be written ({why}); make room there"
 
     def choose(self, ways: Sequence[str]) -> None:
         """Write down what chose among the planned pairs, such as `-k 'simple'`."""
@@ -182,7 +220,10 @@ class RunFolder:
         write_json(self.path / MANIFEST, self._manifest)
 
     def finish(self) -> list[Score]:
-        """Close the folder: write `summary.json`, complete the manifest and point `latest` to it."""
+        """Close the folder: write `summary.json`, complete the manifest and point `latest` to it.
+
+        Where that cannot be written, `fault` says so, and the scores are complete all the same.
+        """
         self.close()
         # A resumed run has its results in another order, and is to have the same summary.
         scores = summarize(sorted(self._results, key=_place), self._metrics, self.extent)
@@ -191,6 +232,13 @@ class RunFolder:
             self._manifest["chosen"] = []
         finished = datetime.now(UTC)
         took = (finished - self.started).total_seconds()
+        try:
+            self._write_end(scores, finished, took)
+        except OSError as error:
+            self._failed(error)
+        return scores
+
+    def _write_end(self, scores: Sequence[Score], finished: datetime, took: float) -> None:
         write_json(
             self.path / MANIFEST, {**self._manifest, "finished": finished.isoformat(), "seconds": took}
         )
@@ -211,7 +259,6 @@ class RunFolder:
             },
         )
         point(self.path.parent / LATEST, self.run_id)
-        return scores
 
     def abort(self, unfinished: Iterable[PairResult] = ()) -> None:
         """Close the folder without a summary: it can be resumed.
@@ -219,16 +266,25 @@ class RunFolder:
         Args:
             unfinished: the harness errors of pairs that were not done.
         """
-        for result in unfinished:
-            self.add(result)
+        there = {key_of(result) for result in self._results}
+        with suppress(BadInput):
+            for result in unfinished:
+                # A run may be ended between a result and the count of it.
+                if key_of(result) not in there:
+                    self.add(result)
         self.close()
 
     def close(self) -> None:
         """Close the files; the folder stays without a summary unless `finish` was called."""
-        if not self._lines.closed:
-            self._lines.close()
-            self._previews.close()
-            os.close(self._lock)
+        if self._lock is None:
+            return
+        for file in (self._lines, self._previews):
+            try:
+                file.close()
+            except OSError as error:
+                self._failed(error)
+        os.close(self._lock)
+        self._lock = None
 
     def __enter__(self) -> Self:
         return self

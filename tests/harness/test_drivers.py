@@ -155,3 +155,72 @@ def test_the_library_calls_of_the_docstring_work(tmp_path: Path) -> None:
     )
     assert "mismatch 0.0" in done.stdout
     assert "every-fifth-wrong sqlite 80.3" in done.stdout
+
+
+DROPS = "def pytest_collection_modifyitems(items):\n    items[:] = items[::2]\n"
+
+
+def _installed(folder: Path) -> Path:
+    """A folder with a plugin as `pip` would have installed it, which pytest loads unasked."""
+    about = folder / "dropper-1.0.dist-info"
+    about.mkdir(parents=True)
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: dropper\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[pytest11]\ndropper = dropper\n")
+    (folder / "dropper.py").write_text(DROPS)
+    return folder
+
+
+@pytest.mark.parametrize("how", ["installed", "PYTEST_PLUGINS", "PYTEST_ADDOPTS", "conftest", "pyproject"])
+def test_no_foreign_plugin_or_setting_has_a_part_in_eval(how: str, tmp_path: Path) -> None:
+    installed = _installed(tmp_path / "installed")
+    here = tmp_path / "here"
+    here.mkdir()
+    added: dict[str, str] = {}
+    match how:
+        case "installed":
+            added = {"PYTHONPATH": str(installed)}
+        case "PYTEST_PLUGINS":
+            (here / "another.py").write_text(DROPS)
+            added = {"PYTHONPATH": str(here), "PYTEST_PLUGINS": "another"}
+        case "PYTEST_ADDOPTS":
+            added = {"PYTEST_ADDOPTS": "-k challenging -x"}
+        case "conftest":
+            for folder in (here, tmp_path):
+                (folder / "conftest.py").write_text(DROPS)
+            added = {"TMPDIR": str(here)}
+        case _:
+            (here / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "-k challenging"\n')
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "eval", "--dialect", "sqlite", "--limit", "6"],
+        cwd=here,
+        env=environment | added,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert summary(here / "results")["pairs"] == {"planned": 12, "completed": 12}
+    assert "deselected" not in done.stdout
+
+
+def test_what_the_environment_says_to_pytest_is_there_again_after_an_evaluation(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_PLUGINS", "nothing_is_called_so")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--nonsense")
+    before = {name: value for name, value in os.environ.items() if name.startswith("PYTEST_")}
+    script = (
+        "import os\n"
+        "from harness.drivers import run_with_pytest\n"
+        "from harness.plan import prepare\n"
+        "from harness.request import Request\n"
+        "from harness.words import Dialect\n"
+        "code = run_with_pytest(prepare(Request(dialects=[Dialect.SQLITE], limit=2), say=print))\n"
+        "print(code, *sorted(name for name in os.environ if name.startswith('PYTEST_')))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.stdout.splitlines()[-1].split() == ["0", *sorted(before)], done.stderr
