@@ -9,7 +9,6 @@ twins of their databases. Databases that are not asked for stay as small as they
 The first command that uses the folder loads it into the servers that are up, in place of the small databases.
 """
 
-import os
 import shutil
 import subprocess
 import sys
@@ -21,6 +20,7 @@ from typing import Annotated
 import typer
 
 from harness.errors import BadInput, HarnessError
+from harness.machine import processors
 
 _QUESTIONS = "MINIDEV"
 _LINKED = ("MINIDEV_2025", "predictions")
@@ -53,7 +53,7 @@ def full_scale(generator: Path, folder: Path, db_ids: Sequence[str], scale: floa
     large = folder / _QUESTIONS / "dev_databases"
     large.mkdir(parents=True)
     command = [sys.executable, "-B", str(script), f"--out={large}", f"--scale={scale}", f"--seed={seed}"]
-    command += [f"--processes={os.cpu_count() or 1}", "--db", *(db_ids or known)]
+    command += [f"--processes={processors()}", "--db", *(db_ids or known)]
     if subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode != 0:
         shutil.rmtree(folder)
         raise BadInput(f"{script} failed; it has said why")

@@ -30,6 +30,7 @@ import typer
 
 from harness.benchmark import QuestionSet
 from harness.errors import HarnessError
+from harness.machine import processors
 from harness.predictions import Extract, read_predictions
 from harness.readers.question_sets import load_set
 from harness.words import Dialect
@@ -136,7 +137,7 @@ def main(  # noqa: PLR0913, PLR0917 - the options
     folder: Annotated[Path | None, typer.Option(help="Where twins are kept, and found again.")] = None,
     without: Annotated[list[str] | None, typer.Option(help="A database to leave out (repeatable).")] = None,
     bird_home: Annotated[Path | None, typer.Option(help="Instead of the environment's BIRD_HOME.")] = None,
-    processes: Annotated[int, typer.Option(min=1)] = os.cpu_count() or 1,
+    processes: Annotated[int, typer.Option(min=1)] = processors(),
 ) -> None:
     """Measure, and print the table."""
     home = bird_home or Path(os.environ.get("BIRD_HOME") or "data")

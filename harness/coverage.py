@@ -3,7 +3,6 @@
 `measure` returns data. The command line, the pytest plugin and the matrix of versions show it.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -20,6 +19,7 @@ from harness.engines.base import Engine
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.execution import Limits
+from harness.machine import processors
 from harness.readers.question_sets import load_set
 from harness.report import generated
 from harness.report.coverage import markdown, print_coverage, write_folder
@@ -44,7 +44,7 @@ class CoverageRequest:
     profile: Profile | None = None
     limit: int | None = None
     seconds: float = Limits.seconds
-    workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+    workers: int = field(default_factory=processors)
     out: Path = Path("results")
     update: bool = False
 

@@ -6,6 +6,8 @@ must be able to enter them.
 
 import os
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import platformdirs
@@ -89,3 +91,20 @@ def _made(variable: str, folder: Path) -> Path:
             return folder
         fault = "cannot be written"
     raise BadInput(f"folder {str(folder)!a}: {fault}; set {variable} to a folder that can be written")
+
+
+@contextmanager
+def making(folder: Path) -> Iterator[None]:
+    """Make a folder for the block; of what was made for it, what is empty at the end goes again.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    fresh = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            for path in fresh:
+                path.rmdir()

@@ -17,6 +17,7 @@ from harness.report.console import print_grids
 from harness.report.documents import reproduced
 from harness.report.grids import Document
 from harness.report.loading import loading_bar
+from harness.report.overview import fenced_lines
 from harness.report.reproduction import Reference
 from harness.report.writing import write_reproduction
 from harness.request import Request
@@ -85,6 +86,8 @@ def reproduce(asked: Reproduction, say: Callable[[str], None], console: Console)
     finished = read_run(done.folder)
     written = write_reproduction(finished, held)
     show(reproduced(finished, held), say)
+    for line in fenced_lines(done.scores):
+        say(line)
     say(f"written: {', '.join(map(str, written))}")
     return exit_code(done.scores)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from harness.errors import BadInput, within
 from harness.execution import Limits
+from harness.machine import processors
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
 from harness.predictions import Extract
 from harness.words import Dialect, Profile
@@ -91,7 +92,7 @@ class Request:
     @property
     def processes(self) -> int:
         """How many judge on this machine."""
-        return self.workers or os.cpu_count() or 1
+        return self.workers or processors()
 
 
 def check_seconds(name: str, seconds: float) -> None:

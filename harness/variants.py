@@ -5,7 +5,6 @@ database itself, or as an earlier variant, is never counted as one, since it can
 """
 
 import hashlib
-import os
 import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from typing import Any
 from harness.benchmark import QuestionSet
 from harness.engines.namespace import Database
 from harness.errors import BadInput
+from harness.machine import processors
 from harness.readers.textfiles import Faults, refuse
 
 MOST_VARIANTS = 100
@@ -141,7 +141,7 @@ def _compared(
     db_ids = questions.db_ids
     files = [questions.database(db_id).sqlite_path for db_id in db_ids]
     files += [_file(folder, db_id) for folder in folders.values() for db_id in db_ids]
-    with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="bird") as pool:
+    with ThreadPoolExecutor(processors(), thread_name_prefix="bird") as pool:
         contents = dict(zip(files, pool.map(_read, files), strict=True))
     telling: dict[str, tuple[str, ...]] = {}
     for db_id in db_ids:

@@ -1,7 +1,6 @@
 """Loading databases into a server: what has not changed is left alone, what has is replaced as a whole."""
 
 import math
-import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.known.digests import digests
+from harness.machine import processors
 from harness.words import Dialect, Profile
 from loaders.bookkeeping import Key, Marker, key
 from loaders.owners import refuse_collisions, refuse_place
@@ -225,7 +225,7 @@ def _jobs(wanted: int | None, paths: Sequence[Path]) -> int:
     if wanted is not None:
         return wanted
     is_small = sum(path.stat().st_size for path in paths) < _LEAST_BYTES
-    return 1 if is_small else min(os.cpu_count() or 1, _MOST_JOBS)
+    return 1 if is_small else min(processors(), _MOST_JOBS)
 
 
 def _is_current(

@@ -25,6 +25,7 @@ from harness.errors import BadInput
 from harness.judging.addresses import code
 from harness.judging.sheets import Setup
 from harness.known.digests import digests
+from harness.machine import processors
 
 LOCAL = "local"
 """The address that stands for a cluster of this machine's processors, started for the run."""
@@ -111,7 +112,7 @@ class Cluster:
             # Not below TMPDIR: the paths of Ray's sockets must not be longer than the system allows.
             self._folder = Path(tempfile.mkdtemp(prefix="bird-ray-", dir="/tmp"))
             alone = {
-                "num_cpus": cpus or os.cpu_count(),
+                "num_cpus": cpus or processors(),
                 "object_store_memory": _STORE_BYTES,
                 "include_dashboard": False,
                 "_node_ip_address": "127.0.0.1",

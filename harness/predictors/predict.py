@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -12,6 +12,7 @@ from rich.console import Console
 
 from harness.drivers import progress_bar
 from harness.errors import BadInput, EngineUnavailable, stopped_exit
+from harness.places import making
 from harness.predictors.adapters.registry import open_predictor
 from harness.predictors.base import BudgetSpent, Method, Predictor
 from harness.predictors.budget import Meter
@@ -174,16 +175,12 @@ def _follow(running: Running, wanted: Sequence[Job], meter: Meter, console: Cons
 @contextmanager
 def _folder(path: Path) -> Iterator[None]:
     """Make a folder, and keep other processes from writing it; it goes again where nothing came into it."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        descriptor = locked(path)
-    except OSError as error:
-        raise BadInput(
-            f"--out {path}: cannot hold predictions ({error.strerror}); choose another folder"
-        ) from error
-    try:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(making(path))
+            stack.callback(os.close, locked(path))
+        except OSError as error:
+            raise BadInput(
+                f"--out {path}: cannot hold predictions ({error.strerror}); choose another folder"
+            ) from error
         yield
-    finally:
-        with suppress(OSError):
-            path.rmdir()
-        os.close(descriptor)

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self, TextIO
 
+from harness import machine
 from harness.benchmark import Question
 from harness.errors import BadInput
 from harness.figures.extent import Extent, how_far
@@ -349,20 +350,9 @@ def _here() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
-        **_machine(),
+        **machine.described(),
         "revision": _revision(),
         "packages": {name: version(name) for name in _RECORDED_PACKAGES},
-    }
-
-
-def _machine() -> dict[str, Any]:
-    described = Path("/proc/cpuinfo")
-    lines = described.read_text(encoding="utf-8").splitlines() if described.exists() else []
-    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return {
-        "cpu": models[0] if models else platform.processor() or None,
-        "cpus": os.cpu_count(),
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
     }
 
 

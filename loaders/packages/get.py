@@ -16,6 +16,7 @@ from filelock import FileLock
 
 from harness.benchmark import QuestionSet
 from harness.errors import BadInput, said
+from harness.places import making
 from harness.readers.question_sets import load_set
 from harness.readers.set_layouts import LAYOUTS, find
 from harness.words import Dialect
@@ -62,9 +63,14 @@ def get(request: Request, progress: Progress, pauses: Sequence[float] = PAUSES) 
     if (there := _there(entry, request, home)) is not None:
         return there
     try:
-        home.mkdir(parents=True, exist_ok=True)
-        with FileLock(home / f"{_STAGING}.lock"):
-            return _there(entry, request, home) or _got(entry, request, home, progress, pauses)
+        with making(home):
+            lock = home / f"{_STAGING}.lock"
+            try:
+                with FileLock(lock):
+                    return _there(entry, request, home) or _got(entry, request, home, progress, pauses)
+            finally:
+                if list(home.iterdir()) == [lock]:
+                    lock.unlink()
     except OSError as error:
         reason = said(error)
         raise BadInput(

@@ -15,6 +15,7 @@ from queue import Empty, Queue
 
 from harness.children import safe_path
 from harness.errors import BadInput
+from harness.machine import processors
 from loaders.source import quoted
 from loaders.twins.checking import fill
 from loaders.twins.published import of_published
@@ -94,7 +95,7 @@ def make(  # noqa: PLR0913 - the options of the command
     if not 0 < scale <= _LARGEST:
         raise BadInput(f"--scale {scale:g}: has to be more than 0 and at most {_LARGEST}")
     _refuse_unwritable(folder)
-    count = max(min(workers or os.cpu_count() or 1, len(sources)), 1)
+    count = max(min(workers or processors(), len(sources)), 1)
     say = progress or (lambda _db_id, _stage: None)
     context = get_context("spawn")
     with safe_path(), context.Manager() as manager:

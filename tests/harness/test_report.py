@@ -239,3 +239,21 @@ def test_error_classes_are_counted_one_by_one_and_by_the_papers_groups() -> None
     assert content["error_groups"] == {
         "schema_linking": 1, "database_content": 2, "knowledge_evidence": 0, "syntax": 1, "unassigned": 0,
     }  # fmt: skip
+
+
+def test_answers_in_fences_that_fail_are_counted_and_the_option_is_named() -> None:
+    fenced = "```sql\nSELECT 1\n```"
+    failed = [
+        replace(scored(number, ex=0.0), outcome=Outcome.PREDICTION_ERROR, sql=sql)
+        for number, sql in enumerate((fenced, fenced, "SELECT nonsense"))
+    ]
+    others = [
+        replace(scored(7, ex=1.0), outcome=Outcome.MATCH, sql=fenced),
+        replace(scored(8, ex=0.0), outcome=Outcome.GOLD_ERROR, sql=fenced),
+    ]
+    (score,) = summarize([*failed, *others], ["ex"])
+    assert (score.fenced, score.to_json()["fenced"]) == (2, 2)
+    text = printed([*failed, *others])
+    assert "2 of 5 answers of p on SQLite are in Markdown fences and fail as they are" in text
+    assert "--extract fences" in text
+    assert "fences" not in printed(failed[2:])

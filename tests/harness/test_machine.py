@@ -1,0 +1,79 @@
+"""How many processors a process may use: affinity, and the quotas of both versions of control groups."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.machine import cpu_quota, processors
+
+
+def written(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+GROUPS: dict[str, tuple[str, dict[str, str], float | None]] = {
+    "no limit": ("0::/a", {"a/cpu.max": "max 100000\n"}, None),
+    "its own": ("0::/a", {"a/cpu.max": "150000 100000\n"}, 1.5),
+    "one around it is less": (
+        "0::/a/b",
+        {"a/cpu.max": "50000 100000\n", "a/b/cpu.max": "200000 100000\n"},
+        0.5,
+    ),
+    "a container sees its own as the root": ("0::/", {"cpu.max": "300000 100000\n"}, 3.0),
+    "a path of the host": ("0::/docker/ab", {"cpu.max": "100000 100000\n"}, 1.0),
+    "the first version": (
+        "3:cpu,cpuacct:/a",
+        {"cpu,cpuacct/a/cpu.cfs_quota_us": "250000\n", "cpu,cpuacct/a/cpu.cfs_period_us": "100000\n"},
+        2.5,
+    ),
+    "the first version, linked": (
+        "3:cpu,cpuacct:/docker/ab",
+        {"cpu/cpu.cfs_quota_us": "100000\n", "cpu/cpu.cfs_period_us": "50000\n"},
+        2.0,
+    ),
+    "the first version without a limit": (
+        "3:cpu:/",
+        {"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"},
+        None,
+    ),
+    "other controllers": ("4:memory:/a\n5:cpuset:/a", {"memory/a/cpu.max": "1 1"}, None),
+    "nonsense": ("::\n\nx", {"cpu.max": "much"}, None),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_least_quota_counts(name: str, tmp_path: Path) -> None:
+    groups, files, expected = GROUPS[name]
+    (tmp_path / "cgroup").write_text(groups)
+    assert cpu_quota(tmp_path / "cgroup", written(tmp_path / "mounted", files)) == expected
+
+
+def test_a_system_without_control_groups_has_no_quota(tmp_path: Path) -> None:
+    assert cpu_quota(tmp_path / "none", tmp_path) is None
+
+
+def test_affinity_counts() -> None:
+    one = min(os.sched_getaffinity(0))
+    script = f"import os\nos.sched_setaffinity(0, [{one}])\n"
+    script += "from harness.machine import processors\nfrom harness.request import Request\n"
+    script += "print(processors(), Request().processes)\n"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "1 1\n"
+    assert 1 <= processors() <= (os.cpu_count() or 1)
+
+
+def test_nothing_else_counts_processors() -> None:
+    root = Path(__file__).parents[2]
+    counting = {
+        path.relative_to(root).as_posix()
+        for folder in ("harness", "loaders", "dialects", "benchmarks")
+        for path in (root / folder).rglob("*.py")
+        if "cpu_count" in path.read_text(encoding="utf-8")
+    }
+    assert counting == set()
