@@ -74,8 +74,9 @@ def test_pytests_own_selection_works_on_pairs(tmp_path: Path) -> None:
         "pytest", "-c", os.devnull, "-q", "-k", "careless", *options, "--rootdir", ".", ".", cwd=tmp_path
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    (score,) = summary(tmp_path / "results")["scores"]
-    assert (score["predictor"], score["questions"]) == ("careless", 5)
+    scores = summary(tmp_path / "results")["scores"]
+    found = {score["predictor"]: (score["planned"], score["questions"]) for score in scores}
+    assert found == {"careless": (5, 5), "every-fifth-wrong": (5, 0)}
 
 
 def test_a_wrong_option_stops_pytest_with_one_line(tmp_path: Path) -> None:
