@@ -30,7 +30,7 @@ from benchmarks import options
 from benchmarks.memory import below
 from harness import Answer, Evaluator, provision
 from harness.engines.sentinel import administrating
-from harness.engines.server import Server
+from harness.engines.server import Origin, Server
 from harness.errors import BadInput, HarnessError
 from harness.outcomes import Judgement, Outcome
 from harness.predictions import read_predictions
@@ -258,6 +258,8 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bird-soak-")))
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bird-soak-")))
         servers = [_server(each, stack) for each in dialects if each in provision.SERVED]
+        if servers:  # all are named by now: whatever is run here finds these and no others
+            os.environ["BIRD_PROVISION"] = Origin.DSN
         stack.enter_context(_temporary_files_in(temporary))
         evaluator = stack.enter_context(
             Evaluator(dialects=dialects, workers=workers, seconds=timeout, cache=False, diagnose=True)
