@@ -68,6 +68,8 @@ def execute(engine: Engine, database: Database, sql: str, limits: Limits) -> Exe
                 too_large = isinstance(failure, SqlTooLarge)
                 ending = Ending.TIMEOUT if stopped else Ending.TOO_LARGE if too_large else Ending.ERROR
                 rows, error, code = (), failure.message, failure.code
+                # The driver's own error has all of its words; it would go with the next collection only.
+                failure.__cause__ = failure.__context__ = failure.__traceback__ = None
             except MemoryError:
                 ending, rows, error = Ending.TOO_LARGE, (), "more memory than a result may take"
         return Execution(ending, rows, error, code, time.perf_counter() - started)

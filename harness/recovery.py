@@ -11,7 +11,7 @@ from typing import cast
 from weakref import WeakKeyDictionary
 
 from harness.engines import on_server
-from harness.engines.base import Engine, EngineLost, Session
+from harness.engines.base import Engine, EngineLost, Session, cut
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.execution import Ending, Execution, Limits, execute
@@ -127,7 +127,7 @@ class _History:
         if isinstance(lost, _Broke):
             self._breaks += 1
             if self._breaks == CONFIRMATIONS:
-                return Execution(Ending.ERROR, error=f"it breaks its connection: {lost}")
+                return Execution(Ending.ERROR, error=cut(f"it breaks its connection: {lost}"))
             return None
         self._falls += 1
         if self._falls == TRIES:
@@ -193,9 +193,9 @@ def _after_loss(lost: EngineLost, seconds: float, limits: Limits) -> Execution:
     if code is not None and (code in _FULL or code.startswith("53")):
         raise EngineFull(str(lost)) from lost
     if code is not None and (code in _REFUSED or code.startswith(_REFUSED_CLASSES)):
-        return Execution(Ending.ERROR, error=str(lost), code=code, seconds=seconds)
+        return Execution(Ending.ERROR, error=cut(str(lost)), code=code, seconds=seconds)
     if seconds >= limits.seconds + CANCEL_AFTER:
-        return Execution(Ending.TIMEOUT, error=str(lost), code=code, seconds=seconds)
+        return Execution(Ending.TIMEOUT, error=cut(str(lost)), code=code, seconds=seconds)
     raise _Lost(str(lost)) from lost
 
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import ClassVar, Protocol, Self
 
 from harness.engines.namespace import Database
-from harness.errors import EngineUnavailable
+from harness.errors import EngineUnavailable, brief
 from harness.words import Dialect
 
 Row = tuple[object, ...]
@@ -21,16 +21,26 @@ BATCH_ROWS = 1_000
 """Rows fetched at a time, so that a huge result is noticed before it fills the memory."""
 
 
+MOST_SAID = 2_000
+"""Characters of an error that are kept: it may quote a value, of any length."""
+
+
+def cut(words: str) -> str:
+    """An error's words, marked where they were cut."""
+    return brief(words, MOST_SAID)
+
+
 class SqlError(Exception):
     """The engine refused a statement or failed while running it.
 
-    `code` is the engine's own: SQLSTATE on PostgreSQL, the error number on MySQL, the extended result
-    code's name on SQLite.
+    `message` has the engine's words, cut where they are long (`is_cut`). `code` is the engine's own: SQLSTATE
+    on PostgreSQL, the error number on MySQL, the extended result code's name on SQLite.
     """
 
     def __init__(self, message: str, code: str | None) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = cut(message)
+        super().__init__(self.message)
+        self.is_cut = len(message) > MOST_SAID
         self.code = code
 
 

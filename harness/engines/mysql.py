@@ -11,7 +11,7 @@ from typing import ClassVar, Self
 
 import pymysql
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
 from harness.engines.mysql_accounts import connect
 from harness.engines.mysql_clock import MySQLClock
 from harness.engines.mysql_connections import MySQLConnections, close_at_once
@@ -122,7 +122,7 @@ class MySQLSession:
         try:
             connection.query(f"PREPARE bird FROM {connection.escape(sql)}")
         except (pymysql.Error, UnicodeError, OSError) as error:
-            return isinstance(error, pymysql.Error) and message(error) == words
+            return isinstance(error, pymysql.Error) and cut(message(error)) == words
         return False
 
     def spent(self) -> Spent | None:

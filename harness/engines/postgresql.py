@@ -24,7 +24,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
 
-from harness.engines.base import EMPTY, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.base import EMPTY, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
 from harness.engines.namespace import Database
 from harness.engines.postgresql_clock import PostgreSQLClock
 from harness.engines.postgresql_idle import Idle
@@ -147,7 +147,9 @@ class PostgreSQLSession:
             yield from self._rows(sql)
         except (psycopg.Error, UnicodeError) as error:
             failure = self._translated(error)
-            self._as_new = type(failure) is SqlError and not self._may_have_set
+            # What has read a long error keeps as much memory for the next one.
+            is_usable = type(failure) is SqlError and not failure.is_cut
+            self._as_new = is_usable and not self._may_have_set
             raise failure from error
         except ReceivedTooMuch as error:
             raise SqlTooLarge(str(error), None) from error
@@ -249,7 +251,7 @@ class PostgreSQLSession:
         try:
             parse(self._connection, sql.encode())
         except psycopg.Error as error:
-            return (error.sqlstate or "").startswith(_REFUSED_ON_READING) and _one_line(error) == words
+            return (error.sqlstate or "").startswith(_REFUSED_ON_READING) and cut(_one_line(error)) == words
         except UnicodeError:
             return False
         return False

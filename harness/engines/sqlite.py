@@ -14,7 +14,7 @@ from threading import Lock
 from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 
-from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
 from harness.engines.namespace import Database
 from harness.engines.sqlite_file import MAPPED_BYTES, connect
 from harness.words import Dialect
@@ -162,7 +162,7 @@ class SQLiteSession:
         try:
             self._connection.execute(f"EXPLAIN {sql}").close()
         except _FAILURES as error:
-            return str(error) == words
+            return cut(str(error)) == words
         return False
 
     def spent(self) -> Spent | None:

@@ -114,17 +114,28 @@ class Judging:
             waits: whether the caller does nothing else until they are judged.
         """
         futures: list[Future[Judgement]] = []
-        new: list[Asked] = []
-        with self._lock:
-            for each in asked:
-                future = self._running.get(each.key)
-                if future is None:
-                    future = self._running[each.key] = Future()
-                    new.append(each)
-                futures.append(future)
+        new: dict[tuple[Dialect, str, str], Future[Judgement]] = {}
+        try:
+            with self._lock:
+                for each in asked:
+                    future = self._running.get(each.key)
+                    if future is None:
+                        future = new[each.key] = Future()
+                        self._running[each.key] = future
+                    futures.append(future)
+            self._have_judged([each for each in asked if each.key in new], new, waits=waits)
+        except BaseException as error:
+            self._give_back(new, explain(error))
+            raise
+        return futures
+
+    def _have_judged(
+        self, asked: Sequence[Asked], new: "dict[tuple[Dialect, str, str], Future[Judgement]]", *, waits: bool
+    ) -> None:
+        """Answer what is known, and give the rest to the workers: that is taken out of `new`."""
         # What ends after midnight is kept as this day's, which nobody asks for any more then.
         day = today()
-        questions = _by_question(new)
+        questions = _by_question(asked)
         # Workers take a moment to start, in which the rest is looked up; without a store nothing is.
         first, others = self._parted(questions) if self._recall.has_store else ([], questions)
         for some in first, others:
@@ -133,7 +144,18 @@ class Judging:
             sheets = [rest for sheet in sheets for rest in self._unknown_today(sheet)]
             for sheet in _heaviest_first(sheets):
                 self._submit(sheet, alone=waits and len(questions) == 1)
-        return futures
+                for text in sheet.judgements:
+                    new.pop((sheet.dialect, sheet.question.key, text), None)
+
+    def _give_back(self, new: "Mapping[tuple[Dialect, str, str], Future[Judgement]]", why: str) -> None:
+        """End what was begun and is in nobody's hands: others may wait for it, or ask for it again."""
+        for key, future in new.items():
+            with self._lock:
+                if self._running.get(key) is not future:
+                    continue
+                del self._running[key]
+            zero = self._setup.zero(key[0])
+            future.set_result(Judgement(Outcome.HARNESS_ERROR, zero, error=f"it was not run: {why}"))
 
     def _parted(self, questions: Iterable[list[Asked]]) -> tuple[list[list[Asked]], list[list[Asked]]]:
         """Where something may have to run whatever is known, and the others: a quick guess."""
@@ -204,12 +226,14 @@ class Judging:
             judged = self._broken(sheet, f"it was not run: {why}")
         except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
             judged = self._broken(sheet, explain(error))
-        self._count(sheet.dialect, judged)
-        kinds = _worth_keeping(places, sheet, judged) if self._is_same_code() else {}
-        for values in kinds.values():
-            self._recall.note(values)
-        for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
-            self._answer((sheet.dialect, sheet.question, text), judgement)
+        try:
+            self._count(sheet.dialect, judged)
+            kinds = _worth_keeping(places, sheet, judged) if self._is_same_code() else {}
+            for values in kinds.values():
+                self._recall.note(values)
+        finally:
+            for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
+                self._answer((sheet.dialect, sheet.question, text), judgement)
         # Nobody has to wait for the disk.
         for kind, values in kinds.items():
             self._recall.store(values, kind)
@@ -243,8 +267,10 @@ class Judging:
 
     def _answer(self, key: tuple[Dialect, str, str], judgement: Judgement) -> None:
         with self._lock:
-            future = self._running.pop(key)
-        future.set_result(judgement)
+            future = self._running.pop(key, None)
+        # None where whoever asked was interrupted.
+        if future is not None:
+            future.set_result(judgement)
 
     def close(self) -> None:
         """Stop at once."""

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from harness.benchmark import QuestionSet
 from harness.engines import on_server
-from harness.engines.base import Engine, EngineLost
+from harness.engines.base import Engine, EngineLost, cut
 from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Limits
@@ -172,4 +172,4 @@ class Workers(Protocol):
 
 def explain(error: BaseException) -> str:
     """What a harness error says."""
-    return str(error) if isinstance(error, EngineLost) else f"{type(error).__name__}: {error}"
+    return cut(str(error) if isinstance(error, EngineLost) else f"{type(error).__name__}: {error}")

@@ -234,6 +234,8 @@ class LocalWorkers:
         try:
             judged = self._judge(place, sheet)
         except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
+            # Its answer to this sheet must not be taken for that to the next.
+            self._bury(place)
             future.set_exception(error)
         else:
             future.set_result(judged)

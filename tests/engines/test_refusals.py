@@ -51,6 +51,24 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Database:
     return Database("bird_refusals", "zoo", path)
 
 
+LONG = {
+    Dialect.SQLITE: "SELECT json_extract('{}', printf('%.*c', 15000000, '['))",
+    Dialect.MYSQL: "SELECT JSON_EXTRACT('{}', REPEAT('[', 1000000))",
+    Dialect.POSTGRESQL: "SELECT CAST(repeat('a', 60000000) AS int)",
+}
+"""Errors that quote a long value."""
+
+
+def check_long(engine: Engine, database: Database) -> None:
+    """The same text comes to the same each time, and what it says is cut."""
+    executions = [execute(engine, database, LONG[engine.dialect], Limits()) for _ in range(10)]
+    assert {each.ending for each in executions} == {Ending.ERROR}, executions[0]
+    assert {len(each.error or "") < 2_100 for each in executions} == {True}
+    assert len({each.error for each in executions}) == 1
+    # MySQL itself cuts what it says.
+    assert (executions[0].error or "").endswith(" characters)") or engine.dialect is Dialect.MYSQL
+
+
 def check(engine: Engine, database: Database) -> None:
     for cases, expected in ((REFUSED, True), (RUNS, False)):
         for sql in (*cases["every engine"], *cases[engine.dialect]):
@@ -61,13 +79,16 @@ def check(engine: Engine, database: Database) -> None:
 
 def test_sqlite(zoo: Database) -> None:
     check(SQLiteEngine(pooled=True), zoo)
+    check_long(SQLiteEngine(pooled=True), zoo)
 
 
 def test_mysql(zoo: Database, mysql_server: Server) -> None:
     load([zoo], mysql_server)
     check(on_server(mysql_server), zoo)
+    check_long(on_server(mysql_server), zoo)
 
 
 def test_postgresql(zoo: Database, postgresql_server: Server) -> None:
     load([zoo], postgresql_server)
     check(on_server(postgresql_server), zoo)
+    check_long(on_server(postgresql_server), zoo)

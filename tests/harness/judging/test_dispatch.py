@@ -1,8 +1,10 @@
 """What is asked twice is executed once: at the same time, later, and in another run."""
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -21,6 +23,26 @@ from harness.known.store import Kind, Store
 from harness.outcomes import Judgement, Outcome
 from harness.readers.question_sets import load_set
 from harness.words import Dialect
+
+
+class Interrupting:
+    """Raises at the n-th line of this call that `dispatch` runs without its lock, as Ctrl-C may.
+
+    With the lock it would come between the last line and the release, which Python leaves to nobody.
+    """
+
+    def __init__(self, judging: Judging, lines: int) -> None:
+        self._lock = judging._lock
+        self.left = lines
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> "Interrupting | None":
+        if frame.f_code.co_filename != dispatch.__file__:
+            return None
+        if event == "line" and not self._lock.locked():
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+        return self
 
 
 class NotingWorkers:
@@ -220,3 +242,59 @@ def test_what_joins_most_goes_first(setup: Setup, opened: Open) -> None:
     ask(judging, *((question(setup, place), "SELECT 1") for place in range(19)), (question(setup, 19), heavy))
     assert [sheet.question for sheet in workers.sheets[:1]] == [question(setup, 19).key]
     assert len(workers.sheets) == 20
+
+
+def test_an_interrupted_call_leaves_nothing_that_is_waited_for(setup: Setup, opened: Open) -> None:
+    judging, _ = opened()
+    asked = [Asked(question(setup), Dialect.SQLITE, f"SELECT 1000 + {number}") for number in range(2)]
+    line, was_interrupted = 0, True
+    while was_interrupted:
+        line += 1
+        again = [Asked(each.question, each.dialect, f"{each.sql} + {line}") for each in asked]
+        before = sys.gettrace()
+        sys.settrace(Interrupting(judging, line))
+        try:
+            judging.begin(again)
+        except KeyboardInterrupt:
+            pass
+        else:
+            was_interrupted = False
+        finally:
+            sys.settrace(before)
+        for future in judging.begin(again):
+            assert future.result(60).outcome is Outcome.MISMATCH, line
+    assert line > 40, "each line of it was interrupted"
+    judging.close()
+
+
+@pytest.mark.parametrize("name", ["judgements", "gold", "execution", "dated"])
+def test_a_call_that_fails_fails_alone(
+    setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    judging, _ = opened()
+    asked = [Asked(question(setup), Dialect.SQLITE, "SELECT date('now')")]
+
+    def fail(*_arguments: object) -> None:
+        raise OSError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Addresses, name, fail)
+        with pytest.raises(OSError, match="no room"):
+            judging.begin(asked)
+    [future] = judging.begin(asked)
+    assert future.result(60).outcome is Outcome.MISMATCH
+    judging.close()
+
+
+def test_what_cannot_be_noted_is_answered_all_the_same(
+    setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judging, _ = opened()
+
+    def fail(*_arguments: object) -> None:
+        raise OSError("no room")
+
+    monkeypatch.setattr(dispatch, "_worth_keeping", fail)
+    [future] = judging.begin([Asked(question(setup), Dialect.SQLITE, "SELECT 12")])
+    assert future.result(60).outcome is Outcome.MISMATCH
+    judging.close()
