@@ -36,6 +36,7 @@ from harness.outcomes import Judgement, Outcome
 from harness.predictions import read_predictions
 from harness.provision import dsn
 from harness.readers.question_sets import load_set
+from harness.readers.textfiles import is_text
 from harness.runs.reading import LATEST, read_results
 from harness.words import Dialect
 from loaders.sample import PREDICTIONS
@@ -48,7 +49,7 @@ QUESTIONS = 24
 ROUNDS = 4
 """So many at least: a third of them is compared with another third."""
 
-_OWN_ERRORS = {
+_OTHERS = {
     Dialect.SQLITE: (*sqlite_cases.CASES, *sqlite_cases.UNSTOPPABLE),
     Dialect.MYSQL: mysql_cases.CASES,
     Dialect.POSTGRESQL: postgresql_cases.CASES,
@@ -112,7 +113,11 @@ def hostile(dialect: Dialect, count: int, dice: random.Random) -> list[Asked]:
     questions = load_set("sample").limit(QUESTIONS).questions
     of_families = [(case, allowed(case)) for cases in FAMILIES.values() for case in cases[dialect]]
     # These were written for another database: there they are errors, or do what they do.
-    others = [(Hostile(case.name, case.sql, HARMLESS), None) for case in _OWN_ERRORS[dialect]]
+    others = [
+        (Hostile(case.name, case.sql, HARMLESS), None)
+        for case in _OTHERS[dialect]
+        if is_text(case.sql)  # half a character is refused before it is run
+    ]
     chosen = dice.sample(of_families, count // 2) + dice.sample(others, count - count // 2)
     keys = [question.key for question in dice.sample(questions, 3)]
     golds = {question.key: question.gold[dialect] for question in questions}
@@ -153,7 +158,7 @@ def command(
     place: Place, dialect: Dialect, asked: Sequence[Asked], seconds: float, changes: Changes
 ) -> float:
     """Score the same by the command line; the peak memory of the process that asks, in MB."""
-    lines = [each for each in asked if each.dialect is dialect and _is_writable(each.answer.sql)]
+    lines = [each for each in asked if each.dialect is dialect]
     with (place.folder / "answers.jsonl").open("w", encoding="utf-8") as file:
         for each in lines:
             record = {
@@ -176,15 +181,6 @@ def command(
         if found := by_place.get((result.predictor, result.question)):
             changes.note(found, Judgement(result.outcome, result.scores, result.error))
     return done.megabytes
-
-
-def _is_writable(sql: str) -> bool:
-    """Whether a prediction file may hold it: no half of a character, and not blank."""
-    try:
-        sql.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def sample(servers: Sequence[Server], folder: Path) -> dict[str, float]:

@@ -34,8 +34,10 @@ pytestmark = pytest.mark.engine
 
 QUESTIONS = 24
 CROWDED = "5"
-MOST_MEGABYTES = 1_500
-"""What the process that asks may take: 42 MB of predictions, and nearly 100 MB of errors."""
+MOST_MEGABYTES = 700
+"""What the process that asks may take: 42 MB of predictions are held several times over."""
+MOST_OF_AN_ERROR = 2_100
+"""Characters."""
 HONEST = ("careless", "every-fifth-wrong")
 
 SLOW = (Family.COLLISIONS, Family.CROWD)
@@ -143,6 +145,11 @@ def test_honest_neighbours_come_to_the_same_as_alone(cold: Cold) -> None:
 def test_the_process_that_asks_stays_small_and_leaves_nobody_behind(cold: Cold) -> None:
     assert 0 < cold.done.megabytes < MOST_MEGABYTES
     assert cold.done.left == []
+
+
+def test_no_error_is_longer_than_a_reader_reads(cold: Cold) -> None:
+    lengths = {(each.predictor, each.question): len(each.error or "") for each in cold.results}
+    assert {which: length for which, length in lengths.items() if length > MOST_OF_AN_ERROR} == {}
 
 
 def test_reports_are_well_formed_and_the_terminal_is_left_alone(cold: Cold) -> None:
