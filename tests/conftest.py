@@ -17,6 +17,9 @@ from tests.reasons import Reason, not_tested, skip
 # What `make test ARGS=...` was given is none of the business of a `make` that a test runs.
 for _name in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "ARGS"):
     os.environ.pop(_name, None)
+# In the processes of pytest-xdist they are set for no terminal, and tables obey them.
+for _name in ("COLUMNS", "LINES"):
+    os.environ.pop(_name, None)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -80,4 +80,4 @@ def test_what_reads_the_clock_is_seen(sql: str) -> None:
 
 
 def test_what_does_not_read_the_clock_is_not_delayed() -> None:
-    assert not may_read_clock("SELECT DATE(d), strftime('%Y', d), known, today FROM t WHERE a = 'nowhere'")
+    assert not may_read_clock("SELECT DATE(d), strftime('%Y', d), known, todays FROM t WHERE a = 'nowhere'")

@@ -20,6 +20,6 @@ def test_gold_of_a_question(bird_engine):
 @pytest.mark.parametrize("bird_question", ["1"], indirect=True)
 def test_a_question_that_the_model_has_to_answer(bird_evaluator, bird_question):
     """A question is chosen by its key; `judgement` also has the error, the times and the error class."""
-    [judgement] = bird_evaluator.score([Answer(bird_question.key, predict(bird_question.text))])
+    [judgement] = bird_evaluator.score([Answer(bird_question.key, predict(bird_question.text), "sqlite")])
     assert judgement.outcome == "match", judgement.error
     assert judgement.scores["ex"] == 1.0

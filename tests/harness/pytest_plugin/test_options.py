@@ -40,7 +40,7 @@ def test_every_option_is_documented(tmp_path: Path) -> None:
         (["--bird-predictions", "answers", "--bird-coverage"], "leave one out"),
         (["--bird-predictions", "answers", "--bird-fail-on", "wrong"], "'wrong' is not an outcome"),
         (["--bird-predictions", "answers", "--bird-fail-under", "r_ves=1"], "add it to --bird-metrics"),
-        (["--bird-predictions", "answers", "--bird-timeout", "0"], "more than 0 seconds"),
+        (["--bird-predictions", "answers", "--bird-timeout", "0"], "between 0.001 and 86,400 seconds"),
         (["--bird-predictions", "answers", "--bird-dialect", "sqlite", "--bird-resume", "no"], "no"),
     ],
 )
