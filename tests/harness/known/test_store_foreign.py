@@ -1,5 +1,6 @@
 """What is not a store of this project is refused wherever `BIRD_STORE` points, and is the same afterwards."""
 
+import contextlib
 import os
 import socket
 import sqlite3
@@ -94,8 +95,7 @@ def test_a_file_that_is_no_store_is_left_as_it_is(tmp_path: Path, make: Callable
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")
-    with socket.socket(socket.AF_UNIX) as listener:
-        os.chdir(tmp_path)
+    with socket.socket(socket.AF_UNIX) as listener, contextlib.chdir(tmp_path):
         listener.bind("socket")
     (tmp_path / "link").symlink_to(tmp_path / "folder")
     kinds = {"folder": "a folder", "pipe": "a pipe", "socket": "a socket", "link": "a folder"}
