@@ -61,9 +61,13 @@ def peak(process: int) -> float:
 def below(process: int) -> list[int]:
     """The processes that a process has started, and that these have started."""
     found = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
+    try:
+        tasks = list(Path(f"/proc/{process}/task").iterdir())
+    except OSError:
+        return []  # it has ended
+    for task in tasks:
         try:
-            children = [int(child) for child in task.read_text(encoding="utf-8").split()]
+            children = [int(child) for child in (task / "children").read_text(encoding="utf-8").split()]
         except OSError:
             continue
         found += [*children, *(other for child in children for other in below(child))]
