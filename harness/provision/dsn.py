@@ -21,8 +21,8 @@ _SCHEMES: Mapping[Dialect, tuple[str, ...]] = {
 }
 _PORTS: Mapping[Dialect, int] = {Dialect.MYSQL: 3306, Dialect.POSTGRESQL: 5432}
 _SEPARATORS = re.compile(r"[\s,]+")
-_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})(?![^@\[]*\])")
-"""But for the zone of an address in brackets, `[fe80::1%eth0]`."""
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})(?![^@\[]{0,64}\])")
+"""But for the zone of an address in brackets, `[fe80::1%eth0]`; no system's names of zones are longer."""
 
 
 def variable(dialect: Dialect) -> str:

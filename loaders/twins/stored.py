@@ -22,7 +22,8 @@ _REPEATED = 4
 _FREQUENT = 12
 _SPREAD = 12
 _CHECK = re.compile(r"\bCHECK\s*\(", re.IGNORECASE)
-_WORD = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`[^`]*`|\[[^\]]*\]|\d+(?:\.\d+)?|\w+|[()]""")
+_WORD = re.compile(r"""'(?:[^']|'')*+'?|"(?:[^"]|"")*+"?|`[^`]*+`?|\[[^\]]*+\]?|\d++(?:\.\d++)?|\w++|[()]""")
+"""What is opened and never closed goes to the end."""
 _MOMENT = re.compile(r"\d{1,4}[-/:.]\d|\d+$")
 
 
