@@ -231,7 +231,8 @@ def _continued(begun: "hashlib._Hash", *texts: str) -> "hashlib._Hash":
     digest = begun.copy()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "big") + data)
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
     return digest
 
 

@@ -9,6 +9,7 @@ r"""Readers of the formats of prediction files.
 - A JSON array of such objects, or of SQL texts, one for each question in the set's published order.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -38,6 +39,7 @@ _READ = (
     " JSON array of such objects, or of SQL texts (docs/file-formats.md)"
 )
 _KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason")
+_SOMETHING = re.compile(rb"\S")
 _OPTIONS = {"predictor": "--predictor", "dialect": "--dialect"}
 
 
@@ -98,7 +100,7 @@ def _first_line(file: TextFile) -> tuple[Any, bool]:
     """The first line's JSON document, None where it is none, and whether there are more lines."""
     text = file.encoded.lstrip()
     end = text.find(b"\n")
-    rest = end >= 0 and bool(text[end:].strip())
+    rest = end >= 0 and _SOMETHING.search(text, end) is not None
     try:
         return parse_json(text[: end if end >= 0 else None].decode()), rest
     except ValueError:

@@ -10,9 +10,10 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, BinaryIO, NoReturn, TypeGuard
 
 from harness.errors import BadInput, brief
 from harness.places import room
@@ -121,9 +122,10 @@ def read_text(path: Path, most: int | None = None) -> TextFile:
     Raises:
         BadInput: it is no file, cannot be read, is too large, blank, or not UTF-8.
     """
-    raw = _read(path, most)
+    with _opened(path, most) as file:
+        raw = file.read()
     sha256, raw = hashlib.sha256(raw).hexdigest(), raw.removeprefix(codecs.BOM_UTF8)
-    if not raw.strip():
+    if not raw or raw.isspace():
         refuse(path, "is empty", "fetch or write it again")
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(raw), _PIECE):
@@ -133,12 +135,42 @@ def read_text(path: Path, most: int | None = None) -> TextFile:
         except UnicodeDecodeError as error:
             # The decoder puts before a piece what was left of the one before.
             at = start + error.start - (len(error.object) - len(piece))
-            line = raw.count(b"\n", 0, at) + 1
-            refuse(path, f"byte 0x{raw[at]:02x} in line {line} is not UTF-8", "save the file as UTF-8")
+            _refuse_byte(path, raw[at], raw.count(b"\n", 0, at) + 1)
     return TextFile(path, sha256, raw)
 
 
-def _read(path: Path, most: int | None) -> bytes:
+def read_lines(path: Path, *, ended: bool = False) -> Iterator[tuple[int, str]]:
+    """Read the lines of a file that hold something, one at a time: it may be larger than the memory.
+
+    Args:
+        path: a regular file, as for `read_text`.
+        ended: whether a last line without a line break is left out, whatever it holds.
+
+    Yields:
+        A line's number, from 1, and its text with the line break.
+
+    Raises:
+        BadInput: it is no file, cannot be read, or a line is not UTF-8.
+    """
+    with _opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            encoded = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
+            if not encoded or encoded.isspace() or (ended and not encoded.endswith(b"\n")):
+                continue
+            try:
+                text = encoded.decode()
+            except UnicodeDecodeError as error:
+                _refuse_byte(path, encoded[error.start], number)
+            yield number, text
+
+
+def _refuse_byte(path: Path, byte: int, line: int) -> NoReturn:
+    refuse(path, f"byte 0x{byte:02x} in line {line} is not UTF-8", "save the file as UTF-8")
+
+
+@contextmanager
+def _opened(path: Path, most: int | None = None) -> Iterator[BinaryIO]:
+    """A regular file, open for reading; whatever the system says within the block is a fault of the file."""
     try:
         # Opening a pipe would else wait for somebody to write to it.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:  # noqa: PTH123
@@ -149,7 +181,7 @@ def _read(path: Path, most: int | None) -> bytes:
             if most is not None and found.st_size > most:
                 larger = f"has {found.st_size:,} bytes, more than the {most:,} that are read"
                 refuse(path, larger, f"split it, or raise the limit by {FILE_BYTES}=1GB")
-            return file.read()
+            yield file
     except OSError as error:
         kind = _kind(path)
         if kind is not None:

@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,12 @@ def as_json(content: Mapping[str, Any], indent: int | None = None) -> str:
     return text
 
 
-def replace(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old one or the new one, never a part."""
+def replace(path: Path, text: str | Iterable[str]) -> None:
+    """Write a file, a text or its parts, so that a reader sees the old one or the new one, never a part."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - it is open already
-            file.write(text)
+            file.writelines((text,) if isinstance(text, str) else text)
         os.chmod(name, 0o644)  # noqa: PTH101 - a temporary file is private, a result is not
         os.replace(name, path)  # noqa: PTH105 - the name comes as a string
     except BaseException:

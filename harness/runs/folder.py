@@ -10,7 +10,7 @@ import platform
 import secrets
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -25,10 +25,9 @@ from harness.figures.extent import Extent, how_far
 from harness.figures.summary import SCHEMA_VERSION, Score, completed, summarize
 from harness.outcomes import Outcome, PairResult
 from harness.published import databases_note
-from harness.readers.textfiles import parse_json, refuse
+from harness.readers.textfiles import parse_json, read_lines
 from harness.runs.files import as_json, locked, point, replace, write_json
 from harness.runs.reading import (
-    AGAIN,
     LATEST,
     MANIFEST,
     PREVIEWS,
@@ -81,7 +80,7 @@ class RunFolder:
             _cannot_write(parent, error)
         begun = {"run_id": run_id, "started": self.started.isoformat(), **_here(), **manifest}
         try:
-            replace(parent / run_id / QUESTIONS, "".join(_line(_plain(question)) for question in questions))
+            replace(parent / run_id / QUESTIONS, (_line(_plain(question)) for question in questions))
             self._open(parent / run_id, begun, metrics)
         except BaseException as error:
             # Nothing is in it that anybody could go on with.
@@ -139,7 +138,7 @@ class RunFolder:
                 self._results = list(kept)
                 write_json(path / MANIFEST, manifest)
                 (path / SUMMARY).unlink(missing_ok=True)
-                replace(path / RESULTS, "".join(_line(_filed(result)) for result in kept))
+                replace(path / RESULTS, (_line(_filed(result)) for result in kept))
                 replace(path / PREVIEWS, previews)
                 # By lines: what was added is kept even if this process is killed.
                 self._lines: TextIO = (path / RESULTS).open("a", buffering=1, encoding="utf-8")
@@ -296,21 +295,17 @@ class RunFolder:
         self.close()
 
 
-def _kept(folder: Path) -> tuple[list[PairResult], str]:
+def _kept(folder: Path) -> tuple[list[PairResult], list[str]]:
     """What a run that is resumed need not do again: results, and the lines of their previews."""
     results = results_of(folder / RESULTS, _whole_lines(folder / RESULTS))
     kept = {key_of(each): each for each in results if each.outcome is not Outcome.HARNESS_ERROR}
-    previews = _whole_lines(folder / PREVIEWS).split("\n")
-    return list(kept.values()), "".join(f"{line}\n" for line in previews if line and _pair(line) in kept)
+    previews = [line for _, line in _whole_lines(folder / PREVIEWS) if _pair(line) in kept]
+    return list(kept.values()), previews
 
 
-def _whole_lines(path: Path) -> str:
-    """A file without a last line that was cut off."""
-    whole, end, _ = path.read_bytes().rpartition(b"\n") if path.exists() else (b"", b"", b"")
-    try:
-        return (whole + end).decode()
-    except UnicodeDecodeError:
-        refuse(path, "is not UTF-8", AGAIN)
+def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines of a file, if it is there, without a last one that was cut off."""
+    return read_lines(path, ended=True) if path.exists() else iter(())
 
 
 def _pair(line: str) -> Key | None:

@@ -1,7 +1,7 @@
 """A run folder read back: what was run, what came of it, and what readers of a report want to see."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,7 +11,7 @@ from harness.figures.extent import Extent, Whose
 from harness.figures.summary import SCHEMA_VERSION
 from harness.outcomes import PairResult
 from harness.preview import Preview
-from harness.readers.textfiles import Faults, parse_json, read_json, read_text, refuse
+from harness.readers.textfiles import Faults, parse_json, read_json, read_lines, read_text, refuse
 from harness.words import Dialect, Difficulty
 
 MANIFEST = "manifest.json"
@@ -140,8 +140,10 @@ def read_results(folder: Path) -> list[PairResult]:
     Raises:
         BadInput: the file is not there, or a line is no result or one that stood before.
     """
-    file = read_text(folder / RESULTS)
-    return results_of(file.path, file.text)
+    results = results_of(folder / RESULTS, read_lines(folder / RESULTS))
+    if not results:
+        refuse(folder / RESULTS, "is empty", AGAIN)
+    return results
 
 
 def read_questions(folder: Path) -> dict[str, Question]:
@@ -163,15 +165,15 @@ def read_previews(folder: Path) -> dict[Key, Preview]:
     return dict(_records(folder / PREVIEWS, _preview))
 
 
-def results_of(path: Path, text: str) -> list[PairResult]:
-    """The results in `text`, which stands in the file `path`.
+def results_of(path: Path, lines: Iterable[tuple[int, str]]) -> list[PairResult]:
+    """The results in `lines` of the file `path`, which come with their numbers.
 
     Raises:
         BadInput: a line is no result, or one that stood before.
     """
     faults = Faults(path, "line")
     results: dict[Key, PairResult] = {}
-    for number, line in _lines(text):
+    for number, line in lines:
         try:
             result = PairResult.from_json(parse_json(line))
             is_complete = all(isinstance(score, int | float) for score in result.scores.values())
@@ -195,18 +197,8 @@ def key_of(result: PairResult) -> Key:
 _DAMAGED = (AttributeError, KeyError, TypeError, ValueError)
 
 
-def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that hold something, by their numbers."""
-    # Not splitlines(): JSON strings may hold the other characters that it takes for line ends.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield number, line
-
-
 def _records(path: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
-    # A run without a question, or in which no gold returned rows.
-    text = "" if path.exists() and path.stat().st_size == 0 else read_text(path).text
-    for number, line in _lines(text):
+    for number, line in read_lines(path):
         try:
             yield read(parse_json(line))
         except _DAMAGED:

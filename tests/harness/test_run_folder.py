@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -113,6 +114,21 @@ def test_a_resumed_run_keeps_the_previews_of_what_it_keeps(tmp_path: Path) -> No
     assert read_previews(folder.path) == {
         key_of(each): each.preview.read() for each in (*done, again) if each.preview is not None
     }
+
+
+def test_reading_back_takes_little_more_room_than_what_is_read(tmp_path: Path) -> None:
+    # One wide character, and Python has four bytes for each of the text that it stands in.
+    wide = replace(pair(0, ex=0.0), sql="SELECT '\N{GRINNING FACE}'")
+    long = [replace(pair(number, ex=0.0), sql="SELECT '" + "x" * 1_000_000 + "'") for number in range(1, 21)]
+    folder = written(tmp_path, [wide, *long])
+    tracemalloc.start()
+    try:
+        results = read_run(folder).results
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(results) == len(long) + 1
+    assert peak - held < 5_000_000
 
 
 @pytest.mark.parametrize("name", [QUESTIONS, PREVIEWS])

@@ -34,8 +34,9 @@ pytestmark = pytest.mark.engine
 
 QUESTIONS = 24
 CROWDED = "5"
-MOST_MEGABYTES = 700
-"""What the process that asks may take: 42 MB of predictions are held several times over."""
+MOST_MEGABYTES = 450
+"""What the process that asks may take: up to 62 MB of predictions and as much of results, read back for the
+reports, beside what a worker is being sent."""
 MOST_OF_AN_ERROR = 2_100
 """Characters."""
 HONEST = ("careless", "every-fifth-wrong")
