@@ -23,8 +23,8 @@ from benchmarks import options
 from benchmarks.full_scale import full_scale
 from benchmarks.loading_contestants import THEIRS, Asked, Loader, Loading, other_program, run
 from harness import provision
+from harness.data.question_sets import load_set
 from harness.errors import BadInput, HarnessError
-from harness.readers.question_sets import load_set
 from harness.words import Dialect, Profile
 
 

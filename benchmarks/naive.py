@@ -21,7 +21,7 @@ from typing import Any
 import psycopg
 import pymysql
 
-from harness.benchmark import QuestionSet
+from harness.data.questions import QuestionSet
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput

@@ -20,7 +20,7 @@ from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 
 from dialects.translate import Untranslatable, translate
-from harness.readers.question_sets import load_set
+from harness.data.question_sets import load_set
 from harness.words import Dialect
 from loaders.census import census
 from loaders.schema import Schema

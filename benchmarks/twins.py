@@ -28,11 +28,11 @@ from typing import Annotated, Literal
 
 import typer
 
-from harness.benchmark import QuestionSet
+from harness.data.predictions import Extract, read_predictions
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.errors import HarnessError
 from harness.machine import processors
-from harness.predictions import Extract, read_predictions
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from loaders.twins.making import Source, make
 

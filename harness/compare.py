@@ -8,11 +8,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from harness.data.published import databases_note
 from harness.errors import BadInput
 from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.operands import Key, Selection, counterparts, described, select
-from harness.published import databases_note
 from harness.report.comparison import Comparison, Side, print_comparisons
 from harness.report.differences import Change, common_metrics, differences
 from harness.report.tables import NAMES

@@ -13,14 +13,14 @@ from dialects.coverage import Answer, Fault, Origin, cover
 from dialects.coverage import audit as judgements
 from dialects.coverage import expectations as expected
 from dialects.overrides import MOST, overrides
-from harness.benchmark import Question, QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.execution import Limits
 from harness.machine import processors
-from harness.readers.question_sets import load_set
 from harness.report import generated
 from harness.report.coverage import markdown, print_coverage, write_folder
 from harness.words import Dialect, Profile

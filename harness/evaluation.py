@@ -10,7 +10,8 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
-from harness.benchmark import Question
+from harness.data.predictions import PredictionFile
+from harness.data.questions import Question
 from harness.judging.dispatch import Asked, Judging
 from harness.judging.golds import Golds
 from harness.judging.sheets import Setup, explain
@@ -18,7 +19,6 @@ from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
 from harness.once import Once
 from harness.outcomes import Judgement, Outcome, PairResult
-from harness.predictions import PredictionFile
 from harness.timing import Method, measure
 from harness.words import Dialect
 

@@ -19,16 +19,16 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from harness.data.question_sets import load_set
 from harness.errors import BadInput, brief, within
 from harness.execution import Limits
 from harness.judging.dispatch import Asked, Judging
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
 from harness.plan import equip, open_judging
-from harness.readers.question_sets import load_set
-from harness.readers.textfiles import is_text
 from harness.request import MOST_WORKERS, Request, check_seconds, parse_metrics
 from harness.words import Dialect, Profile
+from loaders.textfiles import is_text
 
 _log = logging.getLogger(__name__)
 _Kind = TypeVar("_Kind", bound=StrEnum)

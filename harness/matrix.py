@@ -11,12 +11,12 @@ from rich.console import Console
 
 from harness import provision
 from harness.coverage import CoverageRequest, measure
+from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.server import Origin, Server
 from harness.errors import BadInput, EngineUnavailable
 from harness.provision import compose, containers, loaded
 from harness.provision.docker_command import docker, engine_answers
-from harness.readers.question_sets import load_set
 from harness.report.coverage import print_coverage
 from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
 from harness.versions import SETS, VERSIONS, cells

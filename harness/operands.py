@@ -13,9 +13,9 @@ from pathlib import Path
 
 from harness.errors import BadInput
 from harness.outcomes import PairResult
-from harness.readers.textfiles import one_line
 from harness.runs.reading import Run, read_run
 from harness.words import Dialect
+from loaders.textfiles import one_line
 
 Key = tuple[str, Dialect]
 """A predictor and the engine it was scored on."""

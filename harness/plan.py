@@ -12,7 +12,10 @@ from types import TracebackType
 from typing import Any, Self
 
 from harness import provision
-from harness.benchmark import Question, QuestionSet
+from harness.data.predictions import PredictionFile, read_predictions
+from harness.data.published import origins
+from harness.data.question_sets import load_set
+from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.server import Server
 from harness.errors import BadInput, EngineUnavailable, command, to_start
@@ -26,9 +29,6 @@ from harness.known.digests import digests
 from harness.known.store import Store, allowed_bytes, default_path
 from harness.metrics import METRICS
 from harness.outcomes import GoldOrigin
-from harness.predictions import PredictionFile, read_predictions
-from harness.published import origins
-from harness.readers.question_sets import load_set
 from harness.request import Request, check
 from harness.runs.folder import RunFolder
 from harness.variants import Variants, find_variants

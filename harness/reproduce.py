@@ -7,12 +7,12 @@ from pathlib import Path
 
 from rich.console import Console
 
+from harness.data.predictions import Extract
+from harness.data.published import provenance, read_published
 from harness.drivers import exit_code, run
 from harness.execution import Limits
 from harness.metrics import DEFAULT_METRICS
 from harness.plan import prepare
-from harness.predictions import Extract
-from harness.published import provenance, read_published
 from harness.report.console import print_grids
 from harness.report.documents import reproduced
 from harness.report.grids import Document

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.data.predictions import Extract
 from harness.errors import BadInput, within
 from harness.execution import Limits
 from harness.machine import processors
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
-from harness.predictions import Extract
 from harness.words import Dialect, Profile
 
 MOST_WORKERS = 64

@@ -4,14 +4,14 @@ from rich import box
 from rich.table import Table
 
 from harness import provision
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.server import Origin, Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.errors import command
 from harness.provision import compose
-from harness.readers.question_sets import load_set
 from harness.report.tables import plain, print_table, wide
 from harness.words import Dialect, Profile
 from loaders.load import loaded

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from dialects.comparison.distinct import firsts
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.engines.base import Engine, Row
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Execution, Limits, execute

@@ -16,12 +16,12 @@ from pathlib import Path
 from filelock import FileLock
 
 from harness import places
-from harness.benchmark import QuestionSet
+from harness.data.questions import QuestionSet
+from harness.data.twin_sources import of_set
 from harness.errors import BadInput
-from harness.readers.textfiles import one_line
 from loaders import twins as generator
+from loaders.textfiles import one_line
 from loaders.twins.making import Source, Unmade, make
-from loaders.twins.sources import of_set
 from loaders.twins.twin import SCALE
 
 

@@ -12,11 +12,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.benchmark import QuestionSet
+from harness.data.questions import QuestionSet
 from harness.engines.namespace import Database
 from harness.errors import BadInput
 from harness.machine import processors
-from harness.readers.textfiles import Faults, refuse
+from loaders.textfiles import Faults, refuse
 
 MOST_VARIANTS = 100
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
+from harness.data.predictions import PredictionFile
 from harness.evaluation import Evaluation
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup
 from harness.judging.workers import LocalWorkers
 from harness.outcomes import PairResult
-from harness.predictions import PredictionFile
 
 
 def results(

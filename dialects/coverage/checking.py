@@ -11,7 +11,7 @@ from dialects.coverage.clock import in_one_day, may_read_clock
 from dialects.coverage.differences import of_failure, of_rows, shortened
 from dialects.overrides import Override, overrides
 from dialects.translate import Translation, Untranslatable, translate
-from harness.benchmark import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine

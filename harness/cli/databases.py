@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from harness.benchmark import QuestionSet
 from harness.cli.console import Dialects, SetName, app, messages, say, servers_up
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.errors import BadInput, within
-from harness.readers.question_sets import load_set
-from harness.readers.textfiles import one_line
 from harness.report.loading import loading_bar, loading_lines
 from harness.request import AUTO, MOST_WORKERS
 from harness.words import Dialect, Profile
 from loaders import load as loading
+from loaders.textfiles import one_line
 
 
 @app.command()
@@ -36,9 +36,9 @@ def data(
 ) -> None:
     """Bring a published question set with its databases to where `eval` looks for it."""
     # Downloading is slow to import, and no other command needs it.
+    from harness.data.packages import Request as Wanted  # noqa: PLC0415
+    from harness.data.packages import get  # noqa: PLC0415
     from loaders.packages.bar import getting_bar  # noqa: PLC0415
-    from loaders.packages.get import Request as Wanted  # noqa: PLC0415
-    from loaders.packages.get import get  # noqa: PLC0415
 
     with getting_bar(messages) as progress:
         lines = get(Wanted(set_name, to, archive, allow_unknown), progress)
@@ -186,8 +186,8 @@ def twins(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Make synthetic databases: the same tables, other rows, and an answer to every gold."""
     # sqlglot is slow to import, and few other commands need it.
+    from harness.data.twin_sources import of_files, of_set  # noqa: PLC0415
     from loaders.twins.making import Unmade, made_lines, make  # noqa: PLC0415
-    from loaders.twins.sources import of_files, of_set  # noqa: PLC0415
 
     within("--workers", workers, 1, MOST_WORKERS, "processes")
     if set_name is not None and questions is None:

@@ -18,9 +18,9 @@ from harness.cli.console import (
     messages,
     say,
 )
+from harness.data.predictions import Extract
 from harness.errors import BadInput
 from harness.figures.groups import By
-from harness.predictions import Extract
 from harness.report.console import print_grids
 from harness.report.documents import tables
 from harness.report.listing import print_runs, runs_in

@@ -23,12 +23,12 @@ from harness.cli.console import (
 )
 from harness.compare import CompareRequest, parse_thresholds
 from harness.compare import compare as compare_runs
+from harness.data.predictions import Extract
 from harness.drivers import run_directly, run_with_pytest
 from harness.errors import within
 from harness.execution import Limits
 from harness.known.store import Store, allowed_bytes, default_path
 from harness.plan import prepare
-from harness.predictions import Extract
 from harness.report.cache import cache_lines, cleared_lines
 from harness.report.loading import loading_bar
 from harness.request import (

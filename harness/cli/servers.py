@@ -6,11 +6,11 @@ import typer
 
 from harness import provision
 from harness.cli.console import Dialects, SetName, app, messages, say
+from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.errors import command
 from harness.provision.baking import bake
 from harness.provision.images import build
-from harness.readers.question_sets import load_set
 from harness.report.loading import loading_bar
 from harness.request import ALL, parse_dialects
 from harness.status import print_status

@@ -8,7 +8,7 @@ rules.
 
 from collections.abc import Callable
 
-from harness.benchmark import DatabaseSchema
+from harness.data.questions import DatabaseSchema
 from harness.diagnosis.codes import class_of_error
 from harness.diagnosis.differences import first_difference
 from harness.diagnosis.groups import GROUPS, Group

@@ -7,7 +7,7 @@ there. Without a schema a column is known by its name alone.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from harness.benchmark import DatabaseSchema
+from harness.data.questions import DatabaseSchema
 from harness.diagnosis.terms import Term, column
 
 

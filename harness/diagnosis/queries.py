@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from harness.benchmark import DatabaseSchema
+from harness.data.questions import DatabaseSchema
 from harness.diagnosis.conditions import condition, conjuncts
 from harness.diagnosis.expressions import term
 from harness.diagnosis.names import Scope, Source, tables_of

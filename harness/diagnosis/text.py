@@ -2,7 +2,7 @@
 
 import re
 
-from harness.benchmark import DatabaseSchema
+from harness.data.questions import DatabaseSchema
 from harness.diagnosis.reading import Reading
 from harness.words import Dialect
 

@@ -6,7 +6,7 @@ import sqlglot
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from harness.benchmark import DatabaseSchema
+from harness.data.questions import DatabaseSchema
 from harness.diagnosis.names import Scope
 from harness.diagnosis.queries import QueryReader
 from harness.diagnosis.reading import Reading

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.data.extraction import unfenced
 from harness.figures.error_classes import groups as error_groups
 from harness.figures.error_classes import summary as error_classes
 from harness.figures.extent import Extent, Whose
 from harness.figures.spider import summary as spider
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
-from harness.readers.extraction import unfenced
 from harness.statistics import Interval, bootstrap_mean, wilson
 from harness.words import Dialect, Difficulty
 

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.engines.base import Engine
 from harness.errors import BadInput
 from harness.judging.golds import Golds
@@ -33,8 +33,8 @@ _DECIDE = (".py", ".sql", ".json", ".toml")
 DECIDE_NOTHING = frozenset({
     "harness/__main__.py", "harness/cli", "harness/compare.py", "harness/coverage.py", "harness/drivers.py",
     "harness/evaluation.py", "harness/evaluator.py", "harness/figures", "harness/matrix.py",
-    "harness/operands.py", "harness/plan.py", "harness/predictions.py", "harness/predictors",
-    "harness/provision", "harness/published.py", "harness/pytest_plugin", "harness/report",
+    "harness/operands.py", "harness/plan.py", "harness/data/predictions.py", "harness/predictors",
+    "harness/provision", "harness/data/published.py", "harness/pytest_plugin", "harness/report",
     "harness/reproduce.py", "harness/request.py", "harness/runs", "harness/statistics.py",
     "harness/status.py", "harness/timing.py", "harness/versions.py",
     "dialects/audit", "dialects/coverage", "dialects/expectations", "dialects/table.py",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from dialects.volatility import is_volatile
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.engines.base import Engine
 from harness.judging.addresses import Addresses, is_as_at_the_start, today
 from harness.judging.golds import Golds

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from dialects.overrides import Override, overrides
-from harness.benchmark import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet
 from harness.execution import Ending, Execution, Limits
 from harness.once import Once
 from harness.outcomes import GoldOrigin, Outcome

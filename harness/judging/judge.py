@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 from harness import alternatives
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.engines.base import Engine
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Execution, refuses

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol
 
-from harness.benchmark import QuestionSet
+from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, cut
 from harness.engines.server import Server

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import BadInput
-from harness.readers.textfiles import one_line
+from loaders.textfiles import one_line
 
 BUSY_SECONDS = 10.0
 """How long a process waits for its turn to write."""

@@ -15,10 +15,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from harness.data.prediction_names import JOURNAL
 from harness.predictors.base import Ask, Reply, Usage
-from harness.readers.prediction_names import JOURNAL
-from harness.readers.textfiles import refuse
 from harness.runs.files import as_json
+from loaders.textfiles import refuse
 
 FILE = JOURNAL
 

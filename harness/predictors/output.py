@@ -16,12 +16,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from harness.benchmark import QuestionSet
+from harness.data.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
+from harness.data.questions import QuestionSet
 from harness.predictors.base import Usage
 from harness.predictors.budget import Spent
 from harness.predictors.preparing import Ready
 from harness.predictors.running import Answered
-from harness.readers.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
 from harness.runs.files import as_json, replace, write_json
 from harness.words import Dialect
 

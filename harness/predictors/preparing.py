@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.errors import BadInput, within
 from harness.plan import Equipped, equip
 from harness.predictors.adapters.settings import Settings
@@ -16,7 +17,6 @@ from harness.predictors.prompts.prompter import Options, show
 from harness.predictors.prompts.tokens import Tokens, token_counter
 from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder
-from harness.readers.question_sets import load_set
 from harness.request import Request
 from harness.request import check as check_request
 from harness.words import Dialect

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.judging.dispatch import Asked, Judging
 from harness.judging.sheets import Setup
 from harness.outcomes import Outcome

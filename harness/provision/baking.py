@@ -18,7 +18,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from harness import places
-from harness.benchmark import QuestionSet
+from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.namespace import Database
 from harness.errors import EngineUnavailable

@@ -11,13 +11,13 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Self
 
+from harness.data.question_sets import load_set
 from harness.errors import BadInput, EngineUnavailable, command
 from harness.provision import assets
 from harness.provision.docker_command import docker
-from harness.readers.question_sets import load_set
-from harness.readers.set_layouts import LAYOUTS
 from harness.words import Dialect
 from loaders import bookkeeping
+from loaders.set_layouts import LAYOUTS
 
 ACCOUNTS = "1"
 """Raised by one whenever images keep their accounts otherwise, so that older ones could not be opened."""

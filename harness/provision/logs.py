@@ -8,7 +8,7 @@ from harness.errors import HarnessError
 from harness.provision import compose
 from harness.provision.native import state
 from harness.provision.native.recipe import Home
-from harness.readers.textfiles import one_line
+from loaders.textfiles import one_line
 
 _LONGEST = 300
 _TAIL_BYTES = 64 * 1024

@@ -3,7 +3,7 @@
 import re
 import sys
 
-from harness.readers.textfiles import one_line
+from loaders.textfiles import one_line
 
 _LINES = 3
 _COMPLAINT = re.compile(r"error|fatal|panic|abort", re.IGNORECASE)

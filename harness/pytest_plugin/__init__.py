@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from harness.benchmark import Question
+    from harness.data.questions import Question
     from harness.evaluator import Evaluator
     from harness.pytest_plugin.fixtures import BirdEngine
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.errors import BadInput
 from harness.evaluation import Pair
 from harness.figures.summary import TOTAL, Score

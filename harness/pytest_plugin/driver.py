@@ -23,11 +23,11 @@ from harness.plan import Plan
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.demands import Demands
 from harness.pytest_plugin.items import Answer, Entry, Part
-from harness.readers.textfiles import one_line
 from harness.report.console import print_tables
 from harness.report.failures import failures
 from harness.runs.folder import RunFolder
 from harness.words import Dialect
+from loaders.textfiles import one_line
 
 LETTERS = {
     Outcome.MATCH: (".", "green"),

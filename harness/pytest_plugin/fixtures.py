@@ -9,7 +9,8 @@ from functools import cached_property
 
 import pytest
 
-from harness.benchmark import Question, QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Row
 from harness.errors import BadInput, EngineUnavailable, HarnessError
 from harness.evaluator import Evaluator
@@ -18,7 +19,6 @@ from harness.judging.golds import Golds
 from harness.judging.sheets import Setup
 from harness.plan import equip, find_servers
 from harness.pytest_plugin.starting import request_of
-from harness.readers.question_sets import load_set
 from harness.recovery import execute_patiently
 from harness.request import Request
 from harness.words import Dialect

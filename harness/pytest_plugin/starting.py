@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
+from harness.data.predictions import Extract
 from harness.errors import EngineUnavailable, HarnessError
 from harness.plan import prepare
-from harness.predictions import Extract
 from harness.pytest_plugin.demands import Demands, parse_fail_on, parse_fail_under
 from harness.pytest_plugin.driver import Driver, refuse_distributed
-from harness.readers.textfiles import one_line
 from harness.request import Request, parse_dialects, parse_metrics
 from harness.words import Profile
+from loaders.textfiles import one_line
 
 
 def start(config: pytest.Config) -> None:

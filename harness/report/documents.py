@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from harness.data.published import databases_note
 from harness.errors import BadInput
 from harness.figures.constructs import constructs
 from harness.figures.groups import By
 from harness.figures.summary import Score, summarize
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
-from harness.published import databases_note
 from harness.report.grids import Document, Grid
 from harness.report.grouped import grouped_grid, shares_grid
 from harness.report.overview import extent_lines, marked, noted, overview

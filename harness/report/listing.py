@@ -10,7 +10,6 @@ from harness.errors import BadInput
 from harness.figures.extent import Extent, Whose, how_far
 from harness.figures.summary import TOTAL
 from harness.outcomes import Outcome
-from harness.readers.textfiles import read_json, read_text
 from harness.report.grids import Kind
 from harness.report.spelling import spelled
 from harness.report.tables import NAMES, new_table, plain, print_table, wide
@@ -24,6 +23,7 @@ from harness.runs.reading import (
     read_manifest,
 )
 from harness.words import Dialect
+from loaders.textfiles import read_json, read_text
 
 _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)
 """A folder that has one of these is a run's."""

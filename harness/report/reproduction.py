@@ -4,14 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.data.published import Provenance, Published, said_of
 from harness.figures.summary import TOTAL, Score
 from harness.metrics import METRICS
-from harness.published import Provenance, Published, said_of
-from harness.readers.textfiles import read_json, read_text, refuse
 from harness.report.grids import Cell, Column, Document, Grid, Group, Kind, Row
 from harness.report.tables import NAMES
 from harness.runs.reading import AGAIN
 from harness.words import Dialect
+from loaders.textfiles import read_json, read_text, refuse
 
 REPRODUCED = "reproduce"
 """Stem of the files that hold the tables; the one in JSON is what they can be made of again."""

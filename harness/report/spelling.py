@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harness.readers.textfiles import one_line
 from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
 from harness.statistics import Interval
+from loaders.textfiles import one_line
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"

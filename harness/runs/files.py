@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from harness.readers.textfiles import refuse
+from loaders.textfiles import refuse
 
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 

@@ -19,13 +19,12 @@ from types import TracebackType
 from typing import Any, NoReturn, Self, TextIO
 
 from harness import machine
-from harness.benchmark import Question
+from harness.data.published import databases_note
+from harness.data.questions import Question
 from harness.errors import BadInput
 from harness.figures.extent import Extent, how_far
 from harness.figures.summary import SCHEMA_VERSION, Score, completed, summarize
 from harness.outcomes import Outcome, PairResult
-from harness.published import databases_note
-from harness.readers.textfiles import parse_json, read_lines
 from harness.runs.files import as_json, locked, point, replace, write_json
 from harness.runs.reading import (
     LATEST,
@@ -41,6 +40,7 @@ from harness.runs.reading import (
 )
 from harness.runs.resuming import require_same
 from harness.words import Dialect
+from loaders.textfiles import parse_json, read_lines
 
 _ROOT = Path(__file__).parents[2]
 _RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy", "rich")

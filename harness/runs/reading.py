@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.figures.extent import Extent, Whose
 from harness.figures.summary import SCHEMA_VERSION
 from harness.outcomes import PairResult
 from harness.preview import Preview
-from harness.readers.textfiles import Faults, parse_json, read_json, read_lines, read_text, refuse
 from harness.words import Dialect, Difficulty
+from loaders.textfiles import Faults, parse_json, read_json, read_lines, read_text, refuse
 
 MANIFEST = "manifest.json"
 QUESTIONS = "questions.jsonl"

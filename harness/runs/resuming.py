@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from harness.readers.textfiles import refuse
+from loaders.textfiles import refuse
 
 _SAME = (
     "set", "questions", "set_files", "databases", "profile", "metrics", "variants", "limits", "extract",

@@ -19,8 +19,8 @@ import urllib3
 from urllib3.exceptions import IncompleteRead
 
 from harness.errors import BadInput, said
-from harness.readers.textfiles import one_line
 from loaders.packages.origin import Origin
+from loaders.textfiles import one_line
 
 PAUSES = (1.0, 3.0, 6.0)
 """Seconds before each new attempt; counted anew whenever something has arrived."""

@@ -12,13 +12,13 @@ from filelock import FileLock
 
 from harness import places
 from harness.errors import BadInput, said
-from harness.readers.set_layouts import LAYOUTS, Layout
-from harness.readers.textfiles import one_line
 from harness.words import Dialect
 from loaders.packages.download import Progress, Unreachable, Wanted, download
 from loaders.packages.manifest import Archive, Hub, Published
 from loaders.packages.proof import prove_archive
 from loaders.packages.unpack import unpack
+from loaders.set_layouts import LAYOUTS, Layout
+from loaders.textfiles import one_line
 
 _NESTED = "dev_databases.zip"
 """BIRD dev's package holds its databases in an archive of their own."""

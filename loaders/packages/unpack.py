@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import BadInput, said
-from harness.readers.textfiles import Faults, refuse
+from loaders.textfiles import Faults, refuse
 
 _BLOCK = 1 << 20
 _ENCRYPTED = 0x1

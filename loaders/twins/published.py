@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import BadInput
-from harness.readers.textfiles import read_text
+from loaders.textfiles import read_text
 from loaders.twins.shape import Column, Reference, Shape, Table, TableName, folded
 from loaders.twins.targets import with_targets
 

@@ -7,11 +7,11 @@ import pytest
 from dialects.coverage import Answer, Origin, OverrideState, Reason, checking, cover, expectations
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.server import Server
 from harness.execution import Limits
-from harness.readers.question_sets import load_set
 from harness.words import Dialect, Profile
 from loaders.census import census
 from loaders.load import load

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dialects import volatility
 from dialects.volatility import _CLOCKS, _NO_QUERIES, _PREFIXES, _WORDS, is_volatile
-from harness.readers.question_sets import load_set
+from harness.data.question_sets import load_set
 from harness.words import Dialect
 
 VOLATILE = {

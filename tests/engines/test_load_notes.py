@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.engines.server import Server
 from harness.evaluation import Evaluation
 from harness.plan import Plan, equip, open_judging
-from harness.readers.question_sets import load_set
 from harness.request import Request
 from harness.words import Profile
 from tests.loaders.servers import drop

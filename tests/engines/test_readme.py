@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from harness.data.predictions import read_predictions
+from harness.data.question_sets import load_set
 from harness.engines.server import Server
 from harness.figures.summary import summarize
 from harness.judging.sheets import Setup
-from harness.predictions import read_predictions
-from harness.readers.question_sets import load_set
 from harness.report.console import print_tables
 from harness.words import Dialect
 from loaders.load import load

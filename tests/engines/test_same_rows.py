@@ -5,10 +5,10 @@ from contextlib import ExitStack
 
 import pytest
 
+from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.errors import EngineUnavailable
 from harness.execution import Ending, Execution, Limits, execute
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from loaders.load import load
 from tests.engines.victims import Victim, victim

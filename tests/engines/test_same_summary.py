@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.predictions import read_predictions
+from harness.data.question_sets import load_set
 from harness.engines.server import Server
 from harness.figures.summary import summarize
 from harness.judging.dispatch import Judging
@@ -13,8 +15,6 @@ from harness.judging.workers import LocalWorkers
 from harness.known.store import Store
 from harness.metrics import METRICS, Basis
 from harness.outcomes import Outcome
-from harness.predictions import read_predictions
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS

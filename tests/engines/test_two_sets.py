@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.readers.question_sets import load_set
 from harness.status import print_status
 from harness.words import Dialect, Profile
 from loaders.load import load, loaded

@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli import app
+from harness.data.question_sets import load_set
 from harness.engines.server import Server
 from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from loaders.load import load_each
 from tests.harness import small_sets as small

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import QuestionSet
 from harness.cli import main
-from harness.readers.question_sets import load_set
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from tests.harness import small_sets as small
 
 Call = Callable[..., tuple[int, str, str]]

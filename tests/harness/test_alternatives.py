@@ -10,12 +10,12 @@ import pytest
 from dialects.comparison import Row
 from dialects.ties import is_ordered
 from harness.alternatives import MOST_QUERIES, answers, score
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Execution, Limits, execute
 from harness.metrics.strict import Answers, ex_strict
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 
 SCRIPT = """

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.predictions import Extract, read_predictions
+from harness.data.question_sets import load_set
 from harness.errors import BadInput
-from harness.predictions import Extract, read_predictions
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import Column, QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import Column, QuestionSet
 from harness.errors import BadInput
-from harness.readers.question_sets import load_set
-from harness.readers.set_layouts import LAYOUTS
 from harness.words import Dialect, Difficulty, Profile
+from loaders.set_layouts import LAYOUTS
 from tests.harness import small_sets as small
 
 

@@ -8,7 +8,9 @@ from typing import Self
 
 import pytest
 
-from harness.benchmark import Column, DatabaseSchema, Question, QuestionSet
+from harness.data.prediction_files import Format
+from harness.data.predictions import PredictionFile
+from harness.data.questions import Column, DatabaseSchema, Question, QuestionSet
 from harness.engines.base import Engine, Row
 from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine, SQLiteSession
@@ -17,8 +19,6 @@ from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup
 from harness.metrics import METRICS
 from harness.outcomes import ErrorClass, Outcome, PairResult
-from harness.predictions import PredictionFile
-from harness.readers.prediction_files import Format
 from harness.variants import find_variants
 from harness.words import Dialect, Difficulty, Profile
 from tests.evaluating import results

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from harness import Answer, Evaluator
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.engines.base import EMPTY
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.outcomes import ErrorClass, Outcome
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from tests.harness.pytest_plugin.running import name
 

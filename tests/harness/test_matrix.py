@@ -14,9 +14,9 @@ from harness.engines.server import Origin, Server
 from harness.errors import BadInput
 from harness.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
 from harness.provision import dsn
-from harness.readers.set_layouts import LAYOUTS
 from harness.versions import SETS, VERSIONS, Cell, cells
 from harness.words import Dialect
+from loaders.set_layouts import LAYOUTS
 
 DONE = Row(Dialect.MYSQL, "9.7", "sample", Result.AS_EXPECTED, "native, 9.7.4", 66, 66)
 WORSE = Row(

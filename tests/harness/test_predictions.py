@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.benchmark import QuestionSet
+from harness.data.extraction import unfenced
+from harness.data.predictions import Extract, PredictionFile, read_predictions
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.errors import BadInput
-from harness.predictions import Extract, PredictionFile, read_predictions
-from harness.readers.extraction import unfenced
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from tests.harness import small_sets as small
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import Question
+from harness.data.question_sets import load_set
+from harness.data.questions import Question
 from harness.drivers import score
 from harness.errors import BadInput
 from harness.outcomes import Outcome, PairResult
 from harness.plan import prepare
 from harness.preview import Preview, PreviewText, Side
-from harness.readers.question_sets import load_set
 from harness.report.documents import tables
 from harness.request import Request
 from harness.runs.folder import RunFolder

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import QuestionSet
+from harness.data.predictions import read_predictions
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.metrics.spider import Schema, compare, read
-from harness.predictions import read_predictions
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from tests.harness.metrics.spider.test_spider_properties import all_right, spider_schema
 

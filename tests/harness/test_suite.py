@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet
 from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine, SQLiteSession
 from harness.execution import Limits

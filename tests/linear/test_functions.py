@@ -12,6 +12,7 @@ import pytest
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.volatility import is_volatile
+from harness.data.extraction import unfenced
 from harness.diagnosis.codes import class_of_error
 from harness.diagnosis.terms import canonical
 from harness.diagnosis.text import is_query
@@ -19,9 +20,8 @@ from harness.engines.mysql_statements import refused
 from harness.engines.postgresql_statements import statements
 from harness.known.lasting import lasting
 from harness.predictors.extraction import take_sql
-from harness.readers.extraction import unfenced
-from harness.readers.textfiles import one_line
 from harness.words import Dialect
+from loaders.textfiles import one_line
 
 SHORT, LONG = 8_000, 64_000
 MOST_GROWTH = 24

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet
 from harness.engines.namespace import Database
 from harness.engines.server import Server
 from harness.judging.dispatch import Asked, Judging

@@ -4,9 +4,9 @@ import sys
 import time
 from dataclasses import replace
 
+from harness.data.question_sets import load_set
 from harness.engines.namespace import Database
 from harness.provision.baking import bake
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 
 

@@ -17,13 +17,13 @@ import pytest
 from filelock import FileLock
 
 from harness import places
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.engines.namespace import Database
 from harness.engines.server import Origin, Server
 from harness.errors import EngineUnavailable
 from harness.provision import baking, compose, envfile, loaded, readiness
 from harness.provision.docker_command import docker, require_compose
-from harness.readers.question_sets import load_set
 from harness.words import Dialect, Profile
 from loaders import bookkeeping
 from loaders.load import load

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.benchmark import QuestionSet
+from harness.data.questions import QuestionSet
 from harness.errors import BadInput
 from harness.predictors.adapters import callables, commands, endpoints, files
 from harness.predictors.adapters.callables import CallablePredictor

@@ -2,7 +2,7 @@
 
 import re
 
-from harness.readers.textfiles import one_line
+from loaders.textfiles import one_line
 
 _LIMIT = 300
 _SURROGATES = re.compile("[\ud800-\udfff]")

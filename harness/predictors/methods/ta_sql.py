@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from harness.data.extraction import unfenced
 from harness.predictors.base import Asking, Problem
 from harness.predictors.extraction import take_sql
 from harness.predictors.prompts.prompter import Prompter
-from harness.readers.extraction import unfenced
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.metrics.efficiency import Timing
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.preview import Preview, Side

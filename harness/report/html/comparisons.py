@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.outcomes import PairResult

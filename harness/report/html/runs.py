@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.figures.error_classes import summary as error_classes
 from harness.figures.summary import TOTAL, Score, summarize
 from harness.metrics import METRICS

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Limits, execute
 from harness.judging.process import MOST_MEMORY

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.namespace import Database
@@ -17,7 +18,6 @@ from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Limits, execute
 from harness.outcomes import Outcome, PairResult
-from harness.readers.question_sets import load_set
 from harness.recovery import execute_patiently
 from harness.runs.reading import LATEST, RESULTS, read_results
 from harness.words import Dialect

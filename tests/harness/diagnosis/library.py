@@ -1,6 +1,6 @@
 """A small schema, and what is said of queries over it."""
 
-from harness.benchmark import Column, DatabaseSchema
+from harness.data.questions import Column, DatabaseSchema
 from harness.diagnosis import diagnose, read
 from harness.outcomes import ErrorClass
 from harness.words import Dialect

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sqlglot import exp
 
-from harness.benchmark import DatabaseSchema
+from harness.data.questions import DatabaseSchema
 from harness.outcomes import ErrorClass
 
 Mutation = Callable[[exp.Query, DatabaseSchema], exp.Query | None]

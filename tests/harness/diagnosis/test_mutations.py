@@ -9,10 +9,10 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from harness.benchmark import DatabaseSchema, Question, QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import DatabaseSchema, Question, QuestionSet
 from harness.diagnosis import diagnose, read
 from harness.outcomes import ErrorClass
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from tests.harness.diagnosis.mutations import MUTATIONS
 

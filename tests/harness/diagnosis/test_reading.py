@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.benchmark import DatabaseSchema
+from harness.data.questions import DatabaseSchema
 from harness.diagnosis import is_query, read
 from harness.outcomes import ErrorClass
 from harness.words import Dialect

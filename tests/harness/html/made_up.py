@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.preview import Preview, preview
 from harness.runs.reading import Key, Run, key_of

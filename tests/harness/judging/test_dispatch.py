@@ -8,7 +8,8 @@ from types import FrameType
 
 import pytest
 
-from harness.benchmark import Question
+from harness.data.question_sets import load_set
+from harness.data.questions import Question
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Limits
 from harness.judging import dispatch
@@ -21,7 +22,6 @@ from harness.known.codec import decode
 from harness.known.lasting import Lasting
 from harness.known.store import Kind, Store
 from harness.outcomes import Judgement, Outcome
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 
 

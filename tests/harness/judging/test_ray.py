@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from harness.data.predictions import read_predictions
+from harness.data.question_sets import load_set
 from harness.engines.server import Server
 from harness.errors import BadInput
 from harness.execution import Limits
@@ -22,8 +24,6 @@ from harness.judging.ray_workers import RayWorkers
 from harness.judging.sheets import Setup, Sheet, Workers
 from harness.judging.workers import LocalWorkers
 from harness.outcomes import Judgement, Outcome
-from harness.predictions import read_predictions
-from harness.readers.question_sets import load_set
 from harness.words import Dialect, Profile
 from loaders import load as loading
 from loaders.sample import PREDICTIONS

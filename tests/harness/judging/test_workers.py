@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.execution import Ending, Execution, Limits
 from harness.judging import workers as module

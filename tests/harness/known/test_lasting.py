@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.question_sets import load_set
 from harness.known.lasting import Lasting, lasting
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 
 TODAY = {

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from harness.cli.predicting import default_name
+from harness.data.question_sets import load_set
 from harness.engines.server import Server
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from tests.harness.conftest import Call
 from tests.harness.predictors.adapters.endpoint_server import EndpointServer, served

@@ -5,11 +5,11 @@ from contextlib import closing
 
 import pytest
 
+from harness.data.question_sets import load_set
 from harness.engines.server import Server
 from harness.judging.sheets import Setup
 from harness.plan import equip
 from harness.predictors.trials import Trials, votes
-from harness.readers.question_sets import load_set
 from harness.request import Request
 from harness.words import Dialect
 from loaders.load import load

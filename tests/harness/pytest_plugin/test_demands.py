@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.errors import BadInput
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.preview import PreviewText, preview

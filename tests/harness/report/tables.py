@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.benchmark import Question
+from harness.data.questions import Question
 from harness.figures.summary import Score, summarize
 from harness.outcomes import Outcome, PairResult
 from harness.report.grids import Cell, Column, Document, Grid, Group, Kind, Row

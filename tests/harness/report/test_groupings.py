@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.question_sets import load_set
 from harness.figures.constructs import Construct, constructs
 from harness.figures.groups import NO_CLASS, By, shares
 from harness.outcomes import ErrorClass, Outcome
-from harness.readers.question_sets import load_set
 from harness.report.documents import tables
 from harness.report.grids import Figure, figures
 from harness.runs.reading import read_run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.published import Provenance, databases_note, origins
+from harness.data.published import Provenance, databases_note, origins
 from harness.report.console import console_text
 from harness.report.documents import cautions, tables
 from harness.report.latex import latex

@@ -13,10 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.figures.summary import summarize
-from harness.published import (
+from harness.data.published import (
     METRICS_PUBLISHED,
     Provenance,
     Published,
@@ -24,7 +21,10 @@ from harness.published import (
     read_published,
     said_of,
 )
-from harness.readers.question_sets import load_set
+from harness.data.question_sets import load_set
+from harness.engines.server import Server
+from harness.errors import BadInput
+from harness.figures.summary import summarize
 from harness.report.reproduction import Reference, reproduction
 from harness.report.spelling import texts
 from harness.report.writing import write_reports, write_reproduction

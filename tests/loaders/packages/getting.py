@@ -7,8 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+from harness.data.packages import Request, get
 from loaders.packages import manifest
-from loaders.packages.get import Request, get
 
 
 def main(arguments: list[str]) -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.packages import Request, get
+from harness.data.question_sets import load_set
 from harness.errors import BadInput
-from harness.readers.question_sets import load_set
 from loaders.packages.download import Unreachable
-from loaders.packages.get import Request, get
 from loaders.packages.manifest import published
 from loaders.packages.sources import kept_archive
 from loaders.sample import sample_folder

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.readers.question_sets import load_set
+from harness.data.packages import Request, get
+from harness.data.question_sets import load_set
 from harness.words import Dialect
 from loaders.packages.download import Unreachable
-from loaders.packages.get import Request, get
 from loaders.sample import sample_folder
 from tests.loaders.packages.conftest import REVISION, Publish
 from tests.loaders.packages.fetched import NO_PAUSES, NOWHERE, process, quiet, shown, unpacked

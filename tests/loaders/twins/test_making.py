@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli import app
+from harness.data.question_sets import load_set
+from harness.data.twin_sources import of_files, of_set
 from harness.errors import BadInput
-from harness.readers.question_sets import load_set
 from loaders.twins.making import Made, Source, Unmade, made_lines, make
-from loaders.twins.sources import of_files, of_set
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.awkward_schemas import quoted, schema
 from tests.loaders.twins.shop import GOLDS, SCRIPT

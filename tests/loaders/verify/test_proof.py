@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from harness.cli import databases, main
+from harness.data.question_sets import load_set
 from harness.engines.namespace import Database
 from harness.engines.server import Origin, Server
 from harness.errors import BadInput, EngineUnavailable
-from harness.readers.question_sets import load_set
 from harness.words import Dialect, Profile
 from loaders import verify
 from loaders.load import load

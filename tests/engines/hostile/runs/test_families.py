@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from harness.data.question_sets import load_set
 from harness.engines.server import Server
 from harness.outcomes import Outcome, PairResult
-from harness.readers.question_sets import load_set
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
 from harness.words import Dialect
 from loaders.load import load

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.predictions import read_predictions
+from harness.data.question_sets import load_set
 from harness.errors import BadInput
-from harness.predictions import read_predictions
-from harness.readers.question_sets import load_set
 from harness.runs.reading import LATEST, read_results
 from harness.words import Dialect
 from loaders.load import load

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.prediction_files import Format
+from harness.data.predictions import PredictionFile, read_predictions
+from harness.data.question_sets import load_set
 from harness.engines.server import Server
 from harness.execution import Limits
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup
 from harness.judging.workers import LocalWorkers
 from harness.outcomes import Outcome, PairResult
-from harness.predictions import PredictionFile, read_predictions
-from harness.readers.prediction_files import Format
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.benchmark import DatabaseSchema, QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import DatabaseSchema, QuestionSet
 from harness.metrics.spider import Match, Part, Schema, Structure, compare, read, structure
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from tests.harness.metrics.spider.library import LIBRARY
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.errors import BadInput
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
@@ -19,7 +20,6 @@ from harness.predictors.adapters.settings import Api, Settings
 from harness.predictors.adapters.texts import shortened
 from harness.predictors.base import Ask, Reply, RequestFailed
 from harness.predictors.budget import Meter
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from tests.harness.predictors.making import problem, prompt
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from harness import Answer, Evaluator
+from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine, SqlError
 from harness.engines.sqlite import SQLiteEngine
 from harness.predictors.base import Problem
 from harness.predictors.offline import open_offline
 from harness.predictors.schema.databases import read_database
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from loaders.load import load
 

@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness import provision
-from harness.benchmark import Question, QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.namespace import Database
@@ -21,7 +22,6 @@ from harness.predictors.methods import first_prompt, make_method
 from harness.predictors.prompts.prompter import Options, correction, show
 from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder
-from harness.readers.question_sets import load_set
 from harness.words import Dialect
 from loaders.load import load
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.namespace import Database
@@ -19,7 +20,6 @@ from harness.predictors.base import DatabaseText, TableText
 from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder
 from harness.predictors.schema.mysql import without_noise
-from harness.readers.question_sets import load_set
 from harness.words import Dialect, Profile
 from loaders.load import load
 from tests.harness.predictors.schema.shops import BAKERY, SHOP, written

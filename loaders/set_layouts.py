@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import BadInput
-from harness.readers.textfiles import one_line
 from harness.words import Dialect
+from loaders.textfiles import one_line
 
 
 @dataclass(frozen=True)

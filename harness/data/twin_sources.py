@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.benchmark import QuestionSet
+from harness.data.questions import QuestionSet
 from harness.errors import BadInput
 from harness.words import Dialect
 from loaders.twins.making import Source

@@ -9,13 +9,13 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from harness.benchmark import DatabaseSchema, Question, QuestionSet
+from harness.data.question_files import Entry, read_gold, read_questions
+from harness.data.questions import DatabaseSchema, Question, QuestionSet
+from harness.data.schemas import read_schemas
 from harness.errors import BadInput
-from harness.readers.question_files import Entry, read_gold, read_questions
-from harness.readers.schemas import read_schemas
-from harness.readers.set_layouts import LAYOUTS, Layout, find
-from harness.readers.textfiles import Faults, TextFile, most_bytes, one_line, read_text
 from harness.words import Dialect
+from loaders.set_layouts import LAYOUTS, Layout, find
+from loaders.textfiles import Faults, TextFile, most_bytes, one_line, read_text
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""

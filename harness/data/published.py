@@ -12,12 +12,12 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any, Self
 
-from harness.benchmark import QuestionSet
+from harness.data.questions import QuestionSet
 from harness.errors import BadInput
 from harness.known.digests import digests
-from harness.readers.textfiles import Faults, TextFile, read_text, refuse
 from harness.words import Dialect
 from loaders.packages.manifest import published
+from loaders.textfiles import Faults, TextFile, read_text, refuse
 
 FOLDER = "published"
 METRICS_PUBLISHED = ("ex", "soft_f1", "r_ves")

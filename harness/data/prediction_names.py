@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.readers.set_layouts import LAYOUTS
-from harness.readers.textfiles import refuse
 from harness.words import Dialect
+from loaders.set_layouts import LAYOUTS
+from loaders.textfiles import refuse
 
 ANSWERS = "answers.jsonl"
 JOURNAL = "journal.jsonl"

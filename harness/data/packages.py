@@ -14,16 +14,18 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness.benchmark import QuestionSet
+from harness.data.question_sets import load_set
+from harness.data.questions import QuestionSet
 from harness.errors import BadInput, said
+from harness.known.digests import digests
 from harness.places import making
-from harness.readers.question_sets import load_set
-from harness.readers.set_layouts import LAYOUTS, find
 from harness.words import Dialect
 from loaders.packages.download import PAUSES, Progress
 from loaders.packages.manifest import Published, find_published
-from loaders.packages.proof import prove_files, sha256
+from loaders.packages.proof import TAKE, sha256
 from loaders.packages.sources import Staged, fetch, from_archive, from_folder, from_hub
+from loaders.set_layouts import LAYOUTS, find
+from loaders.textfiles import Faults
 
 _MARKER = ".published.json"
 _STAGING = ".bird-data"
@@ -190,3 +192,38 @@ def _summary(entry: Published, questions: QuestionSet, request: Request, home: P
     counts = f"{len(questions.questions)} questions, {len(questions.db_ids)} databases"
     lines = [f"{questions.title}: {counts}, in {home / entry.folder}"]
     return lines if request.to is None else [*lines, f"set BIRD_HOME={home} to use it"]
+
+
+def prove_files(entry: Published, questions: QuestionSet, folder: Path, *, allow_unknown: bool) -> list[str]:
+    """What the digests of a set's files say, a line for each that is not known.
+
+    Args:
+        entry: what is known.
+        questions: the set, as it was read.
+        folder: what a message calls the place of the files.
+        allow_unknown: whether files that are not known are reported; else they are refused.
+
+    Raises:
+        BadInput: they are refused.
+    """
+    found = dict(questions.files)
+    if entry.databases_of is not None:
+        found.pop(LAYOUTS[entry.name].tables, None)
+    else:
+        paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
+        read = digests(paths.values())
+        found |= {f"dev_databases/{db_id}/{path.name}": read[path] for db_id, path in paths.items()}
+    unknown = {
+        name: (digest, "not the published one" if name in entry.files else "not known")
+        for name, digest in found.items()
+        if entry.files.get(name) != digest
+    }
+    if not allow_unknown:
+        faults = Faults(folder, "file")
+        for name, (digest, fault) in unknown.items():
+            faults.add(f"{name} (sha256 {digest})", f"digest {fault}", TAKE)
+        faults.stop()
+    return [
+        f"{folder}: {len(found) - len(unknown)} of {len(found)} files have the digests of published ones",
+        *(f"  {name}: sha256 {digest} is {fault}" for name, (digest, fault) in unknown.items()),
+    ]

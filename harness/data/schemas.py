@@ -6,8 +6,8 @@ https://github.com/taoyds/spider
 from collections.abc import Mapping
 from typing import Any
 
-from harness.benchmark import Column, DatabaseSchema
-from harness.readers.textfiles import Faults, TextFile, is_text, read_json, refuse, repair
+from harness.data.questions import Column, DatabaseSchema
+from loaders.textfiles import Faults, TextFile, is_text, read_json, refuse, repair
 
 
 def read_schemas(file: TextFile) -> Mapping[str, DatabaseSchema]:

@@ -1,7 +1,7 @@
 """Prediction files: every SQL text reaches its question as it was written, or the run stops.
 
 Wrong counts, unknown, repeated or missing questions and doubtful positions are refused, where the official
-scripts would score something else without a word. `harness.readers.prediction_files` describes the formats.
+scripts would score something else without a word. `harness.data.prediction_files` describes the formats.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from harness.benchmark import QuestionSet
+from harness.data.extraction import unfenced
+from harness.data.prediction_files import Format, read_entries
+from harness.data.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS, Label, label
+from harness.data.questions import QuestionSet
 from harness.errors import BadInput
-from harness.readers.extraction import unfenced
-from harness.readers.prediction_files import Format, read_entries
-from harness.readers.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS, Label, label
-from harness.readers.textfiles import Faults, most_bytes, one_line, read_text, refuse
 from harness.words import Dialect
+from loaders.textfiles import Faults, most_bytes, one_line, read_text, refuse
 
 
 class Extract(StrEnum):
@@ -24,7 +24,7 @@ class Extract(StrEnum):
     NONE = "none"
     """Nothing: the prediction is run as it was written."""
     FENCES = "fences"
-    """The SQL of an answer's first Markdown code block (`harness.readers.extraction.unfenced`)."""
+    """The SQL of an answer's first Markdown code block (`harness.data.extraction.unfenced`)."""
 
 
 @dataclass(frozen=True)

@@ -10,17 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.errors import brief
-from harness.readers.textfiles import (
-    Faults,
-    TextFile,
-    is_text,
-    json_type,
-    read_json,
-    read_json_lines,
-    refuse,
-    repair,
-)
 from harness.words import Difficulty
+from loaders.textfiles import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse, repair
 
 _TEXTS = ("db_id", "question", "evidence", "SQL", "difficulty")
 _DB_ID = re.compile(r"\w[\w-]*")
@@ -29,7 +20,7 @@ _DB_ID = re.compile(r"\w[\w-]*")
 
 @dataclass(frozen=True)
 class Entry:
-    """One question as one dialect's file has it; `key` is that of `harness.benchmark.Question`."""
+    """One question as one dialect's file has it; `key` is that of `harness.data.questions.Question`."""
 
     key: str
     question_id: int

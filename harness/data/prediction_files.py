@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from harness.benchmark import QuestionSet
+from harness.data.prediction_names import SCHEME, Label, is_predictor, options_for
+from harness.data.questions import QuestionSet
 from harness.errors import brief
-from harness.readers.prediction_names import SCHEME, Label, is_predictor, options_for
-from harness.readers.textfiles import (
+from harness.words import Dialect
+from loaders.textfiles import (
     Faults,
     TextFile,
     is_text,
@@ -28,7 +29,6 @@ from harness.readers.textfiles import (
     read_json_lines,
     refuse,
 )
-from harness.words import Dialect
 
 SEPARATOR = "\t----- bird -----\t"
 
