@@ -22,8 +22,8 @@ import pytest
 
 from benchmarks.memory import Memory
 from benchmarks.naive import Naive
+from dialects.errors import HarnessError
 from harness.drivers import run_with_pytest
-from harness.errors import HarnessError
 from harness.evaluation import Pair
 from harness.evaluator import Answer, Evaluator
 from harness.judging.sheets import Judged, Sheet, Workers

@@ -22,7 +22,7 @@ import typer
 from benchmarks import options
 from benchmarks.agreement import agreement
 from benchmarks.contestants import Contest, Contestant, Measured, run
-from harness.errors import HarnessError
+from dialects.errors import HarnessError
 from harness.execution import Limits
 from harness.metrics import METRICS
 

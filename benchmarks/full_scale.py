@@ -19,8 +19,8 @@ from typing import Annotated
 
 import typer
 
-from harness.errors import BadInput, HarnessError
-from harness.machine import processors
+from dialects.errors import BadInput, HarnessError
+from loaders.machine import processors
 
 _QUESTIONS = "MINIDEV"
 _LINKED = ("MINIDEV_2025", "predictions")

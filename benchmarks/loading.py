@@ -22,10 +22,10 @@ import typer
 from benchmarks import options
 from benchmarks.full_scale import full_scale
 from benchmarks.loading_contestants import THEIRS, Asked, Loader, Loading, other_program, run
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput, HarnessError
 from harness import provision
 from harness.data.question_sets import load_set
-from harness.errors import BadInput, HarnessError
-from harness.words import Dialect, Profile
 
 
 @dataclass(frozen=True)

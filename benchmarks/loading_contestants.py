@@ -26,10 +26,10 @@ import psycopg
 import pymysql
 
 from benchmarks.memory import below, peak
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from loaders.namespace import Database
+from loaders.server import Server
 
 ROOT = Path(__file__).parents[1]
 _EVERY_SECONDS = 0.05

@@ -21,16 +21,16 @@ from typing import Any
 import psycopg
 import pymysql
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
 from harness.evaluation import Pair
 from harness.metrics.efficiency import official_tau, reward
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import soft_f1
 from harness.plan import Plan
-from harness.words import Dialect, Profile
+from loaders.namespace import Database
+from loaders.server import Server
 
 ITERATIONS = 100
 """How often R-VES times a pair; also by how many times it lengthens the limit."""

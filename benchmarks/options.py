@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from benchmarks.contestants import NAIVE_METRICS, Contest
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.execution import Limits
 from harness.request import parse_metrics
 from loaders.sample import PREDICTIONS

@@ -17,7 +17,7 @@ import typer
 
 from benchmarks import options
 from benchmarks.contestants import Contestant, Measured, run
-from harness.errors import HarnessError
+from dialects.errors import HarnessError
 from harness.execution import Limits
 
 

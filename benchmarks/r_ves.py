@@ -14,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from harness.errors import HarnessError
+from dialects.errors import HarnessError
 from harness.metrics.efficiency import Timing
 from harness.outcomes import Outcome, PairResult
 from harness.plan import prepare

@@ -11,7 +11,7 @@ import typer
 
 from benchmarks import options
 from benchmarks.evaluation import COLD, NAIVE, describe, median, ratio, rounds
-from harness.errors import BadInput, HarnessError
+from dialects.errors import BadInput, HarnessError
 from harness.execution import Limits
 
 

@@ -28,17 +28,17 @@ import typer
 
 from benchmarks import options
 from benchmarks.memory import below
+from dialects.enums import Dialect
+from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, provision
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
 from harness.engines.sentinel import administrating
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput, HarnessError
 from harness.outcomes import Judgement, Outcome
 from harness.provision import dsn
 from harness.runs.reading import LATEST, read_results
-from harness.words import Dialect
 from loaders.sample import PREDICTIONS
+from loaders.server import Origin, Server
 from loaders.textfiles import is_text
 from tests.engines.hostile import mysql_cases, postgresql_cases, sqlite_cases
 from tests.engines.hostile.cases import HARMLESS, Hostile

@@ -19,11 +19,11 @@ from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.optimizer.qualify import qualify
 
+from dialects.enums import Dialect
+from dialects.schema import Schema
 from dialects.translate import Untranslatable, translate
 from harness.data.question_sets import load_set
-from harness.words import Dialect
 from loaders.census import census
-from loaders.schema import Schema
 
 _NAMES = {Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 

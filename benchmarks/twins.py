@@ -28,12 +28,12 @@ from typing import Annotated, Literal
 
 import typer
 
+from dialects.enums import Dialect
+from dialects.errors import HarnessError
 from harness.data.predictions import Extract, read_predictions
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.errors import HarnessError
-from harness.machine import processors
-from harness.words import Dialect
+from loaders.machine import processors
 from loaders.twins.making import Source, make
 
 SETS = ("mini_dev", "mini_dev_2025")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     AsInteger,
@@ -25,7 +26,6 @@ from dialects.nodes import (
 from dialects.numbers import integer_of, numeric_prefix, printed, well_formed
 from dialects.rules import Context, Rule
 from dialects.typed import Constant, Form, Kind, Typed, boolean, integer, real, text
-from harness.words import Dialect
 
 RULES = (
     Rule(

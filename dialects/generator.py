@@ -3,11 +3,11 @@
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.mysql import MySQL
 from dialects.postgresql import PostgreSQL
 from dialects.spelling import Speller
-from harness.words import Dialect
 
 _SPELLERS: dict[Dialect, Speller] = {Dialect.MYSQL: MySQL(), Dialect.POSTGRESQL: PostgreSQL()}
 

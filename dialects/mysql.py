@@ -72,7 +72,8 @@ class MySQL(Speller):
 
     def server_call(self, node: nodes.Server) -> str:
         """A function of the namespace."""
-        return f"{nodes.NAMESPACE}.{node.this}({', '.join(self.sql(part) for part in node.expressions)})"
+        parts = ", ".join(self.sql(part) for part in node.expressions)
+        return f"{nodes.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
 
     def fits(self, node: nodes.Fits) -> str:
         """Case counts whatever the collation. https://dev.mysql.com/doc/refman/9.7/en/regexp.html."""

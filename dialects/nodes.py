@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from loaders.functions import NAMESPACE as NAMESPACE  # noqa: PLC0414 - where `Server` calls are
+FUNCTIONS_NAMESPACE = "bird_sqlite"
+"""A MySQL database, and a schema in each PostgreSQL database of profile `faithful`."""
 
 
 class Whole(exp.Expression):
@@ -144,7 +145,7 @@ class Listed(exp.Expression):
 
 
 class Server(exp.Expression):
-    """A call of a server-side function of `NAMESPACE`; they are in `loaders/functions`."""
+    """A call of a server-side function of `FUNCTIONS_NAMESPACE`; they are in `loaders/functions`."""
 
     arg_types = {"this": True, "expressions": False}
 

@@ -86,7 +86,8 @@ class PostgreSQL(Speller):
 
     def server_call(self, node: nodes.Server) -> str:
         """A function of the namespace."""
-        return f"{nodes.NAMESPACE}.{node.this}({', '.join(self.sql(part) for part in node.expressions)})"
+        parts = ", ".join(self.sql(part) for part in node.expressions)
+        return f"{nodes.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
 
     def first_of(self, node: nodes.FirstOf) -> str:
         """An array of the group in order, and of that the first."""

@@ -12,9 +12,9 @@ from sqlglot import exp
 
 from dialects.comparison import Row, compare
 from dialects.comparison.ranking import Ranking
+from dialects.enums import Dialect
 from dialects.uncut import Uncut, uncut
 from harness.execution import Ending, Execution
-from harness.words import Dialect
 
 Run = Callable[[str], Execution]
 """Runs a text on the engine whose dialect it is written in."""

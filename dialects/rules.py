@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 
 
 @dataclass(frozen=True)

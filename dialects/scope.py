@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from dialects.schema import Table
 from dialects.typed import Typed
-from loaders.schema import Table
 
 
 @dataclass(frozen=True)

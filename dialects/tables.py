@@ -5,14 +5,13 @@ from pathlib import Path
 
 from sqlglot import exp
 
+from dialects.enums import Dialect, Profile
+from dialects.schema import Column as StoredColumn
+from dialects.schema import PortableType, Schema, affinity
 from dialects.scope import Column
+from dialects.server_schema import ServerTable, server_tables
 from dialects.typed import Affinity, Collation, Form, Kind, Typed
 from dialects.visits import Planner
-from harness.words import Dialect, Profile
-from loaders.portable import affinity
-from loaders.profiles import ServerTable, server_tables
-from loaders.schema import Column as StoredColumn
-from loaders.schema import PortableType, Schema
 
 _KINDS = {
     PortableType.INTEGER: Kind.INTEGER,

@@ -14,11 +14,11 @@ from sqlglot.errors import SqlglotError
 
 from dialects.comparison import Row
 from dialects.comparison.ranking import Ranking
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.ranking import Run, rank
 from dialects.source import parse
 from dialects.uncut import SQLGLOT
-from harness.words import Dialect
 
 MOST_WITNESSES = 64
 """Refined queries that are run for one query."""

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dialects.compiler import Compiler
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.generator import spell
+from dialects.schema import Schema
 from dialects.source import parse
 from dialects.tables import Tables
-from harness.words import Dialect
-from loaders.schema import Schema
 
 __all__ = ["Translation", "Untranslatable", "translate"]
 

@@ -10,8 +10,8 @@ import sqlite3
 from dataclasses import dataclass
 
 from dialects.errors import Untranslatable
-from loaders.schema import Schema, Table
-from loaders.source import quoted
+from dialects.identifiers import quoted
+from dialects.schema import Schema, Table
 
 _LOOP = re.compile(
     r"(?:SCAN|SEARCH) (?P<name>.(?:(?! USING (?:COVERING|AUTOMATIC|INDEX|INTEGER) | \(| LEFT-JOIN\Z).)*+)"

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from dialects.comparison.ranking import Ranking
+from dialects.enums import Dialect
 from harness.engines.base import Row
 from harness.execution import Ending, Execution
 from harness.metrics.strict import Answers, ex_strict
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.ranking import Run

@@ -8,8 +8,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from dialects.errors import BadInput
 from harness.data.published import databases_note
-from harness.errors import BadInput
 from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.operands import Key, Selection, counterparts, described, select

@@ -12,20 +12,20 @@ from typing import Any
 from dialects.coverage import Answer, Fault, Origin, cover
 from dialects.coverage import audit as judgements
 from dialects.coverage import expectations as expected
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from dialects.overrides import MOST, overrides
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.server import Server
-from harness.errors import BadInput
 from harness.execution import Limits
-from harness.machine import processors
 from harness.report import generated
 from harness.report.coverage import markdown, print_coverage, write_folder
-from harness.words import Dialect, Profile
 from loaders import load as loading
 from loaders.load import Progress
+from loaders.machine import processors
+from loaders.server import Server
 
 _DOCS = Path(__file__).parents[1] / "docs"
 _PAGES = {Origin.TRANSLATED: "coverage.md", Origin.DATASET: "published-golds.md"}

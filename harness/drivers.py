@@ -17,7 +17,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from harness.errors import BadInput, EngineUnavailable
+from dialects.errors import BadInput
 from harness.figures.extent import Extent
 from harness.figures.summary import Score
 from harness.metrics import METRICS
@@ -29,6 +29,7 @@ from harness.report.failures import failures
 from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
 from harness.runs.folder import RESUME
+from loaders.errors import EngineUnavailable
 
 
 def run_with_pytest(plan: Plan) -> int:

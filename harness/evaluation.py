@@ -10,6 +10,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
+from dialects.enums import Dialect
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question
 from harness.judging.dispatch import Asked, Judging
@@ -20,7 +21,6 @@ from harness.metrics.efficiency import Timing
 from harness.once import Once
 from harness.outcomes import Judgement, Outcome, PairResult
 from harness.timing import Method, measure
-from harness.words import Dialect
 
 
 @dataclass(frozen=True)

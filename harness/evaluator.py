@@ -19,15 +19,16 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
-from harness.errors import BadInput, brief, within
 from harness.execution import Limits
 from harness.judging.dispatch import Asked, Judging
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
 from harness.plan import equip, open_judging
 from harness.request import MOST_WORKERS, Request, check_seconds, parse_metrics
-from harness.words import Dialect, Profile
+from loaders.errors import brief, within
 from loaders.textfiles import is_text
 
 _log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from enum import StrEnum
 from itertools import chain
 
 from harness.engines.base import Engine, EngineLost, Row, Session, SqlError, SqlTimeout, SqlTooLarge
-from harness.engines.namespace import Database
 from harness.watchdog import WATCHDOG
+from loaders.namespace import Database
 
 _SIZED = (str, bytes)
 

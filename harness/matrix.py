@@ -9,18 +9,19 @@ from pathlib import Path
 
 from rich.console import Console
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness import provision
 from harness.coverage import CoverageRequest, measure
 from harness.data.question_sets import load_set
 from harness.engines import on_server
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput, EngineUnavailable
 from harness.provision import compose, containers, loaded
 from harness.provision.docker_command import docker, engine_answers
 from harness.report.coverage import print_coverage
 from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
 from harness.versions import SETS, VERSIONS, cells
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 
 
 class Result(StrEnum):

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.outcomes import PairResult
 from harness.runs.reading import Run, read_run
-from harness.words import Dialect
 from loaders.textfiles import one_line
 
 Key = tuple[str, Dialect]

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty
 from harness.metrics.efficiency import Timing
 from harness.metrics.spider import Match, Structure
 from harness.preview import PreviewText
-from harness.words import Dialect, Difficulty
 
 
 class Outcome(StrEnum):

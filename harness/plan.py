@@ -11,31 +11,32 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness import provision
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
-from harness.engines.server import Server
-from harness.errors import BadInput, EngineUnavailable, command, to_start
 from harness.evaluation import Evaluation
 from harness.execution import Limits
 from harness.figures.extent import Extent
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup, Workers
 from harness.judging.workers import LocalWorkers
-from harness.known.digests import digests
-from harness.known.store import Store, allowed_bytes, default_path
 from harness.metrics import METRICS
 from harness.outcomes import GoldOrigin
 from harness.request import Request, check
 from harness.runs.folder import RunFolder
 from harness.variants import Variants, find_variants
-from harness.words import Dialect, Profile
 from loaders import load as loading
+from loaders.digests import digests
+from loaders.errors import EngineUnavailable, command, to_start
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
+from loaders.store import Store, allowed_bytes, default_path
 
 
 @dataclass(frozen=True)

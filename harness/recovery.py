@@ -12,11 +12,11 @@ from weakref import WeakKeyDictionary
 
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, Session, cut
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.execution import Ending, Execution, Limits, execute
 from harness.patience import PATIENCE, Outage, Patience
 from harness.watchdog import ABANDON_AFTER, CANCEL_AFTER
+from loaders.namespace import Database
+from loaders.server import Server
 
 TRIES = 3
 """How often a text is run while the server falls under it."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from dialects.enums import Dialect
 from harness.data.predictions import Extract
 from harness.data.published import provenance, read_published
 from harness.drivers import exit_code, run
@@ -22,7 +23,6 @@ from harness.report.reproduction import Reference
 from harness.report.writing import write_reproduction
 from harness.request import Request
 from harness.runs.reading import read_run
-from harness.words import Dialect
 from loaders.packages.manifest import find_published
 
 SET = "mini_dev"

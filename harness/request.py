@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.data.predictions import Extract
-from harness.errors import BadInput, within
 from harness.execution import Limits
-from harness.machine import processors
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
-from harness.words import Dialect, Profile
+from loaders.errors import within
+from loaders.machine import processors
 
 MOST_WORKERS = 64
 MOST_QUESTIONS = 1_000_000

@@ -3,18 +3,18 @@
 from rich import box
 from rich.table import Table
 
+from dialects.enums import Dialect, Profile
 from harness import provision
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.server import Origin, Server
 from harness.engines.sqlite import SQLiteEngine
-from harness.errors import command
 from harness.provision import compose
 from harness.report.tables import plain, print_table, wide
-from harness.words import Dialect, Profile
+from loaders.errors import command
 from loaders.load import loaded
+from loaders.server import Origin, Server
 
 
 def print_status(set_name: str) -> None:

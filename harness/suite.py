@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from dialects.comparison.distinct import firsts
+from dialects.enums import Dialect
 from harness.data.questions import Question
 from harness.engines.base import Engine, Row
 from harness.engines.sqlite import SQLiteEngine
@@ -22,7 +23,6 @@ from harness.execution import Ending, Execution, Limits, execute
 from harness.metrics.ex import ex
 from harness.once import Once
 from harness.variants import Variants
-from harness.words import Dialect
 
 _ROOM = 256 * 2**20
 """Bytes of gold's rows that are kept."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.engines.base import Engine, EngineLost, Session, Spent, SqlError, SqlTimeout
-from harness.engines.namespace import Database
 from harness.execution import Limits
 from harness.metrics.efficiency import (
     CONFIDENCE,
@@ -26,6 +25,7 @@ from harness.metrics.efficiency import (
     steady,
 )
 from harness.watchdog import WATCHDOG
+from loaders.namespace import Database
 
 ITERATIONS = 100
 """How often the official script times a pair; also by how many times it lengthens the limit of the pair."""

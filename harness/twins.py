@@ -15,10 +15,10 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness import places
+from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from harness.data.twin_sources import of_set
-from harness.errors import BadInput
+from loaders import paths
 from loaders import twins as generator
 from loaders.textfiles import one_line
 from loaders.twins.making import Source, Unmade, make
@@ -57,7 +57,7 @@ def twins(questions: QuestionSet, seeds: Sequence[int], say: Callable[[str], Non
     key = hashlib.sha256(f"{made_by} {inputs} {SCALE}".encode()).hexdigest()[:16]
     folders = {}
     for seed in seeds:
-        folder = places.cache() / "variants" / key / f"seed-{seed}"
+        folder = paths.cache() / "variants" / key / f"seed-{seed}"
         try:
             if _missing(folder, sources):
                 folder.mkdir(parents=True, exist_ok=True)

@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.engines.namespace import Database
-from harness.errors import BadInput
-from harness.machine import processors
+from loaders.machine import processors
+from loaders.namespace import Database
 from loaders.textfiles import Faults, refuse
 
 MOST_VARIANTS = 100

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 
 VERSIONS: Mapping[Dialect, tuple[str, ...]] = {
     Dialect.MYSQL: ("8.4", "9.7"),

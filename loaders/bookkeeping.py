@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self
 
-from harness.engines.namespace import Database
-from harness.words import Profile
+from dialects.enums import Profile
+from loaders.namespace import Database
 
 LOADER_VERSION = 3
 """Raised by one whenever the same file would be loaded differently: what older loaders loaded is reloaded."""

@@ -10,16 +10,17 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from dialects.schema import Column, ForeignKey, PortableType, Schema, Table
+from loaders.column_statistics import figures
 from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
 from loaders.escaping import escaped_value
-from loaders.figures import figures
 from loaders.portable import Stored, Unrepresentable, portable_type
 from loaders.references import kept_references
 from loaders.refusals import refuse_utf16
-from loaders.schema import Column, ForeignKey, PortableType, Schema, Table
 from loaders.sharing import each
-from loaders.source import opened, place, quoted, text_of
+from loaders.source import opened, place, text_of
 
 
 def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:

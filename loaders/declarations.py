@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from loaders.schema import ForeignKey
-from loaders.source import quoted
+from dialects.identifiers import quoted
+from dialects.schema import ForeignKey
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class DeclaredTable:
     """As declared: `parent_columns` is empty where the parent's primary key is meant."""
     has_rowid: bool = True
     has_key_index: bool = False
-    """See `loaders.schema.Table.has_key_index`."""
+    """See `dialects.schema.Table.has_key_index`."""
 
 
 @dataclass

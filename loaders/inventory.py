@@ -11,16 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from dialects.schema import PortableType
 from loaders.census import census
+from loaders.column_statistics import ask, figures
 from loaders.dates import FORMS
 from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
-from loaders.figures import ask, figures
 from loaders.portable import Stored, Unrepresentable, portable_type
 from loaders.refusals import PLACES, Refusal, refusals
-from loaders.schema import PortableType
-from loaders.source import opened, place, quoted
+from loaders.source import opened, place
 
 CLASSES = ("null", "integer", "real", "text", "blob")
 """As `typeof` names them. https://sqlite.org/datatype3.html"""

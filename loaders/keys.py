@@ -7,8 +7,8 @@ calls equal, two doubles that round to one single, a value too long for an index
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from loaders.profiles import ServerTable
-from loaders.schema import ForeignKey
+from dialects.schema import ForeignKey
+from dialects.server_schema import ServerTable
 
 
 class Spelling(Protocol):

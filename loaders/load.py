@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.known.digests import digests
-from harness.machine import processors
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.schema import Schema
+from dialects.server_schema import ServerTable, server_tables
 from loaders.bookkeeping import Key, Marker, key
+from loaders.digests import digests
+from loaders.machine import processors
+from loaders.namespace import Database
 from loaders.owners import refuse_collisions, refuse_place
-from loaders.profiles import ServerTable, server_tables
-from loaders.schema import Schema
+from loaders.server import Server
 from loaders.target import STAGING, Filled, Source, Target
 from loaders.tasks import Fill, Link, Survey, Task, target
 from loaders.workers import Workers, workers

@@ -15,15 +15,15 @@ from typing import Any
 import pymysql
 from pymysql.connections import Connection
 
-from harness.engines.namespace import Database
-from harness.engines.server import Origin, Server
-from harness.errors import EngineUnavailable
+from dialects.identifiers import quoted
+from dialects.server_schema import MYSQL_COLLATIONS
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
+from loaders.errors import EngineUnavailable
 from loaders.mysql_functions import install_functions
 from loaders.mysql_session import CONNECT_SECONDS, ask, attempt, connected, grant
 from loaders.mysql_tables import fill, link
-from loaders.profiles import MYSQL_COLLATIONS
-from loaders.source import quoted
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 from loaders.target import STAGING
 
 _RETIRED = "_retired"

@@ -15,13 +15,14 @@ from typing import Any
 
 from pymysql.connections import Connection
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.nodes import FUNCTIONS_NAMESPACE
 from loaders import functions
 from loaders.bookkeeping import NAMESPACE
 from loaders.mysql_session import ask, connected, grant
+from loaders.namespace import Database
+from loaders.server import Server
 
 _OWNED = f"{NAMESPACE}.functions"
 """Says that the functions' database is the harness's own."""
@@ -44,11 +45,11 @@ def install_functions(server: Server, databases: Sequence[Database]) -> None:  #
         wanted = {_name(statement): statement for statement in functions.statements(Dialect.MYSQL)}
         for name, statement in wanted.items():
             if not _is_same(statement, there.get(name)):
-                ask(connection, f"DROP FUNCTION IF EXISTS {functions.NAMESPACE}.{name}")
+                ask(connection, f"DROP FUNCTION IF EXISTS {FUNCTIONS_NAMESPACE}.{name}")
                 ask(connection, commented(statement))
         for name in there.keys() - wanted.keys():
             spelled = "`" + name.replace("`", "``") + "`"
-            ask(connection, f"DROP FUNCTION {functions.NAMESPACE}.{spelled}")
+            ask(connection, f"DROP FUNCTION {FUNCTIONS_NAMESPACE}.{spelled}")
 
 
 def commented(statement: str) -> str:
@@ -60,21 +61,21 @@ def _own(connection: Connection[Any], server: Server) -> None:
     """Make sure that the functions' database is there, is ours, and lets the reading role call them."""
     ask(connection, f"CREATE DATABASE IF NOT EXISTS {NAMESPACE} COLLATE {_COLLATION}")
     ask(connection, f"CREATE TABLE IF NOT EXISTS {_OWNED} (name varchar(64) PRIMARY KEY, sha256 char(64))")
-    owned = ask(connection, f"SELECT sha256 FROM {_OWNED} WHERE name = %s", [functions.NAMESPACE])  # noqa: S608 - a constant
+    owned = ask(connection, f"SELECT sha256 FROM {_OWNED} WHERE name = %s", [FUNCTIONS_NAMESPACE])  # noqa: S608 - a constant
     found = "SELECT 1 FROM information_schema.schemata WHERE schema_name = %s"
-    exists = ask(connection, found, [functions.NAMESPACE])
+    exists = ask(connection, found, [FUNCTIONS_NAMESPACE])
     if exists and not owned:
         raise BadInput(
-            f"MySQL at {server.address}: database {functions.NAMESPACE} is not of bird-harness, which"
+            f"MySQL at {server.address}: database {FUNCTIONS_NAMESPACE} is not of bird-harness, which"
             " needs the name for SQLite's functions; rename it"
         )
     digest = functions.digest(Dialect.MYSQL)
     if owned != [(digest,)]:
         remember = f"REPLACE INTO {_OWNED} VALUES (%s, %s)"  # noqa: S608 - a constant
-        ask(connection, remember, [functions.NAMESPACE, digest])
+        ask(connection, remember, [FUNCTIONS_NAMESPACE, digest])
     if not exists:
-        ask(connection, f"CREATE DATABASE {functions.NAMESPACE} COLLATE {_COLLATION}")
-    grant(connection, server, "EXECUTE", functions.NAMESPACE)
+        ask(connection, f"CREATE DATABASE {FUNCTIONS_NAMESPACE} COLLATE {_COLLATION}")
+    grant(connection, server, "EXECUTE", FUNCTIONS_NAMESPACE)
 
 
 def _there(connection: Connection[Any]) -> dict[str, tuple[str, str, str, str]]:
@@ -83,7 +84,7 @@ def _there(connection: Connection[Any]) -> dict[str, tuple[str, str, str, str]]:
         "SELECT routine_name, routine_comment, sql_mode, collation_connection, routine_definition"
         " FROM information_schema.routines WHERE routine_schema = %s AND routine_type = 'FUNCTION'"
     )
-    rows = ask(connection, statement, [functions.NAMESPACE])
+    rows = ask(connection, statement, [FUNCTIONS_NAMESPACE])
     return {name: tuple(facts) for name, *facts in rows}
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from pymysql.connections import Connection
 
+from dialects.identifiers import quoted
+from dialects.server_schema import ServerTable
 from loaders.forms import MYSQL
 from loaders.pages import pages
-from loaders.profiles import ServerTable
-from loaders.source import quoted
 
 _PIPE_BYTES = 2**20
 """What an ordinary account may have in a pipe: the next page is written while the last one is sent."""

@@ -10,9 +10,9 @@ from typing import Any
 import pymysql
 from pymysql.connections import Connection
 
-from harness.engines.server import Server
-from harness.errors import EngineUnavailable
-from loaders.source import quoted
+from dialects.identifiers import quoted
+from loaders.errors import EngineUnavailable
+from loaders.server import Server
 
 CONNECT_SECONDS = 10
 

@@ -15,16 +15,16 @@ from typing import Any
 import pymysql
 from pymysql.connections import Connection
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from dialects.server_schema import MYSQL_KEY_CHARACTERS, ServerTable
 from loaders.keys import add_foreign_keys, add_keys
 from loaders.mysql_rows import RowsChanged, load_rows
 from loaders.mysql_session import ask, attempt, connected, is_broken, message
-from loaders.profiles import MYSQL_KEY_CHARACTERS, ServerTable
+from loaders.namespace import Database
 from loaders.refusals import refuse_text
-from loaders.source import quoted
+from loaders.server import Server
 from loaders.target import Filled, Source
 
 _SETTLED = "ENGINE InnoDB STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"

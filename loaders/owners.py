@@ -3,17 +3,17 @@
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from harness.engines.namespace import Database
-from harness.errors import BadInput
-from harness.words import Dialect
-from loaders import functions
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.nodes import FUNCTIONS_NAMESPACE
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
+from loaders.namespace import Database
 from loaders.target import STAGING
 
 _TAKEN = frozenset({
     "information_schema", "mysql", "performance_schema", "sys",
     "pg_catalog", "postgres", "template0", "template1",
-    NAMESPACE, functions.NAMESPACE,
+    NAMESPACE, FUNCTIONS_NAMESPACE,
 })  # fmt: skip
 """Names that belong to a server or to the harness itself."""
 

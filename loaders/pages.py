@@ -8,10 +8,10 @@ everything escaped; one with a character that SQLite does not write goes the lon
 import sqlite3
 from collections.abc import Iterator, Sequence
 
+from dialects.identifiers import quoted
+from dialects.server_schema import ServerColumn, ServerTable
 from loaders.forms import Form
-from loaders.profiles import ServerColumn, ServerTable
 from loaders.rows import stored_value
-from loaders.source import quoted
 
 _BLOBS = frozenset({"longblob", "bytea"})
 

@@ -7,7 +7,7 @@ disagreement is reported.
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from loaders.schema import PortableType
+from dialects.schema import PortableType, affinity
 
 _DATES = frozenset({PortableType.DATE, PortableType.DATETIME})
 
@@ -43,33 +43,19 @@ class Stored:
     greatest: float | None = None
     """The extremes where they are numbers."""
     longest: int = 0
-    """See `loaders.schema.Column.longest`."""
+    """See `dialects.schema.Column.longest`."""
     days: bool = False
     """Whether every value is the text of a day."""
     moments: bool = False
     """Whether every value is the text of a plain day or of a moment."""
     slashes: bool = False
-    """See `loaders.schema.Column.slashes`."""
+    """See `dialects.schema.Column.slashes`."""
     fractions: bool = False
-    """See `loaders.schema.Column.fractions`."""
+    """See `dialects.schema.Column.fractions`."""
     exact: bool = True
     """Whether every integer of a column of several classes is exact as a double."""
     ambiguous: bool = False
     """Whether a number, written as text, equals a text of the same column."""
-
-
-def affinity(declared: str) -> str:
-    """SQLite's five rules, in their order. https://sqlite.org/datatype3.html#determination_of_column_affinity."""
-    upper = declared.upper()
-    rules = (
-        ("INTEGER", ("INT",)),
-        ("TEXT", ("CHAR", "CLOB", "TEXT")),
-        ("BLOB", ("BLOB",)),
-        ("REAL", ("REAL", "FLOA", "DOUB")),
-    )
-    if not upper.strip():
-        return "BLOB"
-    return next((name for name, parts in rules if any(part in upper for part in parts)), "NUMERIC")
 
 
 def declared_type(declared: str) -> PortableType | None:

@@ -12,16 +12,18 @@ from typing import Any
 
 from psycopg import Connection
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput, EngineUnavailable
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from dialects.nodes import FUNCTIONS_NAMESPACE
+from dialects.server_schema import POSTGRESQL_COLLATION
 from loaders import functions, postgresql_reader
 from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
+from loaders.errors import EngineUnavailable
+from loaders.namespace import Database
 from loaders.postgresql_session import MAINTENANCE, connected, run
 from loaders.postgresql_tables import fill, link
-from loaders.profiles import POSTGRESQL_COLLATION
-from loaders.source import quoted
+from loaders.server import Server
 from loaders.target import STAGING
 
 _LOADS = f"{NAMESPACE}.loads"
@@ -63,7 +65,7 @@ def admit_reader(server: Server) -> None:
 
 def install_functions(server: Server, databases: Sequence[Database]) -> None:
     """See `Target.install_functions`. The comment on their schema tells whose they are, and which version."""
-    schema, wanted = functions.NAMESPACE, f"{_FUNCTIONS}{functions.digest(Dialect.POSTGRESQL)}"
+    schema, wanted = FUNCTIONS_NAMESPACE, f"{_FUNCTIONS}{functions.digest(Dialect.POSTGRESQL)}"
     for name in sorted({database.postgresql_database for database in databases}):
         _create_database(server, name)
         with connected(server, name) as connection:

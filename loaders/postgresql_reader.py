@@ -10,10 +10,9 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from harness.engines.pool import READER_CONNECTIONS
-from harness.engines.server import Origin, Server
+from dialects.identifiers import quoted
 from loaders.postgresql_session import CONNECT_SECONDS, MAINTENANCE, attempt, connected, run
-from loaders.source import quoted
+from loaders.server import READER_CONNECTIONS, Origin, Server
 
 _SETTINGS: Mapping[str, str] = {
     "default_transaction_read_only": "on",

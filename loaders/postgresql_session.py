@@ -10,9 +10,9 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from harness.engines.server import Server
-from harness.errors import EngineUnavailable
 from loaders import ending
+from loaders.errors import EngineUnavailable
+from loaders.server import Server
 
 MAINTENANCE = "postgres"
 """The database that every server has, and no prediction uses."""

@@ -11,19 +11,19 @@ from typing import Any
 import psycopg
 from psycopg import Connection, Cursor
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from dialects.server_schema import ServerColumn, ServerTable
 from loaders import dates
 from loaders.forms import POSTGRESQL
 from loaders.keys import add_foreign_keys, add_keys
+from loaders.namespace import Database
 from loaders.pages import is_plain, pages
 from loaders.postgresql_session import attempt, connected, is_broken, one_line, run
-from loaders.profiles import ServerColumn, ServerTable
 from loaders.refusals import refuse_text
 from loaders.rows import batches, stored_value
-from loaders.source import quoted
+from loaders.server import Server
 from loaders.target import Filled, Source
 
 _ON_THE_WIRE = {

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Any
 
-from harness.errors import HarnessError
+from dialects.errors import HarnessError
 from loaders.tasks import Task, Unexpected
 
 

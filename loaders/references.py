@@ -6,8 +6,8 @@ BIRD's data have dangling references; a load must neither fail on them nor drop 
 import sqlite3
 from collections.abc import Sequence
 
-from loaders.schema import ForeignKey, Table
-from loaders.source import quoted
+from dialects.identifiers import quoted
+from dialects.schema import ForeignKey, Table
 
 
 def kept_references(

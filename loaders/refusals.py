@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
-from loaders.profiles import LARGEST_REAL, ServerTable
-from loaders.schema import PortableType, Table
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.schema import PortableType, Table
+from dialects.server_schema import LARGEST_REAL, ServerTable
 from loaders.source import place
 
 

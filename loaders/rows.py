@@ -4,11 +4,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from dialects.identifiers import quoted
+from dialects.schema import PortableType, Table
+from dialects.server_schema import ServerColumn
 from loaders import dates
 from loaders.escaping import escaped_value
-from loaders.profiles import ServerColumn
-from loaders.schema import PortableType, Table
-from loaders.source import quoted, text_of
+from loaders.source import text_of
 
 _BATCH_ROWS = 1_000
 _BATCH_BYTES = 4_000_000

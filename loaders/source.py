@@ -11,7 +11,8 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
 from loaders import ending
 from loaders.escaping import escaped_text
 
@@ -22,11 +23,6 @@ _SINGLE = struct.Struct("f")
 
 _ROWID_NAMES = ("rowid", "_rowid_", "oid")
 """https://sqlite.org/lang_createtable.html#rowid."""
-
-
-def quoted(name: str) -> str:
-    """`name` as an identifier of SQLite and PostgreSQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def text_of(name: str) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
+from dialects.server_schema import ServerTable
 from loaders.bookkeeping import NAMESPACE, Key, Marker
-from loaders.profiles import ServerTable
+from loaders.namespace import Database
+from loaders.server import Server
 
 STAGING = f"{NAMESPACE}_staging"
 """How the name of every staging begins, and no other name."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.schema import Schema
+from dialects.server_schema import ServerTable
 from loaders.census import census
-from loaders.profiles import ServerTable
+from loaders.namespace import Database
 from loaders.refusals import refuse_numbers
-from loaders.schema import Schema
+from loaders.server import Server
 from loaders.source import opened
 from loaders.target import Filled, Source, Target
 

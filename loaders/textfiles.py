@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeGuard
 
-from harness.errors import BadInput, brief
-from harness.places import room
+from dialects.errors import BadInput
+from loaders.errors import brief
+from loaders.paths import room
 
 FILE_BYTES = "BIRD_FILE_BYTES"
 """The environment variable that says how large a question or prediction file may be."""

@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from harness import children
-from harness.errors import HarnessError
+from dialects.errors import HarnessError
+from loaders import children
 from loaders.tasks import Task
 from loaders.threads import Threads
 from loaders.waiting import Advance, Urgency, Waiting, Workers

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness import provision
-from harness.engines.server import Origin, Server
-from harness.errors import EngineUnavailable
 from harness.provision import compose, dsn
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 from tests.reasons import Reason, not_tested, skip
 
 # What `make test ARGS=...` was given is none of the business of a `make` that a test runs.

@@ -5,7 +5,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-from harness.words import Dialect, Difficulty
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty
 
 
 class Origin(StrEnum):

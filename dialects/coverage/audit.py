@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dialects.coverage.answers import JUDGED, Answer, Fault, Reason
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 
 HOME = Path(__file__).parents[1] / "audit"
 """Where the project's own are."""

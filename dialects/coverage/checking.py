@@ -9,16 +9,16 @@ from dialects.coverage import ties
 from dialects.coverage.answers import Answer, Origin, OverrideState, Reason
 from dialects.coverage.clock import in_one_day, may_read_clock
 from dialects.coverage.differences import of_failure, of_rows, shortened
+from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, overrides
+from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
-from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Execution, Limits, execute
-from harness.words import Dialect, Profile
 from loaders.census import census
-from loaders.schema import Schema
+from loaders.namespace import Database
 
 
 def cover(  # noqa: PLR0913 - the measurement's whole description

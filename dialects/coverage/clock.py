@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
+from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.engines.base import Engine
-from harness.engines.namespace import Database
 from harness.execution import Execution, Limits, execute
-from harness.words import Dialect
+from loaders.namespace import Database
 
 _TODAY = {
     Dialect.SQLITE: "SELECT date('now')",

@@ -11,9 +11,9 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from dialects.coverage.answers import Answer, Fault, OverrideState, Reason
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.errors import BadInput
-from harness.words import Dialect
 
 HOME = Path(__file__).parents[1] / "expectations"
 """Where the project's own are."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from dialects import ties
 from dialects.comparison import Row
+from dialects.enums import Dialect
 from dialects.ranking import Run
-from harness.words import Dialect
 
 
 def is_ordered(sql: str) -> bool:

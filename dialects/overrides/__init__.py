@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 
 HOME = Path(__file__).parent
 """Where the project's own are."""

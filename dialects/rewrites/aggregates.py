@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dialects.coercions import as_double, as_number, as_text, integral, plain, value
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import AsInteger, Bigint, Double, Listed, case, every, is_not_null, number, server
 from dialects.rewrites.casts import whole
@@ -13,7 +14,6 @@ from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import reached
 from dialects.rules import Rule
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, integer, real, text
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

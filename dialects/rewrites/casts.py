@@ -8,8 +8,8 @@ from dialects.coercions import EXACT, Rewrite, as_double, as_integer, as_number,
 from dialects.errors import Untranslatable
 from dialects.nodes import Truncated, is_not_null, number, server
 from dialects.rules import Context, Rule
+from dialects.schema import affinity
 from dialects.typed import Affinity, Kind, Typed, null
-from loaders.portable import affinity
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dialects.coercions import bounds, is_beyond_double
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Text, number
 from dialects.relation import Relation
@@ -12,7 +13,6 @@ from dialects.rewrites.limits import limit_rows
 from dialects.rules import Rule
 from dialects.scope import Column, Scope
 from dialects.typed import Affinity, Collation, Kind
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

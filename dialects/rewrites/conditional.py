@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dialects.coercions import as_condition, bounds, choose, literal, plain
+from dialects.enums import Dialect
 from dialects.functions import function
 from dialects.nodes import case, every, is_not_null, is_null, some
 from dialects.rewrites.calls import apart, detached, folded
 from dialects.rewrites.comparison import compare, equal, null_test
 from dialects.rules import Context, Rule
 from dialects.typed import Affinity, Collation, Kind, Typed
-from harness.words import Dialect
 
 RULES = (
     Rule(

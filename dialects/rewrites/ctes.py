@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide
 from dialects.relation import Relation
@@ -11,7 +12,6 @@ from dialects.rewrites import compound
 from dialects.rules import Rule
 from dialects.scope import Column, Recipe, Scope
 from dialects.typed import Kind, Typed
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

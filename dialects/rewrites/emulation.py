@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import FirstOf, case, number
 from dialects.rewrites.determined import conjuncts
 from dialects.rewrites.grouping import Groups
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dialects.coercions import value
+from dialects.enums import Dialect
 from dialects.nodes import AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, is_null, number
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import Name, determined, name_of
@@ -14,7 +15,6 @@ from dialects.rewrites.visiting import found_first
 from dialects.rules import Rule
 from dialects.scope import Column, Grouping, Scope, Source
 from dialects.typed import Kind, Typed
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

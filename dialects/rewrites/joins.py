@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import every
 from dialects.relation import exported_order
@@ -14,7 +15,6 @@ from dialects.rules import Rule
 from dialects.scope import Scope, Source
 from dialects.source import position
 from dialects.typed import Affinity, Typed
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dialects.coercions import BIGGEST
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import number
 from dialects.numbers import well_formed
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.source import position
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

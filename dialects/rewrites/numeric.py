@@ -9,6 +9,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dialects.coercions import EXACT, as_double, as_integer, as_number, literal, within
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.functions import function
 from dialects.nodes import (
@@ -26,7 +27,6 @@ from dialects.nodes import (
 from dialects.rewrites.calls import scalar, size
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed, integer, null, real
-from harness.words import Dialect
 
 RULES = (
     Rule(

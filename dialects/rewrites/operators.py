@@ -15,6 +15,7 @@ from dialects.coercions import (
     literal,
     within,
 )
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     Bigint,
@@ -31,7 +32,6 @@ from dialects.nodes import (
 )  # fmt: skip
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed, integer, null, real, text
-from harness.words import Dialect
 
 RULES = (
     Rule(

@@ -3,12 +3,12 @@
 from sqlglot import exp
 
 from dialects.coercions import value
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import AsInteger, is_null
 from dialects.rewrites.comparison import keyed
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed
-from harness.words import Dialect
 
 RULES = (
     Rule(

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dialects.coercions import as_double, as_integer, as_text, literal
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Joined, Text, case, number, server, string
 from dialects.rewrites.calls import scalar
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed, null, text
-from harness.words import Dialect
 
 RULES = (
     Rule(

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import FirstOf, is_constant, number
 from dialects.rewrites.comparison import keyed
@@ -16,7 +17,6 @@ from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.source import Starred
 from dialects.typed import Collation, Kind, Typed
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

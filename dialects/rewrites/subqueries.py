@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dialects.coercions import plain
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import case, grouped, number, some
 from dialects.relation import Relation, first_row, named
@@ -13,7 +14,6 @@ from dialects.rewrites.comparison import compare, compare_rows, equal, keyed, wi
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, null
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

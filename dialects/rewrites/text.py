@@ -3,6 +3,7 @@
 from sqlglot import exp
 
 from dialects.coercions import as_integer, as_text, integral, literal, value
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.functions import function
 from dialects.nodes import (
@@ -27,7 +28,6 @@ from dialects.rewrites.calls import scalar
 from dialects.rewrites.patterns import glob, like
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed, integer, text
-from harness.words import Dialect
 
 RULES = (
     Rule(

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import determined
 from dialects.rules import Rule
 from dialects.scope import Scope, Source
 from dialects.visits import Visit
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dialects.coercions import as_integer, bounds, plain, value
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Text, case, is_constant, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
@@ -13,7 +14,6 @@ from dialects.rewrites.determined import determined, name_of, reached
 from dialects.rewrites.ordering import ordered
 from dialects.rules import Rule
 from dialects.typed import Affinity, Kind, Typed, integer, null, real
-from harness.words import Dialect
 
 if TYPE_CHECKING:
     from dialects.compiler import Compiler

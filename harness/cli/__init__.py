@@ -9,10 +9,12 @@ import sys
 
 from typer import TyperException
 
+from dialects.errors import BadInput, HarnessError
+
 # Each registers its commands.
 from harness.cli import databases, matrix, predicting, reports, scoring, servers
 from harness.cli.console import app, described, lasting_output, say
-from harness.errors import BadInput, HarnessError, Terminated, brief, stopped_exit, terminable
+from loaders.errors import Terminated, brief, stopped_exit, terminable
 
 _LONG = re.compile(r"(?<!\S)\S{200,}")
 

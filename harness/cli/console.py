@@ -13,13 +13,13 @@ from typing import Annotated, Any, TextIO
 import typer
 from rich.console import Console
 
+from dialects.enums import Dialect, Profile
 from harness.data.predictions import Extract
-from harness.engines.server import Server
-from harness.errors import EngineUnavailable
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.plan import find_servers
 from harness.request import parse_dialects
-from harness.words import Dialect, Profile
+from loaders.errors import EngineUnavailable
+from loaders.server import Server
 from loaders.textfiles import one_line
 
 app = typer.Typer(

@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.cli.console import Dialects, SetName, app, messages, say, servers_up
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput, within
 from harness.report.loading import loading_bar, loading_lines
 from harness.request import AUTO, MOST_WORKERS
-from harness.words import Dialect, Profile
 from loaders import load as loading
+from loaders.errors import within
+from loaders.namespace import Database
+from loaders.server import Server
 from loaders.textfiles import one_line
 
 

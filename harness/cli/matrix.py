@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.cli.console import Dialects, app, say
-from harness.errors import BadInput, within
 from harness.request import ALL, MOST_QUESTIONS, parse_dialects
 from harness.versions import matrix_json
-from harness.words import Dialect
+from loaders.errors import within
 
 
 @app.command()

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dialects.errors import BadInput
 from harness.cli.console import (
     USUAL_METRICS,
     Dialects,
@@ -17,7 +18,6 @@ from harness.cli.console import (
     messages,
     say,
 )
-from harness.errors import BadInput
 from harness.execution import Limits
 from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
 from harness.predictors.budget import Budget

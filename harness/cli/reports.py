@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from dialects.errors import BadInput
 from harness.cli.console import (
     USUAL_METRICS,
     Dialects,
@@ -19,7 +20,6 @@ from harness.cli.console import (
     say,
 )
 from harness.data.predictions import Extract
-from harness.errors import BadInput
 from harness.figures.groups import By
 from harness.report.console import print_grids
 from harness.report.documents import tables

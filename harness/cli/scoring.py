@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from dialects.enums import Profile
 from harness.cli.console import (
     USUAL_METRICS,
     Dialects,
@@ -25,9 +26,7 @@ from harness.compare import CompareRequest, parse_thresholds
 from harness.compare import compare as compare_runs
 from harness.data.predictions import Extract
 from harness.drivers import run_directly, run_with_pytest
-from harness.errors import within
 from harness.execution import Limits
-from harness.known.store import Store, allowed_bytes, default_path
 from harness.plan import prepare
 from harness.report.cache import cache_lines, cleared_lines
 from harness.report.loading import loading_bar
@@ -40,7 +39,8 @@ from harness.request import (
     parse_dialects,
     parse_metrics,
 )
-from harness.words import Profile
+from loaders.errors import within
+from loaders.store import Store, allowed_bytes, default_path
 
 _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
 

@@ -14,16 +14,17 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput, said
-from harness.known.digests import digests
-from harness.places import making
-from harness.words import Dialect
+from loaders.digests import digests
+from loaders.errors import said
 from loaders.packages.download import PAUSES, Progress
 from loaders.packages.manifest import Published, find_published
 from loaders.packages.proof import TAKE, sha256
 from loaders.packages.sources import Staged, fetch, from_archive, from_folder, from_hub
+from loaders.paths import making
 from loaders.set_layouts import LAYOUTS, find
 from loaders.textfiles import Faults
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.data.prediction_names import SCHEME, Label, is_predictor, options_for
 from harness.data.questions import QuestionSet
-from harness.errors import brief
-from harness.words import Dialect
+from loaders.errors import brief
 from loaders.textfiles import (
     Faults,
     TextFile,

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 from loaders.set_layouts import LAYOUTS
 from loaders.textfiles import refuse
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.extraction import unfenced
 from harness.data.prediction_files import Format, read_entries
 from harness.data.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS, Label, label
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput
-from harness.words import Dialect
 from loaders.textfiles import Faults, most_bytes, one_line, read_text, refuse
 
 

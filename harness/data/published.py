@@ -12,10 +12,10 @@ from math import isfinite, nan
 from pathlib import Path
 from typing import Any, Self
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput
-from harness.known.digests import digests
-from harness.words import Dialect
+from loaders.digests import digests
 from loaders.packages.manifest import published
 from loaders.textfiles import Faults, TextFile, read_text, refuse
 

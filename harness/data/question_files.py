@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.errors import brief
-from harness.words import Difficulty
+from harness.data.questions import Difficulty
+from loaders.errors import brief
 from loaders.textfiles import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse, repair
 
 _TEXTS = ("db_id", "question", "evidence", "SQL", "difficulty")

@@ -9,11 +9,11 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.question_files import Entry, read_gold, read_questions
 from harness.data.questions import DatabaseSchema, Question, QuestionSet
 from harness.data.schemas import read_schemas
-from harness.errors import BadInput
-from harness.words import Dialect
 from loaders.set_layouts import LAYOUTS, Layout, find
 from loaders.textfiles import Faults, TextFile, most_bytes, one_line, read_text
 

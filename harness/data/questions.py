@@ -5,12 +5,22 @@ A question keeps its identity where ids repeat, as two do in the first revision 
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
-from harness.engines.namespace import Database
-from harness.errors import BadInput, brief
-from harness.words import Dialect, Difficulty, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from loaders.errors import brief
+from loaders.namespace import Database
+
+
+class Difficulty(StrEnum):
+    """BIRD's three levels, in the order that every table shows them."""
+
+    SIMPLE = "simple"
+    MODERATE = "moderate"
+    CHALLENGING = "challenging"
 
 
 @dataclass(frozen=True)

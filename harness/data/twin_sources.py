@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput
-from harness.words import Dialect
 from loaders.twins.making import Source
 from loaders.twins.published import published_names, read_golds
 

@@ -8,6 +8,7 @@ rules.
 
 from collections.abc import Callable
 
+from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema
 from harness.diagnosis.codes import class_of_error
 from harness.diagnosis.differences import first_difference
@@ -15,7 +16,6 @@ from harness.diagnosis.groups import GROUPS, Group
 from harness.diagnosis.reading import Reading
 from harness.diagnosis.text import is_query, read
 from harness.outcomes import ErrorClass
-from harness.words import Dialect
 
 __all__ = ["GROUPS", "Group", "Reading", "diagnose", "is_query", "read"]
 

@@ -7,8 +7,8 @@ the text of the query says more.
 import re
 from collections.abc import Mapping, Sequence
 
+from dialects.enums import Dialect
 from harness.outcomes import ErrorClass
-from harness.words import Dialect
 
 SQLSTATES: Mapping[ErrorClass, Mapping[str, str]] = {
     ErrorClass.UNKNOWN_TABLE: {

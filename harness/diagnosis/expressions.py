@@ -5,11 +5,11 @@ from typing import Any
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from harness.diagnosis.aggregates import aggregate, filtered, total, window
 from harness.diagnosis.names import Scope
 from harness.diagnosis.reader import Reader
 from harness.diagnosis.terms import Term, column, combined, literal
-from harness.words import Dialect
 
 _NULL = Term("null")
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema
 from harness.diagnosis.conditions import condition, conjuncts
 from harness.diagnosis.expressions import term
@@ -13,7 +14,6 @@ from harness.diagnosis.reader import Outputs, TooMuch
 from harness.diagnosis.reading import Clause, Notes
 from harness.diagnosis.sources import renamed, sources
 from harness.diagnosis.terms import Term
-from harness.words import Dialect
 
 _WRAPPERS = (exp.Subquery, exp.Paren)
 

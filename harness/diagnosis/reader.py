@@ -5,10 +5,10 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from harness.diagnosis.names import Scope, Source
 from harness.diagnosis.reading import Notes
 from harness.diagnosis.terms import Term
-from harness.words import Dialect
 
 Outputs = Sequence[tuple[str, Term]]
 """The columns of a query: their names, empty where they have none, and their terms."""

@@ -2,9 +2,9 @@
 
 import re
 
+from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema
 from harness.diagnosis.reading import Reading
-from harness.words import Dialect
 
 LONGEST = 20_000
 """Characters of a text that is read; what takes longer than a moment is not worth a class."""

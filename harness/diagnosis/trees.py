@@ -6,12 +6,12 @@ import sqlglot
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema
 from harness.diagnosis.names import Scope
 from harness.diagnosis.queries import QueryReader
 from harness.diagnosis.reading import Reading
 from harness.metrics.spider.parsing import parser
-from harness.words import Dialect
 
 _SPEAKERS = {
     Dialect.SQLITE: sqlglot.Dialect.get_or_raise("sqlite"),

@@ -3,9 +3,9 @@
 A driver is imported where its engine is used.
 """
 
+from dialects.enums import Dialect
 from harness.engines.base import Engine
-from harness.engines.server import Server
-from harness.words import Dialect
+from loaders.server import Server
 
 
 def on_server(server: Server) -> Engine:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import ClassVar, Protocol, Self
 
-from harness.engines.namespace import Database
-from harness.errors import EngineUnavailable, brief
-from harness.words import Dialect
+from dialects.enums import Dialect
+from loaders.errors import EngineUnavailable, brief
+from loaders.namespace import Database
 
 Row = tuple[object, ...]
 """One result row, with the values as the driver returns them."""

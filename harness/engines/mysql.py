@@ -11,15 +11,15 @@ from typing import ClassVar, Self
 
 import pymysql
 
+from dialects.enums import Dialect
 from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
 from harness.engines.mysql_accounts import connect
 from harness.engines.mysql_clock import MySQLClock
 from harness.engines.mysql_connections import MySQLConnections, close_at_once
 from harness.engines.mysql_errors import message, translated
 from harness.engines.mysql_statements import refused
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect
+from loaders.namespace import Database
+from loaders.server import Server
 
 _BATCH_BYTES = 4 * 2**20
 """No row is added to a batch that has as much: the values of a thousand rows could be 64 MB each."""

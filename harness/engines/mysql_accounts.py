@@ -18,8 +18,7 @@ import pymysql
 from pymysql.connections import Connection
 
 from harness.engines.base import EngineLost
-from harness.engines.pool import READER_CONNECTIONS
-from harness.engines.server import Server
+from loaders.server import READER_CONNECTIONS, Server
 
 CONNECT_SECONDS = 10
 

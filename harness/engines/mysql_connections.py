@@ -12,12 +12,12 @@ import pymysql
 from pymysql.connections import Connection
 from pymysql.cursors import SSCursor
 
+from dialects.enums import Profile
 from harness.engines.base import EngineLost
 from harness.engines.mysql_accounts import Accounts, connect
-from harness.engines.namespace import Database
 from harness.engines.pool import Pool
-from harness.engines.server import Server
-from harness.words import Profile
+from loaders.namespace import Database
+from loaders.server import Server
 
 _RESET_CONNECTION = 0x1F
 """https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html."""

@@ -8,13 +8,6 @@ from collections.abc import Callable, Hashable
 from threading import Lock
 from typing import Generic, TypeVar
 
-READER_CONNECTIONS = 150
-"""What the reading role may have on a server at once; both servers of the harness take 200 in all.
-
-Loading and looking at the server are always possible. PostgreSQL limits the role, MySQL has an account for
-each of them (`mysql_accounts`).
-"""
-
 MOST_IDLE = 4
 """What waits in one process for one server: 30 workers, each with one that is busy, stay within the above."""
 

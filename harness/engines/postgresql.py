@@ -24,14 +24,14 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
 
+from dialects.enums import Dialect
 from harness.engines.base import EMPTY, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
-from harness.engines.namespace import Database
 from harness.engines.postgresql_clock import PostgreSQLClock
 from harness.engines.postgresql_idle import Idle
 from harness.engines.postgresql_rows import ReceivedTooMuch, parse, results, run
 from harness.engines.postgresql_statements import MOST, Statement, says_nothing, statements
-from harness.engines.server import Origin, Server
-from harness.words import Dialect
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 
 _TEXT_IN_PSYCOPG2 = (
     "uuid", "inet", "cidr", "record",

@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 import pymysql
 
+from dialects.enums import Dialect
 from harness.engines.base import EngineLost
-from harness.engines.server import Server
-from harness.words import Dialect
+from loaders.server import Server
 
 _CONNECT_SECONDS = 10
 _FAILURES = (pymysql.Error, psycopg.Error, OSError)

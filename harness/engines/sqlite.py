@@ -14,10 +14,10 @@ from threading import Lock
 from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 
+from dialects.enums import Dialect
 from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
-from harness.engines.namespace import Database
 from harness.engines.sqlite_file import MAPPED_BYTES, connect
-from harness.words import Dialect
+from loaders.namespace import Database
 
 _FETCHED_ROWS = 8
 """Rows fetched at a time: as many as may be of the largest size and still leave room for others.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 
 Whose = tuple[str, Dialect]
 """A predictor, and the engine that it is scored on."""

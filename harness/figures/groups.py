@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.data.questions import Difficulty
 from harness.figures.constructs import Construct
 from harness.figures.summary import interval, mean
 from harness.outcomes import ErrorClass, Outcome, PairResult
 from harness.statistics import Interval
-from harness.words import Difficulty
 
 NO_CLASS = "none"
 """The group of pairs without an error class."""

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.data.extraction import unfenced
+from harness.data.questions import Difficulty
 from harness.figures.error_classes import groups as error_groups
 from harness.figures.error_classes import summary as error_classes
 from harness.figures.extent import Extent, Whose
@@ -20,7 +22,6 @@ from harness.figures.spider import summary as spider
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.statistics import Interval, bootstrap_mean, wilson
-from harness.words import Dialect, Difficulty
 
 TOTAL = "total"
 LEVELS = (*Difficulty, TOTAL)

@@ -15,16 +15,16 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.questions import Question
 from harness.engines.base import Engine
-from harness.errors import BadInput
 from harness.judging.golds import Golds
 from harness.judging.sheets import Setup
-from harness.known.digests import digests
 from harness.known.lasting import Lasting, lasting
 from harness.once import Once
 from harness.outcomes import GoldOrigin
-from harness.words import Dialect
+from loaders.digests import digests
 
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
 _ROOT = Path(__file__).parents[2]

@@ -13,6 +13,7 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
 from threading import Lock
 
+from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.data.questions import Question
 from harness.engines.base import Engine
@@ -21,9 +22,8 @@ from harness.judging.golds import Golds
 from harness.judging.sheets import Judged, Setup, Sheet, Workers, explain
 from harness.known.lasting import Lasting
 from harness.known.recall import Recall
-from harness.known.store import Kind, Store
 from harness.outcomes import Judgement, Outcome
-from harness.words import Dialect
+from loaders.store import Kind, Store
 
 MOST_FAILURES = 3
 """So many sheets in a row that a server could not be used for, and it is left alone."""

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
+from dialects.enums import Dialect
 from dialects.overrides import Override, overrides
+from dialects.schema import Schema
 from harness.data.questions import Question, QuestionSet
 from harness.execution import Ending, Execution, Limits
 from harness.once import Once
 from harness.outcomes import GoldOrigin, Outcome
-from harness.words import Dialect
-from loaders.schema import Schema
 
 Run = Callable[[str], Execution]
 """Runs a text on the question's database."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
+from dialects.enums import Dialect
 from harness import alternatives
 from harness.data.questions import Question
 from harness.engines.base import Engine
@@ -31,7 +32,6 @@ from harness.metrics.strict import Answers
 from harness.once import Once
 from harness.outcomes import GoldOrigin, Judgement, Outcome
 from harness.recovery import execute_patiently
-from harness.words import Dialect
 
 MOST_KEPT_BYTES = 2**20
 """How large an execution may be, encoded, to be kept for later runs."""

@@ -20,12 +20,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from harness.engines.server import Server
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.judging.addresses import code
 from harness.judging.sheets import Setup
-from harness.known.digests import digests
-from harness.machine import processors
+from loaders.digests import digests
+from loaders.machine import processors
+from loaders.server import Server
 
 LOCAL = "local"
 """The address that stands for a cluster of this machine's processors, started for the run."""

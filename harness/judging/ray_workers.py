@@ -13,11 +13,12 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from dialects.errors import BadInput
 from harness.engines.base import EngineLost
-from harness.errors import BadInput, EngineUnavailable
 from harness.judging.ray_cluster import Cluster, Facts, import_ray, words
 from harness.judging.sheets import Judged, Setup, Sheet
 from harness.judging.workers import LocalWorkers
+from loaders.errors import EngineUnavailable
 
 _START_SECONDS = 60
 """How long to wait for workers at the start; later ones join in when they come."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
 
+from dialects.enums import Dialect
 from harness import alternatives
 from harness.diagnosis import Reading, diagnose
 from harness.diagnosis import read as read_for_diagnosis
@@ -21,7 +22,6 @@ from harness.once import Once
 from harness.outcomes import ErrorClass, Judgement, Outcome
 from harness.preview import PreviewText, preview
 from harness.suite import Suite
-from harness.words import Dialect
 
 _FAILURES = {
     Ending.ERROR: Outcome.PREDICTION_ERROR,

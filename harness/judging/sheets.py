@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Protocol
 
+from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, cut
-from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
 from harness.variants import Variants
-from harness.words import Dialect, Profile
+from loaders.server import Server
 
 _SCORING_SECONDS = 20.0
 """Beyond the limit of a statement, for 1,000,000 rows on a busy machine."""

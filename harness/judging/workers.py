@@ -24,13 +24,13 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 
-from harness import children
 from harness.engines.base import EngineLost
 from harness.execution import Ending, Execution
 from harness.judging.process import HUNG, NOTE_BYTES, Noted, digest
 from harness.judging.sheets import OPTIONAL, Judged, Progress, Setup, Sheet, Stage
 from harness.known.codec import encode
 from harness.outcomes import Judgement, Outcome
+from loaders import children
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE})
 """Signals by which a process ends itself."""

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from threading import Lock
 
-from harness.known.store import Kind, Store
+from loaders.store import Kind, Store
 
 _ROOM = 64 * 2**20
 

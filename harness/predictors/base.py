@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 
 
 class Role(StrEnum):

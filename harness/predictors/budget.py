@@ -9,7 +9,7 @@ import math
 import threading
 from dataclasses import dataclass
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.base import BudgetSpent, Usage
 
 _MILLION = 1_000_000

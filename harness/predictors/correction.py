@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.predictors.base import Asking, Message, Method, Problem, Prompt, Role
 from harness.predictors.prompts.tokens import Tokens
-from harness.words import Dialect
 
 Check = Callable[[Dialect, str, str], str | None]
 """What the engine of a dialect says against an SQL text for a question (its key); None where it runs."""

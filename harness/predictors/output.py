@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.data.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
 from harness.predictors.base import Usage
@@ -23,7 +24,6 @@ from harness.predictors.budget import Spent
 from harness.predictors.preparing import Ready
 from harness.predictors.running import Answered
 from harness.runs.files import as_json, replace, write_json
-from harness.words import Dialect
 
 MAJORITY = "majority"
 

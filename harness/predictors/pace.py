@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 
 if TYPE_CHECKING:
     from pyrate_limiter import StateBucket

@@ -10,9 +10,9 @@ from types import FrameType
 
 from rich.console import Console
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.drivers import progress_bar
-from harness.errors import BadInput, EngineUnavailable, stopped_exit
-from harness.places import making
 from harness.predictors.adapters.registry import open_predictor
 from harness.predictors.base import BudgetSpent, Method, Predictor
 from harness.predictors.budget import Meter
@@ -26,8 +26,9 @@ from harness.predictors.running import Answered, Job, Running, jobs
 from harness.predictors.trials import Trials
 from harness.predictors.voting import write_all
 from harness.runs.files import locked
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable, stopped_exit
 from loaders.load import Progress
+from loaders.paths import making
 
 INCOMPLETE_EXIT = 1
 """Of a run that a budget has ended."""

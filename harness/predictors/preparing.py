@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput, within
 from harness.plan import Equipped, equip
 from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import Method, Problem, PromptTooLong
@@ -19,7 +20,7 @@ from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder
 from harness.request import Request
 from harness.request import check as check_request
-from harness.words import Dialect
+from loaders.errors import within
 from loaders.load import Progress
 
 MOST_SAMPLES = 100

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from dialects.enums import Dialect
 from harness.data.questions import Question
 from harness.judging.dispatch import Asked, Judging
 from harness.judging.sheets import Setup
 from harness.outcomes import Outcome
 from harness.plan import open_judging
 from harness.request import Request
-from harness.words import Dialect
 
 Place = tuple[Dialect, str]
 """A dialect and the key of a question."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from dialects.enums import Dialect
 from harness.predictors.output import Given, majority_name, sample_name, write_predictions
 from harness.predictors.preparing import Ready, Say
 from harness.predictors.running import Answered
 from harness.predictors.trials import votes
-from harness.words import Dialect
 
 _Samples = Mapping[Dialect, Mapping[int, Mapping[str, Given]]]
 

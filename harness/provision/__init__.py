@@ -8,13 +8,14 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput, EngineUnavailable
 from harness.provision import compose, dsn, native
 from harness.provision.progress import say
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 
 _FORCE = "BIRD_PROVISION"
 SERVED = (Dialect.MYSQL, Dialect.POSTGRESQL)

@@ -17,18 +17,17 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness import places
+from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
 from harness.engines import on_server
-from harness.engines.namespace import Database
-from harness.errors import EngineUnavailable
-from harness.known.digests import digests
 from harness.provision import assets, compose, envfile, loaded
 from harness.provision.docker_command import docker, ensure_image, require_compose
 from harness.provision.progress import say
-from harness.words import Dialect, Profile
-from loaders import bookkeeping, functions
+from loaders import bookkeeping, functions, paths
+from loaders.digests import digests
+from loaders.errors import EngineUnavailable
 from loaders.load import Progress, load
+from loaders.namespace import Database
 
 _MOUNTS: Mapping[Dialect, str] = {
     Dialect.MYSQL: "/var/lib/mysql",
@@ -90,7 +89,7 @@ def bake(
         if dialect in dialects:
             variable = compose.image_variable(dialect)
             ensure_image(values[variable], variable)
-            with FileLock(places.cache() / f"loading-{dialect}.lock"):
+            with FileLock(paths.cache() / f"loading-{dialect}.lock"):
                 baked.append(_baked(dialect, values[variable], questions, databases, progress))
     return baked
 
@@ -152,9 +151,9 @@ def _project(dialect: Dialect, base: str) -> Iterator[tuple[str, Path]]:
 
     Its name follows from the cache's place, where the lock is: what a killed attempt has left is found by it.
     """
-    place = hashlib.sha256(str(places.cache()).encode()).hexdigest()[:8]
+    place = hashlib.sha256(str(paths.cache()).encode()).hexdigest()[:8]
     project = f"bird-harness-loading-{place}-{dialect}"
-    folder = places.cache() / f"loading-{dialect}"
+    folder = paths.cache() / f"loading-{dialect}"
     env = folder / ".env"
     with _own_variables():
         shutil.rmtree(folder, ignore_errors=True)

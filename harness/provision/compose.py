@@ -6,14 +6,14 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness import places
+from dialects.enums import Dialect
 from harness.engines.base import EngineLost
-from harness.engines.server import Origin, Server
-from harness.errors import EngineUnavailable
 from harness.provision import assets, envfile, loaded, readiness
 from harness.provision.docker_command import docker, engine_answers, ensure_image, is_here, require_compose
 from harness.provision.progress import last_words, say
-from harness.words import Dialect
+from loaders import paths
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 
 _HEALTHY_SECONDS = 300
 _ANSWER_SECONDS = 30
@@ -59,7 +59,7 @@ def up(
     """
     require_compose()
     path = env or envfile.default_path()
-    with FileLock(places.state() / "compose.lock"):
+    with FileLock(paths.state() / "compose.lock"):
         values = envfile.ensure(path)
         images = {}
         for dialect in dialects:

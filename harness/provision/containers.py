@@ -17,14 +17,14 @@ from docker.types import Ulimit
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 
+from dialects.enums import Dialect
 from harness.engines.base import EngineLost
-from harness.engines.server import Origin, Server
-from harness.errors import EngineUnavailable
 from harness.provision import assets, compose, envfile, readiness
 from harness.provision.docker_command import ensure_image, require_engine
 from harness.provision.native.postgresql import INITDB_OPTIONS
 from harness.provision.progress import last_words, say
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 
 _LOOPBACK = "127.0.0.1"
 _READY_SECONDS = 180

@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Mapping
 from typing import IO
 
-from harness.errors import EngineUnavailable, command
 from harness.provision.progress import say
+from loaders.errors import EngineUnavailable, command
 
 
 def _without() -> str:

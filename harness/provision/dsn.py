@@ -11,9 +11,9 @@ import re
 from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from loaders.server import Origin, Server
 
 _SCHEMES: Mapping[Dialect, tuple[str, ...]] = {
     Dialect.MYSQL: ("mysql",),

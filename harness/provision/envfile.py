@@ -13,9 +13,9 @@ from pathlib import Path
 
 import dotenv
 
-from harness import places
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.provision import assets
+from loaders import paths
 
 _DEFAULTS: Mapping[str, str] = {
     "BIND_ADDRESS": "127.0.0.1",
@@ -33,7 +33,7 @@ _PROJECT = "COMPOSE_PROJECT_NAME"
 
 def default_path() -> Path:
     """`.env` beside a checkout's `docker-compose.yml`, or in the user's state folder."""
-    return (assets.folder() if assets.is_checkout() else places.state()) / ".env"
+    return (assets.folder() if assets.is_checkout() else paths.state()) / ".env"
 
 
 def read(path: Path) -> dict[str, str]:

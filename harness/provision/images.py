@@ -13,12 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import EngineUnavailable
+from dialects.enums import Dialect
 from harness.provision import assets, envfile, packages
 from harness.provision.compose import image_variable
 from harness.provision.docker_command import docker, require_engine
 from harness.provision.progress import say
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
 
 _SYSTEM = (
     "base-files", "base-passwd", "bash", "coreutils", "dash", "findutils", "grep", "libc-bin", "sed",

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from harness.errors import EngineUnavailable
+from loaders.errors import EngineUnavailable
 
 _LOADERS = ("usr/lib64/ld-linux-*.so.*", "usr/lib/ld-linux-*.so.*", "usr/lib/*/ld-linux-*.so.*")
 

@@ -11,12 +11,13 @@ from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Self
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
-from harness.errors import BadInput, EngineUnavailable, command
 from harness.provision import assets
 from harness.provision.docker_command import docker
-from harness.words import Dialect
 from loaders import bookkeeping
+from loaders.errors import EngineUnavailable, command
 from loaders.set_layouts import LAYOUTS
 
 ACCOUNTS = "1"

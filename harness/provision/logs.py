@@ -2,12 +2,12 @@
 
 import re
 
-from harness import places
-from harness.engines.server import Origin, Server
-from harness.errors import HarnessError
+from dialects.errors import HarnessError
 from harness.provision import compose
 from harness.provision.native import state
 from harness.provision.native.recipe import Home
+from loaders import paths
+from loaders.server import Origin, Server
 from loaders.textfiles import one_line
 
 _LONGEST = 300
@@ -46,7 +46,7 @@ def _text(server: Server, count: int) -> str:
 
 def _native(server: Server) -> str:
     """The log of the private server, which lies in a place of its own unless it is a throw-away one."""
-    home = Home(places.state() / server.dialect)
+    home = Home(paths.state() / server.dialect)
     known = state.read(home.state)
     if known is None or known.port != server.port:
         return ""

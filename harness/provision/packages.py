@@ -18,10 +18,10 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness import places
-from harness.errors import EngineUnavailable
 from harness.provision.launchers import add_launchers
 from harness.provision.progress import say
+from loaders import paths
+from loaders.errors import EngineUnavailable
 
 _SUITE = "sid"
 _ARCHIVES = "cache/archives"
@@ -53,10 +53,10 @@ def unpacked(title: str, packages: Sequence[str], *, programs: Sequence[str] = (
     Raises:
         EngineUnavailable: apt, dpkg-deb or a mirror is missing, or a package cannot be had or verified.
     """
-    roots = places.cache() / "roots"
+    roots = paths.cache() / "roots"
     roots.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256("\n".join([*packages, "", *programs]).encode()).hexdigest()[:12]
-    with FileLock(places.cache() / "packages.lock"):
+    with FileLock(paths.cache() / "packages.lock"):
         for known in roots.glob(f"{packages[0]}_*_{digest}"):
             return Root(known, known.name.split("_")[1])
         staging = Path(tempfile.mkdtemp(prefix=".staging-", dir=roots))

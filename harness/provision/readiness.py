@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.engines.server import Server
+from loaders.server import Server
 
 _PAUSE_SECONDS = 0.1
 

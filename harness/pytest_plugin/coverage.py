@@ -15,15 +15,15 @@ import pytest
 from dialects.coverage import Answer as Covered
 from dialects.coverage import Reason
 from dialects.coverage import expectations as expected
+from dialects.enums import Dialect
 from harness.coverage import CoverageRequest, Subject, update_command
 from harness.data.questions import QuestionSet
-from harness.errors import EngineUnavailable, to_start
 from harness.plan import find_servers
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.report.coverage import print_coverage
 from harness.request import Request
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable, to_start
 from loaders.set_layouts import LAYOUTS
 
 COVERED = "covered"

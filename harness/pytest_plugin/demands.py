@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 
+from dialects.errors import BadInput
 from harness.data.questions import Question
-from harness.errors import BadInput
 from harness.evaluation import Pair
 from harness.figures.summary import TOTAL, Score
 from harness.metrics import METRICS

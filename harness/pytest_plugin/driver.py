@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from harness.errors import BadInput, HarnessError, stopped_exit, terminable
+from dialects.enums import Dialect
+from dialects.errors import BadInput, HarnessError
 from harness.evaluation import Evaluation, Pair
 from harness.figures.summary import Score
 from harness.outcomes import Judgement, Outcome, PairResult
@@ -26,7 +27,7 @@ from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.report.console import print_tables
 from harness.report.failures import failures
 from harness.runs.folder import RunFolder
-from harness.words import Dialect
+from loaders.errors import stopped_exit, terminable
 from loaders.textfiles import one_line
 
 LETTERS = {

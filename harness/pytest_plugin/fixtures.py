@@ -9,10 +9,11 @@ from functools import cached_property
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput, HarnessError
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Row
-from harness.errors import BadInput, EngineUnavailable, HarnessError
 from harness.evaluator import Evaluator
 from harness.execution import Ending, Execution
 from harness.judging.golds import Golds
@@ -21,7 +22,7 @@ from harness.plan import equip, find_servers
 from harness.pytest_plugin.starting import request_of
 from harness.recovery import execute_patiently
 from harness.request import Request
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
 
 _PLACE = pytest.StashKey["Bench"]()
 

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from dialects.enums import Profile
+from dialects.errors import HarnessError
 from harness.data.predictions import Extract
-from harness.errors import EngineUnavailable, HarnessError
 from harness.plan import prepare
 from harness.pytest_plugin.demands import Demands, parse_fail_on, parse_fail_under
 from harness.pytest_plugin.driver import Driver, refuse_distributed
 from harness.request import Request, parse_dialects, parse_metrics
-from harness.words import Profile
+from loaders.errors import EngineUnavailable
 from loaders.textfiles import one_line
 
 

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from harness.known.store import Figures, Kind
+from loaders.store import Figures, Kind
 
 _NAMES = {
     Kind.EXECUTION: "executed texts",

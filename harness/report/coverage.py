@@ -16,9 +16,10 @@ from rich.console import Console
 from rich.table import Table
 
 from dialects.coverage import Answer, Reason
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.data.questions import Difficulty
 from harness.report.tables import NAMES, print_line, print_table, wide
-from harness.words import Dialect, Difficulty
 
 SCHEMA_VERSION = 1
 """Version of `coverage.json`; docs/coverage.md describes it."""

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.data.questions import Difficulty
 from harness.figures.summary import LEVELS, TOTAL, by_level
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
-from harness.words import Difficulty
 
 
 @dataclass(frozen=True)

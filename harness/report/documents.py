@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.published import databases_note
-from harness.errors import BadInput
 from harness.figures.constructs import constructs
 from harness.figures.groups import By
 from harness.figures.summary import Score, summarize
@@ -16,7 +17,6 @@ from harness.report.grouped import grouped_grid, shares_grid
 from harness.report.overview import extent_lines, marked, noted, overview
 from harness.report.reproduction import Reference, reproduction
 from harness.runs.reading import Run, read_questions
-from harness.words import Dialect
 
 
 def tables(run: Run, by: Iterable[By] = ()) -> Document:

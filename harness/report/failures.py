@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from harness.engines.server import Server
+from dialects.enums import Dialect
 from harness.provision.logs import last_lines
-from harness.words import Dialect
+from loaders.server import Server
 
 
 def failures(failed: Mapping[Dialect, str], servers: Mapping[Dialect, Sequence[Server]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 
 
 def replace_section(path: Path, name: str, text: str) -> None:

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.statistics import Interval
-from harness.words import Dialect
 
 
 class Kind(StrEnum):

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.figures.extent import Extent, Whose, how_far
 from harness.figures.summary import TOTAL
 from harness.outcomes import Outcome
@@ -22,7 +23,6 @@ from harness.runs.reading import (
     extent_of,
     read_manifest,
 )
-from harness.words import Dialect
 from loaders.textfiles import read_json, read_text
 
 _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)

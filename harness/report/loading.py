@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Profile
+from dialects.enums import Profile
 from loaders import load as loading
+from loaders.namespace import Database
+from loaders.server import Server
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from dialects.enums import Dialect
 from harness.figures.extent import Extent
 from harness.figures.summary import LEVELS, TOTAL, Score, completed
 from harness.metrics import METRICS
@@ -14,7 +15,6 @@ from harness.report.spelling import listed
 from harness.report.spider import hardness_grid, partial_grids
 from harness.report.tables import NAMES
 from harness.report.timings import timing_grid
-from harness.words import Dialect
 
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
 

@@ -10,7 +10,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 from loaders.textfiles import one_line
 
 NAMES = {Dialect.SQLITE: "SQLite", Dialect.MYSQL: "MySQL", Dialect.POSTGRESQL: "PostgreSQL"}

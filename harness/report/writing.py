@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.figures.groups import By
 from harness.report.console import console_text
 from harness.report.documents import reproduced, tables

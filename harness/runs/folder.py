@@ -18,10 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self, TextIO
 
-from harness import machine
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.published import databases_note
 from harness.data.questions import Question
-from harness.errors import BadInput
 from harness.figures.extent import Extent, how_far
 from harness.figures.summary import SCHEMA_VERSION, Score, completed, summarize
 from harness.outcomes import Outcome, PairResult
@@ -39,7 +39,7 @@ from harness.runs.reading import (
     results_of,
 )
 from harness.runs.resuming import require_same
-from harness.words import Dialect
+from loaders import machine
 from loaders.textfiles import parse_json, read_lines
 
 _ROOT = Path(__file__).parents[2]

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from harness.data.questions import Question
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question
 from harness.figures.extent import Extent, Whose
 from harness.figures.summary import SCHEMA_VERSION
 from harness.outcomes import PairResult
 from harness.preview import Preview
-from harness.words import Dialect, Difficulty
 from loaders.textfiles import Faults, parse_json, read_json, read_lines, read_text, refuse
 
 MANIFEST = "manifest.json"

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.known.digests import digests
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from loaders.bookkeeping import Marker, key
+from loaders.digests import digests
+from loaders.namespace import Database
 from loaders.owners import refuse_collisions, refuse_place
 from loaders.packages.proof import sha256
+from loaders.server import Server
 from loaders.source import opened
 from loaders.target import STAGING
 from loaders.tasks import target

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pymysql
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput, EngineUnavailable
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
 from loaders.dumps.statements import statements
+from loaders.errors import EngineUnavailable
 from loaders.mysql_session import CONNECT_SECONDS, ask, connected, grant, is_broken, message
-from loaders.source import quoted
+from loaders.namespace import Database
+from loaders.server import Server
 
 _ACCOUNT = "bird_harness_dump"
 _RIGHTS = "SELECT, INSERT, CREATE, DROP, ALTER, INDEX, REFERENCES, LOCK TABLES"

@@ -10,13 +10,13 @@ from typing import Any
 import psycopg
 from psycopg import Connection, Copy
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
 from loaders.dumps.statements import Statement, statements
+from loaders.namespace import Database
 from loaders.postgresql_session import attempt, connected, is_broken, one_line, run
-from loaders.source import quoted
+from loaders.server import Server
 
 _ROLE = "bird_harness_dump"
 _LONGEST_NAME = 63

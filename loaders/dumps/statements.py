@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 
 _OUTSIDE = {
     Dialect.MYSQL: re.compile(rb"['\"`;]|--(?=\s)|#|/\*"),

@@ -9,10 +9,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from harness.words import Dialect
-
-NAMESPACE = "bird_sqlite"
-"""A MySQL database, and a schema in each PostgreSQL database of profile `faithful`."""
+from dialects.enums import Dialect
 
 _STATEMENT = re.compile(r"^CREATE FUNCTION .*?(?=^CREATE FUNCTION |\Z)", re.DOTALL | re.MULTILINE)
 _TRAILING = re.compile(r"(?:\s|--[^\n]*$)*\Z", re.MULTILINE)

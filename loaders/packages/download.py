@@ -18,7 +18,8 @@ import requests
 import urllib3
 from urllib3.exceptions import IncompleteRead
 
-from harness.errors import BadInput, said
+from dialects.errors import BadInput
+from loaders.errors import said
 from loaders.packages.origin import Origin
 from loaders.textfiles import one_line
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 
 MANIFEST = Path(__file__).with_name("published.toml")
 

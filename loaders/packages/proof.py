@@ -6,7 +6,7 @@ A digest that is not known stops what asks, unless it was told to take it; then 
 import hashlib
 from pathlib import Path
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from loaders.packages.manifest import Archive
 
 TAKE = "if you trust it, --allow-unknown takes it as it is"

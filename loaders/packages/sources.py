@@ -10,9 +10,10 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness import places
-from harness.errors import BadInput, said
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from loaders import paths
+from loaders.errors import said
 from loaders.packages.download import Progress, Unreachable, Wanted, download
 from loaders.packages.manifest import Archive, Hub, Published
 from loaders.packages.proof import prove_archive
@@ -39,7 +40,7 @@ class Staged:
 
 def kept_archive(archive: Archive) -> Path:
     """Where a downloaded archive is kept."""
-    return places.cache_path() / "packages" / archive.name
+    return paths.cache_path() / "packages" / archive.name
 
 
 def fetch(

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import BadInput, said
+from dialects.errors import BadInput
+from loaders.errors import said
 from loaders.textfiles import Faults, refuse
 
 _BLOCK = 1 << 20

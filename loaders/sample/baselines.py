@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 
 SEPARATOR = "\t----- bird -----\t"
 """What stands between SQL and db_id in the official format of predictions."""

@@ -11,8 +11,9 @@ from pathlib import Path
 import filelock
 import platformdirs
 
-from harness import places
-from harness.errors import BadInput, said
+from dialects.errors import BadInput
+from loaders import paths
+from loaders.errors import said
 
 _HERE = Path(__file__).parent
 _DATABASES = _HERE / "databases"
@@ -31,7 +32,7 @@ def sample_folder() -> Path:
     Raises:
         BadInput: the cache cannot be written.
     """
-    cache = places.chosen("BIRD_CACHE") or platformdirs.user_cache_path("bird-harness")
+    cache = paths.chosen("BIRD_CACHE") or platformdirs.user_cache_path("bird-harness")
     folder = cache / "sample" / _digest()
     if folder.is_dir():
         return folder

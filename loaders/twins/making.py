@@ -13,10 +13,10 @@ from multiprocessing import get_context
 from pathlib import Path
 from queue import Empty, Queue
 
-from harness.children import safe_path
-from harness.errors import BadInput
-from harness.machine import processors
-from loaders.source import quoted
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from loaders.children import safe_path
+from loaders.machine import processors
 from loaders.twins.checking import fill
 from loaders.twins.published import of_published
 from loaders.twins.rows import Rows

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from loaders.textfiles import read_text
 from loaders.twins.shape import Column, Reference, Shape, Table, TableName, folded
 from loaders.twins.targets import with_targets

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from loaders.source import quoted
+from dialects.identifiers import quoted
 from loaders.twins.shape import Reference, Shape, Table, TableName, Value
 from loaders.twins.values import Values
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.errors import BadInput
-from loaders.source import opened, quoted
+from dialects.errors import BadInput
+from dialects.identifiers import quoted
+from loaders.source import opened
 from loaders.twins.shape import Collation, Column, Reference, Shape, Table, TableName, Value, folded
 from loaders.twins.targets import with_targets
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import cache
 
-from loaders.source import quoted
+from dialects.identifiers import quoted
 from loaders.twins.shape import Reference, Table, TableName
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.engines.namespace import Database
-from harness.words import Dialect
+from dialects.enums import Dialect
+from loaders.namespace import Database
 
 
 class Kind(StrEnum):

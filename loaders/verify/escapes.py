@@ -6,7 +6,7 @@ here at once: if another value than the file's comes of it, no server can be rig
 
 import sqlite3
 
-from loaders.source import quoted
+from dialects.identifiers import quoted
 from loaders.verify.forms import Value
 from loaders.verify.mapping import Holding
 from loaders.verify.sqlite import FileTable

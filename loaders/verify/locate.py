@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 from loaders.verify import here, there
 from loaders.verify.sides import Ask, Compared, Row, Spelling
 

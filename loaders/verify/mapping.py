@@ -1,7 +1,7 @@
 """What a column's type has to be on a server, and in which form its values are compared.
 
-Written down from what docs/architecture.md and docs/verification.md say, apart from `loaders.profiles`, which
-the loaders follow: what is proved is that both say the same.
+Written down from what docs/architecture.md and docs/verification.md say, apart from `dialects.server_schema`,
+which the loaders follow: what is proved is that both say the same.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
 from loaders.verify.forms import Form
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
+from dialects.identifiers import quoted
 from loaders import mysql_session
-from loaders.source import quoted
+from loaders.namespace import Database
+from loaders.server import Server
 from loaders.verify.forms import NULL, SUMMAND, Form
 from loaders.verify.sides import Ask, Column
 

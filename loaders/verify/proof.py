@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from loaders.bookkeeping import Key, Marker, filed, key
+from loaders.namespace import Database
 from loaders.owners import namespace
+from loaders.server import Server
 from loaders.source import opened
 from loaders.tasks import target
 from loaders.verify import here, there

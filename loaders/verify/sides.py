@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
+from loaders.namespace import Database
+from loaders.server import Server
 from loaders.verify.forms import Form
 from loaders.verify.sqlite import FileTable
 

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from loaders.source import quoted
+from dialects.identifiers import quoted
 from loaders.verify.forms import Value
 
 _BATCH_ROWS = 2_000

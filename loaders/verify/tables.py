@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from harness.engines.namespace import Database
-from harness.words import Dialect, Profile
-from loaders.source import quoted
+from dialects.enums import Dialect, Profile
+from dialects.identifiers import quoted
+from loaders.namespace import Database
 from loaders.verify.days import day, moment
 from loaders.verify.difference import Difference, Kind
 from loaders.verify.escapes import becomes

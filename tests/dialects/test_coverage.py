@@ -5,16 +5,16 @@ from pathlib import Path
 import pytest
 
 from dialects.coverage import Answer, Origin, OverrideState, Reason, checking, cover, expectations
+from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import on_server
-from harness.engines.server import Server
 from harness.execution import Limits
-from harness.words import Dialect, Profile
 from loaders.census import census
 from loaders.load import load
+from loaders.server import Server
 
 UPDATE = "look at the change; if it is right: bird-harness coverage --set sample --update"
 

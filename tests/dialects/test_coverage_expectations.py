@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from dialects.coverage import JUDGED, Answer, Origin, OverrideState, Reason, audit, expectations
-from harness.errors import BadInput
-from harness.words import Dialect, Difficulty
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.data.questions import Difficulty
 
 SAME = Answer(
     question="1",

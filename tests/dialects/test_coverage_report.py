@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from dialects.coverage import Reason
-from harness.errors import BadInput
+from dialects.errors import BadInput
+from harness.data.questions import Difficulty
 from harness.report.coverage import JSON, MARKDOWN, markdown, print_coverage, totals, write_folder
 from harness.report.generated import replace_section
-from harness.words import Difficulty
 from tests.dialects.test_coverage_expectations import DIFFERENT, ELSEWHERE, REFUSED, SAME, TIE
 
 SHOWN = replace(DIFFERENT, question="5", only_sqlite=("('a|b',)",), only_engine=("(1,)",))

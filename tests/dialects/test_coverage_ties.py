@@ -6,9 +6,9 @@ import pytest
 
 from dialects.comparison import Row
 from dialects.coverage.ties import is_ordered, is_valid
-from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Execution, Limits, execute
+from loaders.namespace import Database
 
 SCRIPT = """
 CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT, goals INTEGER, share REAL);

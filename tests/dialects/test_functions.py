@@ -10,10 +10,10 @@ from uuid import uuid4
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.dialects.function_inputs import CASES, KNOWN_DIFFERENCES, Case
 from tests.loaders.servers import drop, read
 

@@ -9,14 +9,14 @@ from uuid import uuid4
 
 import pytest
 
+from dialects.enums import Dialect, Profile
+from dialects.schema import Schema
 from dialects.translate import Untranslatable, translate
 from harness.engines import on_server
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect, Profile
 from loaders.census import census
 from loaders.load import load
-from loaders.schema import Schema
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.dialects.function_calls import CALLS, CLOCK, REFUSED, ROWS, TABLE
 from tests.loaders.servers import drop
 

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from dialects.overrides import HOME, MOST, OverrideReason, digest, overrides, read_override
-from harness.errors import BadInput
-from harness.words import Dialect
 
 SHA = digest("SELECT a FROM t")
 GOOD = f"""-- question: 137#2

@@ -9,17 +9,17 @@ import pytest
 
 from dialects import table
 from dialects.comparison import compare
+from dialects.enums import Dialect, Profile
+from dialects.schema import Schema
 from dialects.source import parse
 from dialects.translate import Untranslatable, translate
 from harness.engines import on_server
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Limits, execute
-from harness.words import Dialect, Profile
 from loaders.census import census
 from loaders.load import load
-from loaders.schema import Schema
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.dialects.school import build
 from tests.loaders.servers import drop
 

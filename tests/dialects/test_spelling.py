@@ -5,11 +5,11 @@ import sqlglot
 from sqlglot import exp
 
 from dialects import nodes
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.generator import spell
 from dialects.nodes import number, string
-from harness.engines.server import Server
-from harness.words import Dialect
+from loaders.server import Server
 from tests.loaders.servers import ask
 
 MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL

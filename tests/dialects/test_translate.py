@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
-from harness.words import Dialect
 from loaders.census import census
-from loaders.schema import Schema
 from tests.dialects.school import build
 
 MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects import volatility
+from dialects.enums import Dialect
 from dialects.volatility import _CLOCKS, _NO_QUERIES, _PREFIXES, _WORDS, is_volatile
 from harness.data.question_sets import load_set
-from harness.words import Dialect
 
 VOLATILE = {
     "every dialect": [

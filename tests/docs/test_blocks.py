@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import yaml
 
+from dialects.enums import Dialect
 from harness.provision import dsn
-from harness.words import Dialect
 from tests.docs.blocks import LANGUAGES, ROOT, Block, every_block
 
 _BLOCKS = every_block()

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from harness.engines.server import Server
 from harness.provision.dsn import variable
+from loaders.server import Server
 from tests.docs.blocks import PAGES, ROOT, Block, blocks, commands, every_block
 from tests.docs.elsewhere import ELSEWHERE
 from tests.docs.parsing import fault

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.outcomes import ErrorClass, Outcome
 from tests.docs import reference
 from tests.docs.reference.command_line import commands
@@ -38,7 +38,7 @@ def test_the_vocabularies_are_complete() -> None:
 
 
 def test_errors_have_their_exit_codes() -> None:
-    assert f"| `harness.errors.BadInput` | {BadInput.exit_code} |" in reference.pages()["errors.md"]
+    assert f"| `dialects.errors.BadInput` | {BadInput.exit_code} |" in reference.pages()["errors.md"]
 
 
 def test_a_stale_page_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

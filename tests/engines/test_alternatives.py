@@ -7,17 +7,17 @@ from contextlib import closing
 import pytest
 
 from dialects.comparison import Row
+from dialects.enums import Dialect, Profile
 from dialects.translate import translate
 from harness.alternatives import answers, score
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Execution, Limits, execute
-from harness.words import Dialect, Profile
 from loaders.census import census
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 
 pytestmark = pytest.mark.engine
 

@@ -5,17 +5,17 @@ from collections.abc import Mapping
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.diagnosis import diagnose, read
 from harness.diagnosis.codes import POSTGRESQL_FUNCTIONS
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Limits, execute
 from harness.outcomes import ErrorClass
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.servers import ask
 
 pytestmark = pytest.mark.engine

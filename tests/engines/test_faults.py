@@ -16,18 +16,18 @@ import psycopg
 import pymysql
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
-from harness.engines.namespace import Database
 from harness.engines.sentinel import posted
-from harness.engines.server import Origin
-from harness.errors import EngineUnavailable
 from harness.execution import Ending, Limits
 from harness.outcomes import Outcome
 from harness.recovery import EngineFull, execute_patiently
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
 from loaders.load import load
+from loaders.namespace import Database
 from loaders.sample import PREDICTIONS
+from loaders.server import Origin
 from tests.engines.victims import Victim, children, victim
 from tests.reasons import Reason, skip
 

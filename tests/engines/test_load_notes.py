@@ -9,13 +9,13 @@ from uuid import uuid4
 
 import pytest
 
+from dialects.enums import Profile
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines.server import Server
 from harness.evaluation import Evaluation
 from harness.plan import Plan, equip, open_judging
 from harness.request import Request
-from harness.words import Profile
+from loaders.server import Server
 from tests.loaders.servers import drop
 
 pytestmark = pytest.mark.engine

@@ -13,10 +13,10 @@ import pytest
 
 from harness.engines.base import EngineLost
 from harness.engines.mysql import MySQLEngine
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.execution import Ending, Limits, execute
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 
 pytestmark = pytest.mark.engine
 

@@ -7,13 +7,13 @@ from contextlib import closing
 
 import pytest
 
+from dialects.enums import Dialect, Profile
 from harness.engines import on_server
-from harness.engines.namespace import Database
-from harness.engines.pool import MOST_IDLE, READER_CONNECTIONS, Pool
-from harness.engines.server import Server
+from harness.engines.pool import MOST_IDLE, Pool
 from harness.execution import Ending, Limits, execute
-from harness.words import Dialect, Profile
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import READER_CONNECTIONS, Server
 from tests.loaders.servers import ask
 
 COLLECTION = "bird_pool_tests"

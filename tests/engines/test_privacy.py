@@ -11,14 +11,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.mysql import MySQLEngine
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.execution import Ending, Execution, Limits, execute
 from harness.recovery import execute_patiently
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.servers import ask
 
 pytestmark = pytest.mark.engine

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
 from harness.figures.summary import summarize
 from harness.judging.sheets import Setup
 from harness.report.console import print_tables
-from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
 from tests.evaluating import results
 from tests.harness.pytest_plugin.running import name
 

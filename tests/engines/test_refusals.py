@@ -5,14 +5,14 @@ from contextlib import closing
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Limits, execute, refuses
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 
 pytestmark = pytest.mark.engine
 

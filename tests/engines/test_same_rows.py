@@ -5,11 +5,11 @@ from contextlib import ExitStack
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.engines import on_server
-from harness.errors import EngineUnavailable
 from harness.execution import Ending, Execution, Limits, execute
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
 from loaders.load import load
 from tests.engines.victims import Victim, victim
 from tests.reasons import Reason, skip

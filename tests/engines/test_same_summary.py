@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
 from harness.figures.summary import summarize
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup
 from harness.judging.workers import LocalWorkers
-from harness.known.store import Store
 from harness.metrics import METRICS, Basis
 from harness.outcomes import Outcome
-from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
+from loaders.store import Store
 from tests.evaluating import results
 
 pytestmark = pytest.mark.engine

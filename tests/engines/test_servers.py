@@ -7,13 +7,13 @@ from decimal import Decimal
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.execution import Ending, Execution, Limits, execute
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 
 pytestmark = pytest.mark.engine
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
-from harness.engines.namespace import Database
-from harness.engines.server import Origin, Server
 from harness.execution import Ending, Limits, execute
 from harness.metrics.efficiency import LOOKS, Clock, Timing
 from harness.timing import Method, measure
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 from tests.loaders.servers import ask
 
 pytestmark = pytest.mark.engine

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect, Profile
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Outcome
 from harness.provision import dsn
 from harness.status import print_status
-from harness.words import Dialect, Profile
 from loaders.load import load, loaded
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.harness import small_sets as small
 from tests.loaders.servers import ask, drop
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dialects.enums import Dialect
 from harness.cli import app
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
 from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.words import Dialect
 from loaders.load import load_each
+from loaders.server import Server
 from tests.harness import small_sets as small
 from tests.loaders.servers import drop
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from dialects.enums import Dialect
 from harness.engines.sentinel import administrating
-from harness.engines.server import Origin, Server
-from harness.errors import EngineUnavailable
 from harness.provision import compose, containers, envfile, native
 from harness.provision.docker_command import require_compose
 from harness.provision.native import process, state
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 
 _COMPOSE_VARIABLES = (
     "MYSQL_ROOT_PASSWORD",

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from dialects.enums import Dialect
 from harness.execution import Ending
-from harness.words import Dialect
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.checking import Checked, Fleet, Verdict
 from tests.fuzz.grammar.statements import is_ordered, statement

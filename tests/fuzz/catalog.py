@@ -7,11 +7,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.engines.namespace import Database
-from loaders import schema as portable
+from dialects import schema as portable
+from dialects.identifiers import quoted
+from dialects.schema import PortableType
 from loaders.census import census
-from loaders.schema import PortableType
-from loaders.source import quoted
+from loaders.namespace import Database
 
 
 class Kind(StrEnum):

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dialects.comparison import compare
+from dialects.enums import Dialect
 from dialects.translate import Untranslatable, translate
 from harness.engines.base import Engine
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Execution, Limits, execute
-from harness.words import Dialect
 from tests.fuzz.catalog import Catalog
 
 LIMITS = Limits(seconds=3.0, rows=20_000, bytes=2**24)

@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.fuzz.catalog import Catalog, catalog
 from tests.fuzz.checking import Fleet
 from tests.fuzz.databases import databases

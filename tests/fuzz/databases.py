@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from harness.engines.namespace import Database
-from harness.words import Profile
+from dialects.enums import Profile
+from loaders.namespace import Database
 from loaders.sample import sample_folder
 
 COLLECTION = "bird_fuzz"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 
 
 @dataclass(frozen=True)

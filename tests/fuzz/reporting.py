@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 from tests.fuzz.campaign import MOST_UNTRANSLATABLE, Fault, Result
 from tests.fuzz.checking import Verdict
 from tests.fuzz.tree import TAGS

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 from tests.harness import small_sets as small
 
 Arrange = Callable[[Path], list[str]]

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 from tests.harness import small_sets as small
 from tests.harness.arrangements import Case, field, on_later_set, on_questions, on_set, replaced
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.runs.folder import RunFolder
-from harness.words import Dialect, Difficulty
 
 _MANIFEST = {"set": "sample", "questions": 30, "profile": "official", "metrics": ["ex", "soft_f1"]}
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 
 SEPARATOR = "\t----- bird -----\t"
 

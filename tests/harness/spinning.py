@@ -1,4 +1,4 @@
-"""A process that says that it is there and then never lets go of Python's lock: for `harness.children`."""
+"""A process that says that it is there and then never lets go of Python's lock: for `loaders.children`."""
 
 import os
 import sys

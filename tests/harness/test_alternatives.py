@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from dialects.comparison import Row
+from dialects.enums import Dialect
 from dialects.ties import is_ordered
 from harness.alternatives import MOST_QUERIES, answers, score
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Execution, Limits, execute
 from harness.metrics.strict import Answers, ex_strict
-from harness.words import Dialect
+from loaders.namespace import Database
 
 SCRIPT = """
 CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, goals INTEGER);

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.predictions import Extract, read_predictions
 from harness.data.question_sets import load_set
-from harness.errors import BadInput
-from harness.words import Dialect
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
 

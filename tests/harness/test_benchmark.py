@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
-from harness.data.questions import Column, QuestionSet
-from harness.errors import BadInput
-from harness.words import Dialect, Difficulty, Profile
+from harness.data.questions import Column, Difficulty, QuestionSet
 from loaders.set_layouts import LAYOUTS
 from tests.harness import small_sets as small
 

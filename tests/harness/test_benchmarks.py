@@ -16,9 +16,9 @@ from benchmarks.contestants import run as measure
 from benchmarks.memory import below, peak
 from benchmarks.options import contest
 from benchmarks.soak import MARGINS, Asked, Changes, grown
+from dialects.enums import Dialect
 from harness import Answer
 from harness.outcomes import Judgement, Outcome
-from harness.words import Dialect
 from loaders.sample import PREDICTIONS
 
 ROOT = Path(__file__).parents[2]

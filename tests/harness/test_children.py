@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from harness import children
+from loaders import children
 
 _PARENT = """
 import os, sys, time

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import command
+from loaders.errors import command
 from loaders.sample import PREDICTIONS
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES

@@ -8,12 +8,12 @@ import pytest
 
 import harness.coverage
 from dialects.coverage import Origin, audit, expectations
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.cli import main
 from harness.coverage import CoverageRequest, measure, print_measured
-from harness.engines.server import Server
-from harness.errors import BadInput
 from harness.report.coverage import JSON
-from harness.words import Dialect, Profile
+from loaders.server import Server
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ import sys
 from harness.drivers import run_directly, run_with_pytest
 from harness.plan import prepare
 from harness.request import Request
-from harness.words import Dialect
+from dialects.enums import Dialect
 from rich.console import Console
 
 plan = prepare(Request(dialects=[Dialect.SQLITE]), say=print)
@@ -217,7 +217,7 @@ def test_what_the_environment_says_to_pytest_is_there_again_after_an_evaluation(
         "from harness.drivers import run_with_pytest\n"
         "from harness.plan import prepare\n"
         "from harness.request import Request\n"
-        "from harness.words import Dialect\n"
+        "from dialects.enums import Dialect\n"
         "code = run_with_pytest(prepare(Request(dialects=[Dialect.SQLITE], limit=2), say=print))\n"
         "print(code, *sorted(name for name in os.environ if name.startswith('PYTEST_')))\n"
     )

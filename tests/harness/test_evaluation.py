@@ -8,11 +8,11 @@ from typing import Self
 
 import pytest
 
+from dialects.enums import Dialect, Profile
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile
-from harness.data.questions import Column, DatabaseSchema, Question, QuestionSet
+from harness.data.questions import Column, DatabaseSchema, Difficulty, Question, QuestionSet
 from harness.engines.base import Engine, Row
-from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine, SQLiteSession
 from harness.execution import Limits
 from harness.judging.dispatch import Judging
@@ -20,7 +20,7 @@ from harness.judging.sheets import Setup
 from harness.metrics import METRICS
 from harness.outcomes import ErrorClass, Outcome, PairResult
 from harness.variants import find_variants
-from harness.words import Dialect, Difficulty, Profile
+from loaders.namespace import Database
 from tests.evaluating import results
 from tests.harness.judging.in_process import threads
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness import Answer, Evaluator
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines.base import EMPTY
-from harness.engines.server import Server
-from harness.errors import BadInput
 from harness.outcomes import ErrorClass, Outcome
-from harness.words import Dialect
+from loaders.server import Server
 from tests.harness.pytest_plugin.running import name
 
 README = Path(__file__).parents[2] / "README.md"

@@ -9,13 +9,13 @@ import pytest
 from rich.console import Console
 
 from dialects.coverage import expectations
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.cli import main
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput
 from harness.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
 from harness.provision import dsn
 from harness.versions import SETS, VERSIONS, Cell, cells
-from harness.words import Dialect
+from loaders.server import Origin, Server
 from loaders.set_layouts import LAYOUTS
 
 DONE = Row(Dialect.MYSQL, "9.7", "sample", Result.AS_EXPECTED, "native, 9.7.4", 66, 66)

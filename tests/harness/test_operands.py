@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.operands import counterparts, described, select
-from harness.words import Dialect
 from tests.harness.run_folders import right_on, write_run
 
 NAMED = ("plain", "sqlite", "mysql/plain", "a:b", "/x")

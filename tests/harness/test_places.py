@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness import places
-from harness.errors import BadInput, said
+from dialects.errors import BadInput
+from loaders import paths
+from loaders.errors import said
 
 _CACHE, _STATE, _STORE = "BIRD_CACHE", "BIRD_STATE", "BIRD_STORE"
 EVAL = ("eval", "--dialect", "sqlite", "--limit", "1", "--out", "out")
@@ -85,7 +86,7 @@ def test_a_folder_that_cannot_be_written_is_bad_input(
     monkeypatch.setenv(_CACHE, str(tmp_path))
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(BadInput, match="cannot be written; set BIRD_CACHE"):
-        places.cache()
+        paths.cache()
 
 
 def test_what_the_system_says_is_said_without_numbers_and_paths(tmp_path: Path) -> None:

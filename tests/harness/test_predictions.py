@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.extraction import unfenced
 from harness.data.predictions import Extract, PredictionFile, read_predictions
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput
-from harness.words import Dialect
 from tests.harness import small_sets as small
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines.server import Server
 from harness.execution import Limits
 from harness.judging.sheets import Setup
 from harness.outcomes import Outcome
-from harness.words import Dialect
 from loaders.load import load
+from loaders.server import Server
 from tests.evaluating import results
 
 pytestmark = pytest.mark.bird

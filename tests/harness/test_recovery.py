@@ -12,16 +12,16 @@ import psycopg
 import pymysql
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, Session
-from harness.engines.namespace import Database
 from harness.engines.sentinel import administrating
-from harness.engines.server import Server
 from harness.execution import Ending, Limits
 from harness.patience import Patience
 from harness.recovery import execute_patiently
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 
 pytestmark = pytest.mark.engine
 

@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.data.questions import Difficulty
 from harness.figures.summary import SCHEMA_VERSION, summarize
 from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.report.console import print_tables
 from harness.runs.folder import RunFolder
 from harness.runs.reading import LATEST, SUMMARY, read_results, read_run
-from harness.words import Dialect, Difficulty
 
 
 def result(

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.outcomes import Outcome, PairResult
 from harness.runs.folder import RunFolder
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results, read_run
-from harness.words import Dialect
 from tests.harness.run_folders import pair, right_on
 
 METRICS = ["ex", "soft_f1"]

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
-from harness.data.questions import Question
+from harness.data.questions import Difficulty, Question
 from harness.drivers import score
-from harness.errors import BadInput
 from harness.outcomes import Outcome, PairResult
 from harness.plan import prepare
 from harness.preview import Preview, PreviewText, Side
@@ -32,7 +33,6 @@ from harness.runs.reading import (
     read_results,
     read_run,
 )
-from harness.words import Dialect, Difficulty
 from tests.harness.run_folders import pair
 
 _PREVIEW = Preview(Side(2, 1, 1, 1, ((1,), (("Decimal", "2.5"),))), Side(1, 1, 0, 0, ((None,),)), "SELECT 1")

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from harness.engines.base import BATCH_ROWS, EngineLost, SqlTimeout, SqlTooLarge
-from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine, SQLiteSession
 from harness.engines.sqlite_file import VALUE_BYTES
 from harness.execution import Ending, Limits, execute
 from harness.watchdog import WATCHDOG
+from loaders.namespace import Database
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 LARGE = f"{ENDLESS}, m(i, h) AS (SELECT i, hex(zeroblob(7000000)) || i FROM n)"

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.questions import Question, QuestionSet
-from harness.engines.namespace import Database
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.sqlite import SQLiteEngine, SQLiteSession
 from harness.execution import Limits
 from harness.suite import Suite, Verdict
 from harness.variants import find_variants
-from harness.words import Dialect, Difficulty
+from loaders.namespace import Database
 
 LEAST = -(2**63)
 """The integer of which SQLite knows no absolute value."""

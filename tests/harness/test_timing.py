@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Limits, execute
 from harness.metrics.efficiency import CONFIDENCE, LOOKS, Clock
 from harness.timing import ITERATIONS, Method, measure
+from loaders.namespace import Database
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput
 from harness.variants import Variants, find_variants
 from loaders.twins.twin import SCALE
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
+from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.volatility import is_volatile
@@ -20,7 +21,6 @@ from harness.engines.mysql_statements import refused
 from harness.engines.postgresql_statements import statements
 from harness.known.lasting import lasting
 from harness.predictors.extraction import take_sql
-from harness.words import Dialect
 from loaders.textfiles import one_line
 
 SHORT, LONG = 8_000, 64_000

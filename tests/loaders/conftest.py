@@ -8,9 +8,9 @@ from uuid import uuid4
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Profile
+from dialects.enums import Profile
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.servers import drop
 
 MakeFile = Callable[..., Path]

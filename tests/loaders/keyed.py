@@ -1,8 +1,8 @@
 """Tables with keys and indexes of every kind, and which of them a server has."""
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect
+from dialects.enums import Dialect
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.servers import ask
 
 KEYED = """

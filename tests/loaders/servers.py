@@ -6,10 +6,10 @@ from typing import Any
 import psycopg
 import pymysql
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect
+from dialects.enums import Dialect
 from loaders.bookkeeping import NAMESPACE
+from loaders.namespace import Database
+from loaders.server import Server
 
 
 def ask(

@@ -4,10 +4,10 @@ import sys
 import time
 from pathlib import Path
 
-from harness.engines.namespace import Database
-from harness.engines.server import Origin, Server
-from harness.words import Dialect
+from dialects.enums import Dialect
 from loaders.dumps import load_dump
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 
 
 def main(arguments: list[str]) -> None:

@@ -4,10 +4,10 @@ import sys
 import time
 from pathlib import Path
 
-from harness.engines.namespace import Database
-from harness.engines.server import Origin, Server
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 
 
 def main(arguments: list[str]) -> None:

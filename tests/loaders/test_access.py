@@ -2,10 +2,10 @@
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect
+from dialects.enums import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 

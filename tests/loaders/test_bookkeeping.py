@@ -3,9 +3,9 @@
 import json
 from pathlib import Path
 
-from harness.engines.namespace import Database
-from harness.words import Profile
+from dialects.enums import Profile
 from loaders.bookkeeping import LOADER_VERSION, Marker, filed, key
+from loaders.namespace import Database
 
 
 def test_a_marker_survives_being_written_down() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
+from dialects.schema import Column, ForeignKey, PortableType, Table
 from loaders.census import census
-from loaders.schema import Column, ForeignKey, PortableType, Table
 from tests.loaders.conftest import MakeFile
 
 BIG = 2**53

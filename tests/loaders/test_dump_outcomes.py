@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.questions import Question, QuestionSet
-from harness.engines.namespace import Database
-from harness.engines.server import Server
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.judging.dispatch import Asked, Judging
 from harness.judging.sheets import Setup
 from harness.judging.workers import LocalWorkers
-from harness.known.store import Store
 from harness.outcomes import Outcome
 from harness.plan import standing_on
-from harness.words import Dialect, Difficulty
 from loaders.dumps import load_dump
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
+from loaders.store import Store
 from tests.loaders.test_dumps import DUMPS
 
 pytestmark = pytest.mark.engine

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from loaders.dumps import load_dump
 from loaders.dumps.statements import statements
 from loaders.load import load, loaded
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.servers import ask, read
 
 TEXTS = [

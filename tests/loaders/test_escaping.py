@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from loaders.load import load, loaded
+from loaders.namespace import Database
+from loaders.server import Server
 from loaders.verify import Kind, verify
 from loaders.verify.escapes import stored, turned_back
 from tests.loaders.conftest import MakeFile

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from loaders import functions
 from loaders.bookkeeping import NAMESPACE
 from loaders.load import load
 from loaders.mysql_functions import commented
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 

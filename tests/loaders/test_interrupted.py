@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import HarnessError
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import HarnessError
 from loaders.load import load, loaded
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.schema import PortableType
 from harness.cli import app
-from harness.errors import BadInput
 from harness.report.census import census_json, census_lines
-from harness.words import Dialect, Profile
 from loaders.census import census
 from loaders.inventory import ColumnInventory, inventory
-from loaders.schema import PortableType
 from tests.loaders.conftest import MakeFile
 
 MYSQL = [(Dialect.MYSQL, profile) for profile in Profile]

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.keyed import ALL_KEYS, KEYED, indexes, kinds_of_keys
 from tests.loaders.servers import ask, read

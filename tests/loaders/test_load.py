@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput, EngineUnavailable
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from loaders import bookkeeping
+from loaders.errors import EngineUnavailable
 from loaders.load import load, loaded
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.keyed import ALL_KEYS, KEYED, kinds_of_keys
 from tests.loaders.servers import ask, read

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Profile
+from dialects.enums import Profile
 from loaders.load import load
 from loaders.mysql import discard, prepare, tidy
+from loaders.namespace import Database
+from loaders.server import Server
 from loaders.target import STAGING
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read

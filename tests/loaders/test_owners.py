@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from loaders.bookkeeping import Marker, key
+from loaders.namespace import Database
 from loaders.owners import refuse_collisions, refuse_place
 
 A, B = (Database("set", name, Path(f"{name}.sqlite")) for name in "ab")

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.server_schema import ServerTable, server_tables
 from loaders.census import census
 from loaders.forms import MYSQL, POSTGRESQL, Form
 from loaders.pages import encoded, pages
-from loaders.profiles import ServerTable, server_tables
 from loaders.source import opened
 from tests.loaders.conftest import MakeFile
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.identifiers import postgresql_name
+from dialects.schema import Column, ForeignKey, PortableType, Schema, Table
+from dialects.server_schema import TYPES, server_tables
 from loaders.census import census
-from loaders.names import postgresql_name
-from loaders.profiles import TYPES, server_tables
-from loaders.schema import Column, ForeignKey, PortableType, Schema, Table
 
 PATH = Path("shop.sqlite")
 

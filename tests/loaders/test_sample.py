@@ -17,15 +17,15 @@ from typing import Any
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.engines import on_server
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
 from harness.execution import Limits, execute
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
 from loaders.sample import PREDICTIONS, baselines, build, sample_folder, tables
 from loaders.sample.building import table_names
+from loaders.server import Server
 
 Question = dict[str, Any]
 DATABASES = ("botanic_garden", "city_library", "island_ferries", "mountain_weather")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import read
 

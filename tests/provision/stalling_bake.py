@@ -4,10 +4,10 @@ import sys
 import time
 from dataclasses import replace
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
-from harness.engines.namespace import Database
 from harness.provision.baking import bake
-from harness.words import Dialect
+from loaders.namespace import Database
 
 
 def main(dialect: str, name: str) -> None:

@@ -1,10 +1,10 @@
 """Containers by Compose, containers by testcontainers and native processes are set up alike."""
 
+from dialects.enums import Dialect
 from harness.provision import assets, containers
 from harness.provision.native import postgresql
 from harness.provision.native.mysql import RECIPE as MYSQL
 from harness.provision.native.postgresql import RECIPE as POSTGRESQL
-from harness.words import Dialect
 
 COMPOSE = (assets.folder() / "docker-compose.yml").read_text("utf-8")
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.engines.server import Origin, Server
-from harness.errors import EngineUnavailable
 from harness.provision import compose, containers
 from harness.provision.docker_command import docker
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 
 pytestmark = pytest.mark.engine
 

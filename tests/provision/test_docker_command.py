@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import EngineUnavailable
+from dialects.enums import Dialect
 from harness.provision import compose, images
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 import pytest
 
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.provision import dsn
-from harness.words import Dialect
+from loaders.server import Origin, Server
 
 MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
 

@@ -7,11 +7,12 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness import provision
-from harness.engines.server import Server
-from harness.errors import BadInput, EngineUnavailable
 from harness.provision import native
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Server
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("fresh_machine")]
 

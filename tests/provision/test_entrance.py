@@ -5,11 +5,12 @@ from urllib.parse import quote
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness import provision
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput, EngineUnavailable
 from harness.provision import dsn, native
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 
 pytestmark = pytest.mark.usefixtures("fresh_machine")
 

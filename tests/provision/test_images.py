@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import EngineUnavailable
+from dialects.enums import Dialect
 from harness.provision.docker_command import docker
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.engine

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.cli import app
-from harness.errors import BadInput
 from harness.provision import loaded
 from harness.provision.loaded import ACCOUNTS, Labels, LoadedImage, Plain, misfit
-from harness.words import Dialect
 
 MYSQL, POSTGRESQL = Dialect.MYSQL, Dialect.POSTGRESQL
 

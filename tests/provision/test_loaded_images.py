@@ -16,19 +16,18 @@ import pymysql
 import pytest
 from filelock import FileLock
 
-from harness import places
+from dialects.enums import Dialect, Profile
+from dialects.identifiers import quoted
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines.namespace import Database
-from harness.engines.server import Origin, Server
-from harness.errors import EngineUnavailable
 from harness.provision import baking, compose, envfile, loaded, readiness
 from harness.provision.docker_command import docker, require_compose
-from harness.words import Dialect, Profile
-from loaders import bookkeeping
+from loaders import bookkeeping, paths
+from loaders.errors import EngineUnavailable
 from loaders.load import load
 from loaders.load import loaded as standing
-from loaders.source import quoted
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 from tests.loaders.servers import ask
 from tests.reasons import Reason, skip
 
@@ -102,7 +101,7 @@ def _made(dialect: Dialect, plain: str, state: Path) -> Baked:
     passwords = set()
 
     def listen(_: Database, __: int, ___: int) -> None:
-        written = envfile.read(places.cache() / f"loading-{dialect}" / ".env")
+        written = envfile.read(paths.cache() / f"loading-{dialect}" / ".env")
         passwords.add(written[_PASSWORDS[dialect]])
 
     with pytest.MonkeyPatch.context() as patch:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.server import Origin, Server
+from dialects.enums import Dialect
 from harness.provision.logs import last_lines
 from harness.provision.native import state
 from harness.provision.native.state import State
-from harness.words import Dialect
+from loaders.server import Origin, Server
 
 SERVER = Server(Dialect.MYSQL, "127.0.0.1", 12345, "root", "s3cret'pass", Origin.NATIVE)
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.server import Origin
 from harness.matrix import MatrixRequest, Result, exit_code, run_matrix
 from harness.provision.docker_command import docker, engine_answers
 from harness.versions import cells
+from loaders.server import Origin
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.engine

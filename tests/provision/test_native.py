@@ -15,13 +15,13 @@ import psycopg
 import pymysql
 import pytest
 
+from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.engines.server import Origin, Server
-from harness.errors import EngineUnavailable
 from harness.provision import native, readiness
 from harness.provision.native import process, state
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
+from loaders.server import Origin, Server
 
 pytestmark = pytest.mark.engine
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import EngineUnavailable
 from harness.provision import packages
+from loaders.errors import EngineUnavailable
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.engine

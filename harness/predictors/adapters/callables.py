@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.adapters.places import Places
 from harness.predictors.adapters.secrets import secrets_by_name
 from harness.predictors.adapters.settings import Settings

@@ -29,7 +29,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.adapters.command_process import CommandProcess, ProcessDied, ProcessFaulty
 from harness.predictors.adapters.places import CLOSED, Places
 from harness.predictors.adapters.secrets import secrets_by_name

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urlsplit
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.adapters.secrets import Secrets, secrets_of
 from harness.predictors.adapters.settings import MaxTokensField, Settings
 

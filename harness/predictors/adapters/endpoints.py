@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.adapters.background import Background
 from harness.predictors.adapters.endpoint_answers import refusal_of, reply_of
 from harness.predictors.adapters.endpoint_clients import Endpoint, Service, find_endpoint

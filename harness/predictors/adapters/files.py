@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput
 from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import Ask, Reply, RequestFailed
-from harness.words import Dialect
 
 EXAMPLE = "file:predictions/"
 

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput
 from harness.predictors.adapters import callables, commands, endpoints, files
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
@@ -15,7 +16,6 @@ from harness.predictors.adapters.files import FilePredictor
 from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import Predictor
 from harness.predictors.budget import Meter
-from harness.words import Dialect
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from harness.errors import BadInput, within
+from dialects.errors import BadInput
+from loaders.errors import within
 
 _OWN_FIELDS = frozenset({"model", "messages", "input", "stream", "n", "background"})
 """Fields of a request that the adapter itself decides, or whose answers it could not read."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.base import Method, Problem, Prompt
 from harness.predictors.methods.direct import Direct
 from harness.predictors.methods.ta_sql import TaSql

@@ -12,8 +12,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from dialects.enums import Dialect
 from harness.predictors.base import DatabaseText, TableText
-from harness.words import Dialect
 
 _LONGEST = 20_000
 """Characters of a draft that is read."""

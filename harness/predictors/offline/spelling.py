@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from harness.predictors.offline.catalog import Catalog, Sort
 from harness.predictors.offline.fitting import sort
 from harness.predictors.offline.operations import Operation, Tree, operation, rewritten
-from harness.words import Dialect
 
 SQLGLOT = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 """What sqlglot calls the dialects."""

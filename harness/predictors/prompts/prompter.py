@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
 from harness.predictors.prompts.rendering import LABELS, Templates, load_templates
 from harness.predictors.prompts.shortening import shorter
 from harness.predictors.prompts.tokens import Tokens
-from harness.words import Dialect
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from pathlib import Path
 import jinja2
 from jinja2 import meta, nodes
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.predictors.base import ColumnText, TableText
-from harness.words import Dialect
 
 _OWN = Path(__file__).with_name("templates")
 _SUFFIX = ".j2"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 
 _BYTES_PER_TOKEN = 4
 """What English prose and SQL come to with the common vocabularies, about; other scripts take more tokens.

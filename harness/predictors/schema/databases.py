@@ -11,14 +11,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from dialects.identifiers import table_name
 from harness.engines.base import Engine, Row, Session, SqlError
-from harness.engines.namespace import Database
-from harness.errors import BadInput, EngineUnavailable
 from harness.predictors.base import DatabaseText, TableText
 from harness.predictors.schema import mysql, postgresql, sqlite
-from harness.words import Dialect
 from loaders.declarations import DeclaredTable, declarations
-from loaders.names import table_name
+from loaders.errors import EngineUnavailable
+from loaders.namespace import Database
 from loaders.source import opened
 
 _SECONDS = 30.0

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.base import ColumnText, DatabaseText, TableText
 
 _NAME = "original_column_name"

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from dialects.enums import Dialect
+from dialects.identifiers import table_name
 from harness.engines.base import Row
-from harness.engines.namespace import Database
 from harness.predictors.base import ColumnText, TableText
-from harness.words import Dialect
 from loaders.declarations import DeclaredTable
-from loaders.names import table_name
+from loaders.namespace import Database
 
 _DEFAULT_COLLATION = "utf8mb4_0900_ai_ci"
 _PIECE = re.compile(r"`(?:[^`]|``)*+`|'(?:[^'\\]|''|\\.)*+'|,\n {2}|\n\)|[^`',\n]++|.", re.DOTALL)

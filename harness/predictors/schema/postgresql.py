@@ -9,13 +9,12 @@ https://www.postgresql.org/docs/current/functions-info.html
 from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 
+from dialects.enums import Dialect
+from dialects.identifiers import quoted, table_name
 from harness.engines.base import Row
-from harness.engines.namespace import Database
 from harness.predictors.base import ColumnText, TableText
-from harness.words import Dialect
 from loaders.declarations import DeclaredTable
-from loaders.names import table_name
-from loaders.source import quoted
+from loaders.namespace import Database
 
 _AS_IT_IS = frozenset(
     {"bigint", "integer", "smallint", "real", "double precision", "boolean", "text", "bytea"}

@@ -5,11 +5,11 @@ Names and keys are read through PRAGMAs, never from the statements.
 
 from collections.abc import Callable, Iterable, Sequence
 
+from dialects.identifiers import quoted
 from harness.engines.base import Row
-from harness.engines.namespace import Database
 from harness.predictors.base import ColumnText, TableText
 from loaders.declarations import DeclaredTable
-from loaders.source import quoted
+from loaders.namespace import Database
 
 
 def version(run: Callable[[str], list[Row]]) -> str:

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness import places
-from harness.engines.server import Server
-from harness.errors import EngineUnavailable
+from dialects.enums import Dialect
 from harness.provision import readiness
 from harness.provision.native import mysql, postgresql, process, state
 from harness.provision.native.launch import STOP_SECONDS, launch
 from harness.provision.native.recipe import Home, Recipe
 from harness.provision.progress import say
-from harness.words import Dialect
+from loaders import paths
+from loaders.errors import EngineUnavailable
+from loaders.server import Server
 
 _RECIPES: Mapping[Dialect, Recipe] = {
     Dialect.MYSQL: mysql.RECIPE,
@@ -35,7 +35,7 @@ def start(dialect: Dialect, *, home: Path | None = None) -> Server:
 
     Args:
         dialect: MySQL or PostgreSQL.
-        home: the server's folder; created, and initialised once. Default: the user's own, in `places.state`.
+        home: the server's folder; created, and initialised once. Default: the user's own, in `paths.state`.
 
     Returns:
         A server that answers queries. It runs until `stop`.
@@ -100,7 +100,7 @@ def throwaway(dialect: Dialect) -> Iterator[Server]:
 
 
 def _home(dialect: Dialect, home: Path | None) -> Home:
-    return Home((home or places.state() / dialect).absolute())
+    return Home((home or paths.state() / dialect).absolute())
 
 
 def _lock(at: Home) -> FileLock:
@@ -118,7 +118,7 @@ def _end(recipe: Recipe, at: Home) -> bool:
 
 def _runs_as(recipe: Recipe) -> process.Account | None:
     """Who root starts the server as."""
-    if not places.is_root():
+    if not paths.is_root():
         return None
     found = process.account(recipe.system_accounts)
     if found is None:

@@ -6,15 +6,15 @@ import shutil
 import socket
 from pathlib import Path
 
+from dialects.enums import Dialect
 from harness.engines.base import EngineLost
-from harness.errors import EngineUnavailable
 from harness.provision import assets, readiness
 from harness.provision.native import process, state
 from harness.provision.native.process import Account
 from harness.provision.native.recipe import Home, Program, Recipe
 from harness.provision.native.state import State
 from harness.provision.progress import last_words
-from harness.words import Dialect
+from loaders.errors import EngineUnavailable
 
 STOP_SECONDS = 60
 _READY_SECONDS = 120

@@ -4,8 +4,8 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from harness.engines.server import Origin, Server
-from harness.words import Dialect
+from dialects.enums import Dialect
+from loaders.server import Origin, Server
 
 LOOPBACK = "127.0.0.1"
 

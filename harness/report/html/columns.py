@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from harness.data.questions import Question
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question
 from harness.metrics.efficiency import Timing
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.preview import Preview, Side
-from harness.words import Dialect, Difficulty
 
 MOST_CHARACTERS = 20_000
 """A longer text is cut for display; the page says so. The run folder has all of it."""

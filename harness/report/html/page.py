@@ -18,7 +18,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.report.spelling import printable
 from harness.runs.files import replace
 

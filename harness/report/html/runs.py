@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.data.questions import Question
 from harness.figures.error_classes import summary as error_classes
 from harness.figures.summary import TOTAL, Score, summarize
@@ -18,7 +19,6 @@ from harness.report.overview import extent_lines, is_partial, scored
 from harness.report.spelling import spelled, spelled_range
 from harness.report.tables import NAMES, figure
 from harness.runs.reading import Key, Run
-from harness.words import Dialect
 
 _MEASURED = (
     "The prediction's time over gold's, for pairs that match: as measured for R-VES, slower to the right."

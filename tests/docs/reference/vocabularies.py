@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from types import ModuleType
 
-import harness.errors
+import loaders.errors
+from dialects import enums
 from dialects import errors as dialect_errors
 from dialects.coverage import answers
-from harness import outcomes, words
-from harness.errors import HarnessError
+from dialects.errors import HarnessError
+from harness import outcomes
+from harness.data import questions
 from harness.metrics import METRICS
 from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
@@ -28,9 +30,9 @@ def vocabularies() -> str:
         "# Closed vocabularies\n",
         "The words of results, tables and reports. A list is complete: there are no others.\n",
         "## Dialects, profiles, difficulties\n",
-        *_enum(words.Dialect, words),
-        *_enum(words.Profile, words),
-        *_enum(words.Difficulty, words),
+        *_enum(enums.Dialect, enums),
+        *_enum(enums.Profile, enums),
+        *_enum(questions.Difficulty, questions),
         "## Outcomes\n",
         _OF_OUTCOMES,
         "| outcome | the predictor's |\n|---|---|",
@@ -90,22 +92,23 @@ def errors() -> str:
         f"{one_line(inspect.getdoc(HarnessError) or '')}\n",
         "| class | exit code | meaning |\n|---|---|---|",
         *(
-            f"| `harness.errors.{kind.__name__}` | {kind.exit_code} | {cell(inspect.getdoc(kind) or '')} |"
-            for kind in _subclasses(harness.errors)
+            f"| `{kind.__module__}.{kind.__name__}` | {kind.exit_code} | {cell(inspect.getdoc(kind) or '')} |"
+            for kind in sorted(_subclasses(HarnessError), key=lambda kind: kind.__name__)
         ),
         "\n## Of a translation\n",
         "| class | meaning |\n|---|---|",
         *(
             f"| `dialects.errors.{name}` | {cell(inspect.getdoc(kind) or '')} |"
             for name, kind in sorted(vars(dialect_errors).items())
-            if inspect.isclass(kind) and kind.__module__ == dialect_errors.__name__
+            if inspect.isclass(kind) and kind is dialect_errors.Untranslatable
         ),
         "",
     ]
     return "\n".join(parts)
 
 
-def _subclasses(module: ModuleType) -> Iterator[type[HarnessError]]:
-    for kind in vars(module).values():
-        if inspect.isclass(kind) and issubclass(kind, HarnessError) and kind is not HarnessError:
-            yield kind
+def _subclasses(kind: type[HarnessError]) -> Iterator[type[HarnessError]]:
+    """Those that can stop any command; a room's own kinds are in its documentation."""
+    for each in kind.__subclasses__():
+        if each.__module__ in {dialect_errors.__name__, loaders.errors.__name__}:
+            yield each

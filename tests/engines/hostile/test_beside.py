@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
 from harness.execution import Limits
 from harness.judging.sheets import Setup
 from harness.outcomes import Outcome, PairResult
-from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
 from tests.engines.hostile import mysql_cases, postgresql_cases, sqlite_cases
 from tests.engines.hostile.cases import Hostile
 from tests.evaluating import results

@@ -16,10 +16,10 @@ import pytest
 
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.execution import Ending, Execution, Limits, execute
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.engines.hostile.cases import Hostile
 from tests.engines.hostile.postgresql_cases import CASES
 

@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.questions import Question, QuestionSet
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Limits, execute
 from harness.judging.process import MOST_MEMORY
 from harness.judging.sheets import Setup, Sheet
 from harness.judging.workers import LocalWorkers
 from harness.outcomes import Judgement, Outcome
-from harness.words import Dialect, Difficulty
 from tests.engines.hostile.cases import Hostile
 from tests.engines.hostile.sqlite_cases import CASES, UNSTOPPABLE
 

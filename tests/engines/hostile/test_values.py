@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Limits, execute
 from harness.outcomes import Outcome, PairResult
 from harness.recovery import execute_patiently
 from harness.runs.reading import LATEST, RESULTS, read_results
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
 from tests.engines.hostile.value_cases import VALUES
 
 pytestmark = pytest.mark.engine

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from dialects.enums import Dialect
 from harness.execution import Ending
-from harness.words import Dialect
 from tests.engines.hostile.cases import Hostile
 
 _UNREADABLE = frozenset({Ending.ERROR})

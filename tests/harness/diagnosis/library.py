@@ -1,9 +1,9 @@
 """A small schema, and what is said of queries over it."""
 
+from dialects.enums import Dialect
 from harness.data.questions import Column, DatabaseSchema
 from harness.diagnosis import diagnose, read
 from harness.outcomes import ErrorClass
-from harness.words import Dialect
 
 _TABLES = {
     "Book": ("BookID", "Title", "Pages", "Price", "Published", "AuthorID", "GenreID", "Shelf Mark"),

@@ -7,13 +7,13 @@ import psycopg.errors
 import pytest
 from pymysql.constants import ER
 
+from dialects.enums import Dialect
 from harness.diagnosis import GROUPS, Group, diagnose
 from harness.diagnosis.codes import MYSQL_NUMBERS, SQLSTATES, class_of_error
-from harness.engines.namespace import Database
 from harness.engines.sqlite import SQLiteEngine
 from harness.execution import Ending, Limits, execute
 from harness.outcomes import ErrorClass
-from harness.words import Dialect
+from loaders.namespace import Database
 
 
 def test_postgresqls_codes_have_their_names() -> None:

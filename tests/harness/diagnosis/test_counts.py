@@ -5,11 +5,12 @@ from io import StringIO
 
 from rich.console import Console
 
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty
 from harness.figures.error_classes import summary
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.report.console import print_grids
 from harness.report.diagnosis import diagnosis_grid
-from harness.words import Dialect, Difficulty
 
 
 def result(error_class: ErrorClass | None, dialect: Dialect = Dialect.SQLITE) -> PairResult:

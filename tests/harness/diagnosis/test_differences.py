@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.diagnosis.differences import RULES
 from harness.outcomes import ErrorClass
-from harness.words import Dialect
 from tests.harness.diagnosis.library import diagnosed
 
 GOLD = (

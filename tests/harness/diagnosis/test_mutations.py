@@ -9,11 +9,11 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.data.questions import DatabaseSchema, Question, QuestionSet
 from harness.diagnosis import diagnose, read
 from harness.outcomes import ErrorClass
-from harness.words import Dialect
 from tests.harness.diagnosis.mutations import MUTATIONS
 
 SQLGLOT = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema
 from harness.diagnosis import is_query, read
 from harness.outcomes import ErrorClass
-from harness.words import Dialect
 from tests.harness.diagnosis.library import LIBRARY, diagnosed
 
 EVERYWHERE = tuple(Dialect)

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.data.questions import Question
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.preview import Preview, preview
 from harness.runs.reading import Key, Run, key_of
-from harness.words import Dialect, Difficulty
 from tests.harness.real_runs import recorded
 
 HOSTILE = (

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from dialects.enums import Dialect
 from harness.cli import main
 from harness.figures.extent import Extent
 from harness.outcomes import Outcome, PairResult
 from harness.preview import PreviewText, preview
 from harness.runs.folder import RunFolder
-from harness.words import Dialect
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, question, result
 from tests.harness.html.test_looks import violations

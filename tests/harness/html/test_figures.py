@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
+from dialects.enums import Dialect
 from harness.outcomes import ErrorClass, Outcome
 from harness.report.console import console_text
 from harness.report.documents import tables
@@ -22,7 +23,6 @@ from harness.report.markdown import markdown
 from harness.report.spelling import DASH, spelled, spelled_range, texts
 from harness.report.tidy import csv_text, json_text
 from harness.runs.reading import Run, read_previews, read_questions, read_run
-from harness.words import Dialect
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import question, result
 from tests.harness.real_runs import evaluated, recorded

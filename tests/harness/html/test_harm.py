@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Page, expect
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import Outcome
 from harness.preview import preview
@@ -22,7 +23,6 @@ from harness.report.html import write_html
 from harness.report.html.columns import MOST_CHARACTERS, time_ratio
 from harness.report.html.page import _packed
 from harness.runs.reading import Run, key_of
-from harness.words import Dialect
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, Made, hostile, made, question, result
 

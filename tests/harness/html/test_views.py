@@ -6,9 +6,9 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
+from dialects.enums import Dialect
 from harness.figures.summary import summarize
 from harness.outcomes import Outcome, PairResult
-from harness.words import Dialect
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import Made
 

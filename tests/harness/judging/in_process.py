@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
+from dialects.enums import Dialect
 from harness.engines.base import Engine
 from harness.judging.judge import Judge
 from harness.judging.sheets import Judged, Setup, Sheet, Workers
-from harness.words import Dialect
 
 
 class ThreadWorkers:

@@ -8,6 +8,7 @@ from types import FrameType
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.data.questions import Question
 from harness.engines.sqlite import SQLiteEngine
@@ -20,9 +21,8 @@ from harness.judging.judge import Judge
 from harness.judging.sheets import Judged, Setup, Sheet
 from harness.known.codec import decode
 from harness.known.lasting import Lasting
-from harness.known.store import Kind, Store
 from harness.outcomes import Judgement, Outcome
-from harness.words import Dialect
+from loaders.store import Kind, Store
 
 
 class Interrupting:

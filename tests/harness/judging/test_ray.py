@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
-from harness.errors import BadInput
 from harness.execution import Limits
 from harness.judging import ray_cluster
 from harness.judging.ray_cluster import LOCAL, Facts
@@ -24,9 +24,9 @@ from harness.judging.ray_workers import RayWorkers
 from harness.judging.sheets import Setup, Sheet, Workers
 from harness.judging.workers import LocalWorkers
 from harness.outcomes import Judgement, Outcome
-from harness.words import Dialect, Profile
 from loaders import load as loading
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
 
 QUESTIONS = load_set("sample")
 

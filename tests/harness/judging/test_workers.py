@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.questions import Question, QuestionSet
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.execution import Ending, Execution, Limits
 from harness.judging import workers as module
@@ -20,7 +21,6 @@ from harness.judging.sheets import OPTIONAL, Judged, Setup, Sheet, Stage
 from harness.judging.workers import Died, LocalWorkers
 from harness.known.codec import decode, encode
 from harness.outcomes import Judgement, Outcome
-from harness.words import Dialect, Difficulty
 
 GOLD = "SELECT name FROM animal"
 LIMITS = Limits(seconds=1.0)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.known.store import Store
+from loaders.store import Store
 
 
 @pytest.fixture

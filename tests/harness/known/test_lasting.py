@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.known.lasting import Lasting, lasting
-from harness.words import Dialect
 
 TODAY = {
     "every dialect": [

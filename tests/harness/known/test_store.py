@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harness import places
-from harness.errors import BadInput
-from harness.known.store import MOST_BYTES, Figures, Kind, Share, Store, allowed_bytes, default_path
+from dialects.errors import BadInput
 from harness.report.cache import cache_lines, cleared_lines
+from loaders import paths
+from loaders.store import MOST_BYTES, Figures, Kind, Share, Store, allowed_bytes, default_path
 from tests.harness.known.stored import entries, key
 
 DAY = 24 * 3600.0
@@ -127,8 +127,8 @@ def test_the_store_is_in_the_cache_folder(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("BIRD_CACHE", str(tmp_path / "not" / "made"))
     assert default_path() == tmp_path / "not" / "made" / "store.sqlite"
     assert not (tmp_path / "not").exists()
-    assert places.cache() == tmp_path / "not" / "made"
-    assert places.cache().is_dir()
+    assert paths.cache() == tmp_path / "not" / "made"
+    assert paths.cache().is_dir()
     monkeypatch.setenv("BIRD_STORE", str(tmp_path / "elsewhere"))
     assert default_path() == tmp_path / "elsewhere"
 

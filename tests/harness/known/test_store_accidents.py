@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.known.store import MOST_BYTES, Figures, Store
+from loaders.store import MOST_BYTES, Figures, Store
 from tests.harness.known.stored import entries, finish, key
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.known import store_file
-from harness.known.store import Store
+from loaders import store_file
+from loaders.store import Store
 from tests.harness.known.stored import entries, finish, key
 
 

@@ -1,7 +1,7 @@
 """Problems, asks and prompts for tests."""
 
+from dialects.enums import Dialect
 from harness.predictors.base import Ask, DatabaseText, Message, Problem, Prompt, Role, TableText
-from harness.words import Dialect
 
 
 def problem(question: str = "1", dialect: Dialect = Dialect.SQLITE, text: str = "How many?") -> Problem:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.base import Reply, Usage
 from harness.predictors.journal import FILE, Journal, tell
 from tests.harness.predictors.making import ask

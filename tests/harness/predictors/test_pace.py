@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.pace import Pace
 
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.cli.predicting import default_name
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
-from harness.words import Dialect
+from loaders.server import Server
 from tests.harness.conftest import Call
 from tests.harness.predictors.adapters.endpoint_server import EndpointServer, served
 from tests.harness.pytest_plugin.running import name

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.predictors.base import (
     Ask,
     Asking,
@@ -30,7 +31,6 @@ from harness.predictors.extraction import Taking, take_sql
 from harness.predictors.journal import FILE, Journal
 from harness.predictors.prompts.tokens import ESTIMATE
 from harness.predictors.running import CUT_OFF, MOST_FAILURES, NO_SQL, Answered, Running, jobs
-from harness.words import Dialect
 from tests.harness.predictors.making import problem, prompt
 
 

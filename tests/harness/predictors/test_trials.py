@@ -5,14 +5,14 @@ from contextlib import closing
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
 from harness.judging.sheets import Setup
 from harness.plan import equip
 from harness.predictors.trials import Trials, votes
 from harness.request import Request
-from harness.words import Dialect
 from loaders.load import load
+from loaders.server import Server
 
 SAMPLE = load_set("sample")
 QUESTION = next(each for each in SAMPLE.questions if each.db_id == "city_library")

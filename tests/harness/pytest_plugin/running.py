@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from harness.engines.server import Server
 from harness.runs.reading import LATEST
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
 
 
 def run(*args: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":

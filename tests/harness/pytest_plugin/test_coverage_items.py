@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dialects.coverage import expectations
-from harness.engines.server import Server
+from loaders.server import Server
 from tests.harness.pytest_plugin.running import counts, listed, name, run
 
 pytestmark = pytest.mark.engine

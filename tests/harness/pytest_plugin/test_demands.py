@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.questions import Question
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.data.questions import Difficulty, Question
 from harness.outcomes import ErrorClass, GoldOrigin, Outcome, PairResult
 from harness.preview import PreviewText, preview
 from harness.pytest_plugin.demands import Demands, explained, parse_fail_on, parse_fail_under
-from harness.words import Dialect, Difficulty
 from tests.harness.pytest_plugin.running import counts, item, score
 
 SOME = ("--bird-limit", "8", "-k", "careless")

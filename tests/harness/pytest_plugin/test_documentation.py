@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.server import Server
+from loaders.server import Server
 from tests.harness.pytest_plugin.running import counts, name, predictions, run
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.server import Server
+from dialects.enums import Dialect
 from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.pytest_plugin.sharing import Announcer, Told
-from harness.words import Dialect
+from loaders.server import Server
 from tests.harness.pytest_plugin.running import counts, name, outcomes, score, summary
 
 

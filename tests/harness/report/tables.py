@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.data.questions import Question
+from dialects.enums import Dialect
+from harness.data.questions import Difficulty, Question
 from harness.figures.summary import Score, summarize
 from harness.outcomes import Outcome, PairResult
 from harness.report.grids import Cell, Column, Document, Grid, Group, Kind, Row
 from harness.runs.folder import RunFolder
-from harness.words import Dialect, Difficulty
 from tests.harness.run_folders import pair
 
 HOSTILE = (

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.figures.constructs import Construct, constructs
 from harness.figures.groups import NO_CLASS, By, shares
@@ -13,7 +14,6 @@ from harness.report.documents import tables
 from harness.report.grids import Figure, figures
 from harness.runs.reading import read_run
 from harness.statistics import wilson
-from harness.words import Dialect
 from tests.harness.report.tables import question, result, results, write_run
 
 PAIRS = [

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.published import Provenance, databases_note, origins
 from harness.report.console import console_text
 from harness.report.documents import cautions, tables
@@ -14,7 +15,6 @@ from harness.report.latex import latex
 from harness.report.markdown import markdown
 from harness.report.tidy import json_text
 from harness.runs.reading import MANIFEST, SUMMARY, read_run
-from harness.words import Dialect
 from loaders.packages.manifest import published
 from tests.harness import small_sets as small
 from tests.harness.conftest import Call

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from dialects.enums import Dialect
 from harness.report.listing import print_runs, runs_in
 from harness.runs.folder import RunFolder
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
-from harness.words import Dialect
 from tests.harness.conftest import Call
 from tests.harness.report.tables import MANIFEST as ASKED
 from tests.harness.report.tables import result, results, write_run

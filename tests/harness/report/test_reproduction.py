@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.published import (
     METRICS_PUBLISHED,
     Provenance,
@@ -22,16 +24,14 @@ from harness.data.published import (
     said_of,
 )
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
-from harness.errors import BadInput
 from harness.figures.summary import summarize
 from harness.report.reproduction import Reference, reproduction
 from harness.report.spelling import texts
 from harness.report.writing import write_reports, write_reproduction
 from harness.reproduce import Reproduction, reproduce
 from harness.runs.reading import LATEST, read_run
-from harness.words import Dialect
 from loaders.packages.manifest import find_published
+from loaders.server import Server
 from tests.harness.report.tables import result, results, scores, write_run
 
 HEAD = "predictor,file_stem,sqlite,mysql,postgresql\n"

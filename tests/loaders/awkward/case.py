@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
 
 Place = tuple[Dialect, Profile]
 

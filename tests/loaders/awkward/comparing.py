@@ -8,10 +8,10 @@ from contextlib import closing
 from datetime import UTC, date, datetime
 from typing import Any
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect, Profile
-from loaders.names import postgresql_name
+from dialects.enums import Dialect, Profile
+from dialects.identifiers import postgresql_name
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.servers import ask, read
 
 

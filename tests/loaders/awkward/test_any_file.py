@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
-from harness.words import Profile
+from dialects.enums import Profile
+from dialects.errors import BadInput
 from loaders.inventory import inventory
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.awkward.comparing import require_same
 
 pytestmark = pytest.mark.engine

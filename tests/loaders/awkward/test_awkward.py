@@ -6,10 +6,10 @@ from contextlib import closing
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from loaders.load import load, loaded
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.loaders.awkward.case import EVERYWHERE, Case
 from tests.loaders.awkward.cases import CASES
 from tests.loaders.awkward.comparing import require_same, standing

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 from loaders.packages import manifest
 from loaders.sample import sample_folder
 from tests.loaders.packages.zips import dev_zip, mini_dev_zip

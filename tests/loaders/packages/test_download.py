@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from loaders.packages.download import Unreachable, Wanted, download
 from tests.loaders.packages.server import Answer, serving
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from loaders.packages.unpack import Limits, unpack
 from tests.loaders.packages.zips import DEVICE, FIFO, LINK, contents, encrypted, entry, zipped
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from dialects.errors import BadInput
 from harness.cli import app
 from harness.data.question_sets import load_set
 from harness.data.twin_sources import of_files, of_set
-from harness.errors import BadInput
 from loaders.twins.making import Made, Source, Unmade, made_lines, make
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.awkward_schemas import quoted, schema

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.words import Dialect, Profile
+from dialects.enums import Dialect, Profile
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from loaders.verify import Kind, verified_lines, verify
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask

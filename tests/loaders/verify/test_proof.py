@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.cli import databases, main
 from harness.data.question_sets import load_set
-from harness.engines.namespace import Database
-from harness.engines.server import Origin, Server
-from harness.errors import BadInput, EngineUnavailable
-from harness.words import Dialect, Profile
 from loaders import verify
+from loaders.errors import EngineUnavailable
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Origin, Server
 from loaders.verify import Kind, verified_lines
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask
@@ -108,7 +109,8 @@ def test_a_type_that_holds_the_values_is_wrong_all_the_same(
 
 def test_the_proof_imports_nothing_that_converts_for_loading() -> None:
     allowed = {
-        "loaders.bookkeeping", "loaders.owners", "loaders.source", "loaders.tasks",
+        "loaders.bookkeeping", "loaders.errors", "loaders.namespace", "loaders.owners",
+        "loaders.server", "loaders.source", "loaders.tasks",
         "loaders.mysql_session", "loaders.postgresql_session", "loaders",
     }  # fmt: skip
     imported = set()

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.memory import below, peak
-from harness.engines.server import Server
+from dialects.enums import Dialect
 from harness.execution import Ending
 from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.words import Dialect
+from loaders.server import Server
 from tests.engines.hostile.cases import Hostile
 
 SECONDS = 2

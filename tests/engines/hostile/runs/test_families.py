@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
 from harness.outcomes import Outcome, PairResult
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
-from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
 from tests.engines.hostile.runs import reports
 from tests.engines.hostile.runs.families import FAMILIES, Family
 from tests.engines.hostile.runs.running import (

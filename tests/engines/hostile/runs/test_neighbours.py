@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.question_sets import load_set
-from harness.engines.server import Server
 from harness.execution import Limits
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup
 from harness.judging.workers import LocalWorkers
 from harness.outcomes import Outcome, PairResult
-from harness.words import Dialect
 from loaders.load import load
 from loaders.sample import PREDICTIONS
+from loaders.server import Server
 from tests.engines.hostile.runs.families import FAMILIES
 from tests.engines.hostile.test_beside import CORPORA
 from tests.evaluating import results

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.errors import BadInput
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
 from harness.predictors.adapters.endpoints import EndpointPredictor
@@ -20,7 +21,6 @@ from harness.predictors.adapters.settings import Api, Settings
 from harness.predictors.adapters.texts import shortened
 from harness.predictors.base import Ask, Reply, RequestFailed
 from harness.predictors.budget import Meter
-from harness.words import Dialect
 from tests.harness.predictors.making import problem, prompt
 
 

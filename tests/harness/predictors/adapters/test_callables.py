@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.places import CLOSED
 from harness.predictors.adapters.settings import Settings

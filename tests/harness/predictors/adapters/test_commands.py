@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.adapters.commands import MOST_DEATHS, CommandPredictor
 from harness.predictors.adapters.places import CLOSED
 from harness.predictors.adapters.settings import Settings

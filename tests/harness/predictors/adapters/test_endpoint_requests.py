@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.adapters.endpoint_clients import Service
 from harness.predictors.adapters.endpoints import EndpointPredictor
 from harness.predictors.adapters.settings import Api, MaxTokensField, Settings

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.namespace import Database
-from harness.engines.server import Server
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.predictors.base import Prompt
 from harness.predictors.methods import METHODS, first_prompt, make_method
 from harness.predictors.methods.linking import Unreadable, linked_columns, narrowed
 from harness.predictors.prompts.prompter import Options
 from harness.predictors.prompts.rendering import load_templates
 from harness.predictors.prompts.tokens import ESTIMATE
-from harness.words import Dialect
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.harness.predictors.schema.shops import FARM, about_farm
 from tests.loaders.servers import ask, drop
 

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
+from dialects.enums import Dialect
 from harness.predictors.base import ColumnText, DatabaseText, Problem, TableText
 from harness.predictors.offline import open_offline
-from harness.words import Dialect
 from tests.harness.predictors.offline.schemas import cinema
 
 PREDICTOR = open_offline()

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from dialects.enums import Dialect
 from harness.predictors.base import Ask, ColumnText, DatabaseText, Problem, Reply, TableText
 from harness.predictors.offline import OfflinePredictor, open_offline
-from harness.words import Dialect
 from tests.harness.predictors.offline.schemas import problem
 
 PREDICTOR = open_offline()

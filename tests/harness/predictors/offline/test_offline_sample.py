@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from dialects.enums import Dialect
 from harness import Answer, Evaluator
 from harness.data.question_sets import load_set
 from harness.engines import on_server
@@ -12,7 +13,6 @@ from harness.engines.sqlite import SQLiteEngine
 from harness.predictors.base import Problem
 from harness.predictors.offline import open_offline
 from harness.predictors.schema.databases import read_database
-from harness.words import Dialect
 from loaders.load import load
 
 SAMPLE = load_set("sample", None)

@@ -9,21 +9,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from dialects.enums import Dialect
 from harness import provision
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
 from harness.predictors.base import Problem, Prompt
 from harness.predictors.methods import first_prompt, make_method
 from harness.predictors.prompts.prompter import Options, correction, show
 from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder
-from harness.words import Dialect
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 
 FOLDER = Path(__file__).with_name("snapshots")
 COLLECTION = "bird_snapshots"

@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.predictors.base import ColumnText, Message, Problem, Prompt, PromptTooLong, Role, TableText
 from harness.predictors.prompts.prompter import Options, Prompter, correction, open_prompter, show
 from harness.predictors.prompts.tokens import ESTIMATE, Tokens
-from harness.words import Dialect
 from tests.harness.predictors.schema.shops import FARM, about_farm, table
 
 WORDS = Tokens("words", lambda text: len(text.split()), estimated=False)

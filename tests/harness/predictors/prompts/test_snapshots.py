@@ -1,6 +1,6 @@
 import pytest
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 from tests.harness.predictors.prompts.snapshots import FOLDER, snapshots
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from harness.predictors.prompts.tokens import ESTIMATE, token_counter
 
 

@@ -4,9 +4,9 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from harness.engines.namespace import Database
+from dialects.enums import Dialect
 from harness.predictors.base import ColumnText, DatabaseText, Problem, TableText
-from harness.words import Dialect
+from loaders.namespace import Database
 
 SHOP = """
 CREATE TABLE Customers (

@@ -9,19 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.namespace import Database
-from harness.engines.server import Server
 from harness.engines.sqlite import SQLiteEngine
-from harness.errors import BadInput, EngineUnavailable
 from harness.predictors.base import DatabaseText, TableText
 from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder
 from harness.predictors.schema.mysql import without_noise
-from harness.words import Dialect, Profile
+from loaders.errors import EngineUnavailable
 from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
 from tests.harness.predictors.schema.shops import BAKERY, SHOP, written
 from tests.loaders.servers import ask, drop
 

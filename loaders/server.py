@@ -5,7 +5,7 @@ import hmac
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from harness.words import Dialect
+from dialects.enums import Dialect
 
 
 class Origin(StrEnum):
@@ -47,3 +47,11 @@ class Server:
     def address(self) -> str:
         """`host:port`, for messages."""
         return f"{self.host}:{self.port}"
+
+
+READER_CONNECTIONS = 150
+"""What the reading role may have on a server at once; both servers of the harness take 200 in all.
+
+Loading and looking at the server are always possible. PostgreSQL limits the role, MySQL has an account for
+each of them (`mysql_accounts`).
+"""

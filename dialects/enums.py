@@ -1,4 +1,4 @@
-"""The closed vocabularies that every room shares: dialects, profiles, difficulties."""
+"""The closed vocabularies that every room shares: dialects and profiles."""
 
 from enum import StrEnum
 
@@ -18,11 +18,3 @@ class Profile(StrEnum):
     """As the published dumps: one namespace for all databases of the set, their column types."""
     FAITHFUL = "faithful"
     """With SQLite's semantics: one namespace per database, dates as text, binary collations."""
-
-
-class Difficulty(StrEnum):
-    """BIRD's three levels, in the order that every table shows them."""
-
-    SIMPLE = "simple"
-    MODERATE = "moderate"
-    CHALLENGING = "challenging"

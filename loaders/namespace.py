@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.words import Profile
+from dialects.enums import Profile
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,9 @@ from typing import Self
 
 from filelock import FileLock
 
-from harness import places
-from harness.errors import BadInput
-from harness.known.store_file import (
+from dialects.errors import BadInput
+from loaders import paths
+from loaders.store_file import (
     BUSY_SECONDS,
     Unusable,
     bound,
@@ -85,7 +85,7 @@ class Figures:
 
 def default_path() -> Path:
     """The store of this user: the file that `BIRD_STORE` names, or one in the cache folder."""
-    return places.chosen("BIRD_STORE") or places.cache_path() / "store.sqlite"
+    return paths.chosen("BIRD_STORE") or paths.cache_path() / "store.sqlite"
 
 
 def allowed_bytes() -> int:
@@ -94,7 +94,7 @@ def allowed_bytes() -> int:
     Raises:
         BadInput: it is no size, or less than a megabyte.
     """
-    return places.room(
+    return paths.room(
         "BIRD_STORE_BYTES", MOST_BYTES, _LEAST_BYTES, ", or use --no-cache to do without the store"
     )
 

@@ -106,3 +106,17 @@ class Schema:
     def rows(self) -> int:
         """Rows of all tables together."""
         return sum(table.rows for table in self.tables)
+
+
+def affinity(declared: str) -> str:
+    """SQLite's five rules, in their order. https://sqlite.org/datatype3.html#determination_of_column_affinity."""
+    upper = declared.upper()
+    rules = (
+        ("INTEGER", ("INT",)),
+        ("TEXT", ("CHAR", "CLOB", "TEXT")),
+        ("BLOB", ("BLOB",)),
+        ("REAL", ("REAL", "FLOA", "DOUB")),
+    )
+    if not upper.strip():
+        return "BLOB"
+    return next((name for name, parts in rules if any(part in upper for part in parts)), "NUMERIC")

@@ -10,11 +10,12 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from dialects.identifiers import quoted
+from dialects.schema import PortableType, affinity
 from loaders.dates import FIGURES
 from loaders.declarations import DeclaredColumn, DeclaredTable
-from loaders.portable import AMBIGUOUS, INEXACT, Stored, affinity, declared_type
-from loaders.schema import PortableType
-from loaders.source import quoted, text_of
+from loaders.portable import AMBIGUOUS, INEXACT, Stored, declared_type
+from loaders.source import text_of
 
 _RESULTS_AT_A_TIME = 1_500
 """SQLite returns at most 2,000 values per row. https://sqlite.org/limits.html#max_column."""

@@ -10,25 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import current_thread, main_thread
-from typing import ClassVar, NoReturn
+from typing import NoReturn
+
+from dialects.errors import BadInput, HarnessError
 
 _MAKEFILE = Path(__file__).parents[1] / "Makefile"
-
-
-class HarnessError(Exception):
-    """Base of everything the project raises on purpose.
-
-    Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 an engine is missing or
-    broke.
-    """
-
-    exit_code: ClassVar[int] = 2
-
-
-class BadInput(HarnessError):
-    """A file, option or environment variable is not what it has to be."""
-
-    exit_code = 2
 
 
 class EngineUnavailable(HarnessError):

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from harness.words import Dialect, Profile
-from loaders import names
-from loaders.schema import Column, PortableType, Schema, Table
+from dialects import identifiers
+from dialects.enums import Dialect, Profile
+from dialects.schema import Column, PortableType, Schema, Table
 
 _SAME = {PortableType.INTEGER: "bigint", PortableType.TEXT: "text"}
 
@@ -127,10 +127,10 @@ def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path
     Raises:
         BadInput: a name is too long for the engine, or two become one. `path` is for the message.
     """
-    names.check_tables([table.name for table in schema.tables], dialect, f"{path}: tables")
+    identifiers.check_tables([table.name for table in schema.tables], dialect, f"{path}: tables")
     for table in schema.tables:
         columns = [column.name for column in table.columns]
-        names.check_columns(columns, dialect, f"{path}: columns of {table.name}")
+        identifiers.check_columns(columns, dialect, f"{path}: columns of {table.name}")
     return tuple(
         _server_table(_widened(table, dialect) if schema.escapes else table, dialect, profile, schema.escapes)
         for table in schema.tables
@@ -157,7 +157,7 @@ def _server_table(table: Table, dialect: Dialect, profile: Profile, escapes: boo
     columns = [
         ServerColumn(
             column,
-            names.column_name(column.name, dialect),
+            identifiers.column_name(column.name, dialect),
             _mysql_type(column, types[column.type], short)
             if dialect is Dialect.MYSQL
             else exact
@@ -167,7 +167,7 @@ def _server_table(table: Table, dialect: Dialect, profile: Profile, escapes: boo
         for column in table.columns
     ]
     place = PLACE if _needs_place(table, dialect, profile) else None
-    return ServerTable(table, names.table_name(table.name, dialect), tuple(columns), place)
+    return ServerTable(table, identifiers.table_name(table.name, dialect), tuple(columns), place)
 
 
 def _is_huge(column: Column) -> bool:

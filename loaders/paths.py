@@ -12,7 +12,8 @@ from pathlib import Path
 
 import platformdirs
 
-from harness.errors import BadInput, brief, said
+from dialects.errors import BadInput
+from loaders.errors import brief, said
 
 _ROOT_CACHE = Path("/var/cache/bird-harness")
 _ROOT_STATE = Path("/var/lib/bird-harness")

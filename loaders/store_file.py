@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from harness.errors import BadInput
+from dialects.errors import BadInput
 from loaders.textfiles import one_line
 
 BUSY_SECONDS = 10.0

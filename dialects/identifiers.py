@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from harness.errors import BadInput
-from harness.words import Dialect
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 
 _PLAIN_POSTGRESQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 """https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
@@ -101,3 +101,8 @@ def _trouble(name: str, spelled: str, dialect: Dialect, own: re.Pattern[str]) ->
         if name.endswith(" "):
             return f"ends with a space, which is no name on {dialect}"
     return None
+
+
+def quoted(name: str) -> str:
+    """`name` as an identifier of SQLite and PostgreSQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -24,7 +24,7 @@ _ROOT = str(Path(__file__).parents[1])
 
 _MAIN = (
     "import sys; sys.path.append({root!r}); "
-    "from harness.children import end_with; end_with({parent}, {grace}); "
+    "from loaders.children import end_with; end_with({parent}, {grace}); "
     "from {module} import main; main()"
 )
 

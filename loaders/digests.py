@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 
-from harness.errors import BadInput
-from harness.known.store import Kind, Store, allowed_bytes, default_path
+from dialects.errors import BadInput
+from loaders.store import Kind, Store, allowed_bytes, default_path
 
 _SETTLED_SECONDS = 5.0
 _LEAST_BYTES = 4 * 2**20
