@@ -23,7 +23,7 @@ from benchmarks import options
 from benchmarks.agreement import agreement
 from benchmarks.contestants import Contest, Contestant, Measured, run
 from dialects.errors import HarnessError
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.metrics import METRICS
 
 NAIVE, COLD, WARM, BATCH = "naive", "cold", "warm", "batch"

@@ -8,7 +8,7 @@ import typer
 
 from benchmarks.contestants import NAIVE_METRICS, Contest
 from dialects.errors import BadInput
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.request import parse_metrics
 from loaders.sample import PREDICTIONS
 

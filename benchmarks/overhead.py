@@ -18,7 +18,7 @@ import typer
 from benchmarks import options
 from benchmarks.contestants import Contestant, Measured, run
 from dialects.errors import HarnessError
-from harness.execution import Limits
+from harness.engines.execution import Limits
 
 
 def main(  # noqa: PLR0913, PLR0917 - the benchmark's options

@@ -12,7 +12,7 @@ import typer
 from benchmarks import options
 from benchmarks.evaluation import COLD, NAIVE, describe, median, ratio, rounds
 from dialects.errors import BadInput, HarnessError
-from harness.execution import Limits
+from harness.engines.execution import Limits
 
 
 def main(  # noqa: PLR0913, PLR0917 - the benchmark's options

@@ -14,7 +14,7 @@ from dialects.comparison import Row, compare
 from dialects.comparison.ranking import Ranking
 from dialects.enums import Dialect
 from dialects.uncut import Uncut, uncut
-from harness.execution import Ending, Execution
+from harness.engines.execution import Ending, Execution
 
 Run = Callable[[str], Execution]
 """Runs a text on the engine whose dialect it is written in."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dialects.comparison.ranking import Ranking
 from dialects.enums import Dialect
 from harness.engines.base import Row
-from harness.execution import Ending, Execution
+from harness.engines.execution import Ending, Execution
 from harness.metrics.strict import Answers, ex_strict
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.report import generated
 from harness.report.coverage import markdown, print_coverage, write_folder
 from loaders import load as loading

@@ -22,7 +22,7 @@ from typing import Any, Self, TypeVar
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.question_sets import load_set
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.judging.dispatch import Asked, Judging
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement

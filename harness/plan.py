@@ -19,8 +19,8 @@ from harness.data.published import origins
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
+from harness.engines.execution import Limits
 from harness.evaluation import Evaluation
-from harness.execution import Limits
 from harness.figures.extent import Extent
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup, Workers

@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.data.predictions import Extract
 from harness.data.published import provenance, read_published
 from harness.drivers import exit_code, run
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS
 from harness.plan import prepare
 from harness.report.console import print_grids

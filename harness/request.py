@@ -8,7 +8,7 @@ from pathlib import Path
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.predictions import Extract
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
 from loaders.errors import within
 from loaders.machine import processors

@@ -9,7 +9,7 @@ from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.provision import compose
 from harness.report.tables import plain, print_table, wide
 from loaders.errors import command

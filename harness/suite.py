@@ -18,8 +18,8 @@ from dialects.comparison.distinct import firsts
 from dialects.enums import Dialect
 from harness.data.questions import Question
 from harness.engines.base import Engine, Row
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.ex import ex
 from harness.once import Once
 from harness.variants import Variants

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.engines.base import Engine, EngineLost, Session, Spent, SqlError, SqlTimeout
-from harness.execution import Limits
+from harness.engines.execution import Limits
+from harness.engines.watchdog import WATCHDOG
 from harness.metrics.efficiency import (
     CONFIDENCE,
     Clock,
@@ -24,7 +25,6 @@ from harness.metrics.efficiency import (
     same_text,
     steady,
 )
-from harness.watchdog import WATCHDOG
 from loaders.namespace import Database
 
 ITERATIONS = 100

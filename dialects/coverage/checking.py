@@ -15,8 +15,8 @@ from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.census import census
 from loaders.namespace import Database
 

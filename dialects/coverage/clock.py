@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.engines.base import Engine
-from harness.execution import Execution, Limits, execute
+from harness.engines.execution import Execution, Limits, execute
 from loaders.namespace import Database
 
 _TODAY = {

@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from dialects.comparison import Row, Tolerance, compare
 from dialects.coverage.answers import Reason
 from dialects.enums import Dialect
-from harness.execution import Ending, Execution
+from harness.engines.execution import Ending, Execution
 
 _CODES: Mapping[Dialect, Mapping[str, Reason]] = {
     Dialect.MYSQL: {

@@ -18,7 +18,7 @@ from harness.cli.console import (
     messages,
     say,
 )
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
 from harness.predictors.budget import Budget
 from harness.predictors.extraction import Taking

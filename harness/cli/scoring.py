@@ -26,7 +26,7 @@ from harness.compare import CompareRequest, parse_thresholds
 from harness.compare import compare as compare_runs
 from harness.data.predictions import Extract
 from harness.drivers import run_directly, run_with_pytest
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.plan import prepare
 from harness.report.cache import cache_lines, cleared_lines
 from harness.report.loading import loading_bar

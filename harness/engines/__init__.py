@@ -11,9 +11,9 @@ from loaders.server import Server
 def on_server(server: Server) -> Engine:
     """The engine that speaks to `server`."""
     if server.dialect is Dialect.MYSQL:
-        from harness.engines.mysql import MySQLEngine  # noqa: PLC0415 - the driver takes a tenth of a second
+        from harness.engines.mysql.engine import MySQLEngine  # noqa: PLC0415 - the driver takes a tenth of a second
 
         return MySQLEngine(server)
-    from harness.engines.postgresql import PostgreSQLEngine  # noqa: PLC0415 - as above
+    from harness.engines.postgresql.engine import PostgreSQLEngine  # noqa: PLC0415 - as above
 
     return PostgreSQLEngine(server)

@@ -31,13 +31,13 @@ _ROOT = Path(__file__).parents[2]
 _ROOMS = ("harness", "dialects", "loaders")
 _DECIDE = (".py", ".sql", ".json", ".toml")
 DECIDE_NOTHING = frozenset({
-    "harness/__main__.py", "harness/cli", "harness/compare.py", "harness/coverage.py", "harness/drivers.py",
-    "harness/evaluation.py", "harness/evaluator.py", "harness/figures", "harness/matrix.py",
-    "harness/operands.py", "harness/plan.py", "harness/data/predictions.py", "harness/predictors",
-    "harness/provision", "harness/data/published.py", "harness/pytest_plugin", "harness/report",
-    "harness/reproduce.py", "harness/request.py", "harness/runs", "harness/statistics.py",
-    "harness/status.py", "harness/timing.py", "harness/versions.py",
     "dialects/audit", "dialects/coverage", "dialects/expectations", "dialects/table.py",
+    "harness/__main__.py", "harness/cli", "harness/compare.py", "harness/coverage.py",
+    "harness/data/predictions.py", "harness/data/published.py", "harness/drivers.py",
+    "harness/evaluation.py", "harness/evaluator.py", "harness/figures", "harness/matrix.py",
+    "harness/operands.py", "harness/plan.py", "harness/predictors", "harness/provision",
+    "harness/pytest_plugin", "harness/report", "harness/reproduce.py", "harness/request.py", "harness/runs",
+    "harness/statistics.py", "harness/status.py", "harness/timing.py", "harness/versions.py",
     "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.

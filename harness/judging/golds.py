@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from harness.data.questions import Question, QuestionSet
-from harness.execution import Ending, Execution, Limits
+from harness.engines.execution import Ending, Execution, Limits
 from harness.once import Once
 from harness.outcomes import GoldOrigin, Outcome
 

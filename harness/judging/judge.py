@@ -12,8 +12,9 @@ from dialects.enums import Dialect
 from harness import alternatives
 from harness.data.questions import Question
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Execution, refuses
+from harness.engines.execution import Ending, Execution, refuses
+from harness.engines.retry import execute_patiently
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.judging.golds import Gold, Golds
 from harness.judging.scoring import Scoring
 from harness.judging.sheets import (
@@ -31,7 +32,6 @@ from harness.known.codec import decode, encode
 from harness.metrics.strict import Answers
 from harness.once import Once
 from harness.outcomes import GoldOrigin, Judgement, Outcome
-from harness.recovery import execute_patiently
 
 MOST_KEPT_BYTES = 2**20
 """How large an execution may be, encoded, to be kept for later runs."""

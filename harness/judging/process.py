@@ -21,9 +21,9 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple, NoReturn
 
+from harness.engines.watchdog import WATCHDOG, Watchdog
 from harness.judging.judge import Judge
 from harness.judging.sheets import Sheet, Stage
-from harness.watchdog import WATCHDOG, Watchdog
 
 HUNG = 71
 """Exit code of a worker that ended itself, because a statement did not stop."""

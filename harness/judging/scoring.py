@@ -9,7 +9,7 @@ from harness import alternatives
 from harness.diagnosis import Reading, diagnose
 from harness.diagnosis import read as read_for_diagnosis
 from harness.engines.base import EMPTY, Row, is_empty
-from harness.execution import Ending, Execution
+from harness.engines.execution import Ending, Execution
 from harness.judging.golds import Gold
 from harness.judging.sheets import During, LeftOut, Setup, Stage, undisturbed
 from harness.metrics import METRICS, Basis, Metric, RowScore

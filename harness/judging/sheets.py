@@ -16,8 +16,8 @@ from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, cut
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Limits
+from harness.engines.execution import Limits
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
 from harness.variants import Variants

@@ -25,7 +25,7 @@ from queue import SimpleQueue
 from threading import Event, Lock, Thread
 
 from harness.engines.base import EngineLost
-from harness.execution import Ending, Execution
+from harness.engines.execution import Ending, Execution
 from harness.judging.process import HUNG, NOTE_BYTES, Noted, digest
 from harness.judging.sheets import OPTIONAL, Judged, Progress, Setup, Sheet, Stage
 from harness.known.codec import encode

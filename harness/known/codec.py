@@ -16,7 +16,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from harness.engines.base import Row
-from harness.execution import Ending, Execution
+from harness.engines.execution import Ending, Execution
 
 _LEAST_COMPRESSED = 256
 """Shorter texts hardly shrink."""

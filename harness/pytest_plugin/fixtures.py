@@ -14,13 +14,13 @@ from dialects.errors import BadInput, HarnessError
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Row
+from harness.engines.execution import Ending, Execution
+from harness.engines.retry import execute_patiently
 from harness.evaluator import Evaluator
-from harness.execution import Ending, Execution
 from harness.judging.golds import Golds
 from harness.judging.sheets import Setup
 from harness.plan import equip, find_servers
 from harness.pytest_plugin.starting import request_of
-from harness.recovery import execute_patiently
 from harness.request import Request
 from loaders.errors import EngineUnavailable
 

@@ -11,7 +11,7 @@ from dialects.translate import Untranslatable, translate
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import on_server
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from loaders.census import census
 from loaders.load import load
 from loaders.server import Server

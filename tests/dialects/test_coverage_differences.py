@@ -8,7 +8,7 @@ from dialects.coverage import Reason
 from dialects.coverage.clock import may_read_clock
 from dialects.coverage.differences import of_failure, of_rows, shortened
 from dialects.enums import Dialect
-from harness.execution import Ending, Execution
+from harness.engines.execution import Ending, Execution
 
 
 @pytest.mark.parametrize(

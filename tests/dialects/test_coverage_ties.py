@@ -6,8 +6,8 @@ import pytest
 
 from dialects.comparison import Row
 from dialects.coverage.ties import is_ordered, is_valid
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Execution, Limits, execute
+from harness.engines.execution import Execution, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.namespace import Database
 
 SCRIPT = """

@@ -14,8 +14,8 @@ from dialects.schema import Schema
 from dialects.source import parse
 from dialects.translate import Untranslatable, translate
 from harness.engines import on_server
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database

@@ -12,8 +12,8 @@ from dialects.translate import translate
 from harness.alternatives import answers, score
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database

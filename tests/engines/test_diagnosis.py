@@ -10,8 +10,8 @@ from harness.diagnosis import diagnose, read
 from harness.diagnosis.codes import POSTGRESQL_FUNCTIONS
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Limits, execute
+from harness.engines.execution import Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.outcomes import ErrorClass
 from loaders.load import load
 from loaders.namespace import Database

@@ -18,10 +18,10 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.engines import on_server
+from harness.engines.execution import Ending, Limits
+from harness.engines.retry import EngineFull, execute_patiently
 from harness.engines.sentinel import posted
-from harness.execution import Ending, Limits
 from harness.outcomes import Outcome
-from harness.recovery import EngineFull, execute_patiently
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
 from loaders.errors import EngineUnavailable
 from loaders.load import load

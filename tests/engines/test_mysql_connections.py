@@ -12,8 +12,8 @@ import pymysql
 import pytest
 
 from harness.engines.base import EngineLost
-from harness.engines.mysql import MySQLEngine
-from harness.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Limits, execute
+from harness.engines.mysql.engine import MySQLEngine
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

@@ -9,8 +9,8 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.engines import on_server
+from harness.engines.execution import Ending, Limits, execute
 from harness.engines.pool import MOST_IDLE, Pool
-from harness.execution import Ending, Limits, execute
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import READER_CONNECTIONS, Server

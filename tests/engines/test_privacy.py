@@ -13,9 +13,9 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.engines import on_server
-from harness.engines.mysql import MySQLEngine
-from harness.execution import Ending, Execution, Limits, execute
-from harness.recovery import execute_patiently
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.mysql.engine import MySQLEngine
+from harness.engines.retry import execute_patiently
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

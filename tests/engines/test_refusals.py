@@ -8,8 +8,8 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Limits, execute, refuses
+from harness.engines.execution import Ending, Limits, execute, refuses
+from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

@@ -8,7 +8,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.engines import on_server
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
 from loaders.errors import EngineUnavailable
 from loaders.load import load
 from tests.engines.victims import Victim, victim

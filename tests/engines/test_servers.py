@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

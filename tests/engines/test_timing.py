@@ -8,7 +8,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.engines import on_server
-from harness.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Limits, execute
 from harness.metrics.efficiency import LOOKS, Clock, Timing
 from harness.timing import Method, measure
 from loaders.load import load

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from dialects.enums import Dialect
-from harness.execution import Ending
+from harness.engines.execution import Ending
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.checking import Checked, Fleet, Verdict
 from tests.fuzz.grammar.statements import is_ordered, statement

@@ -14,8 +14,8 @@ from dialects.comparison import compare
 from dialects.enums import Dialect
 from dialects.translate import Untranslatable, translate
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from tests.fuzz.catalog import Catalog
 
 LIMITS = Limits(seconds=3.0, rows=20_000, bytes=2**24)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.execution import Ending
+from harness.engines.execution import Ending
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.checking import Fleet, Verdict
 from tests.fuzz.grammar.statements import is_ordered, statement

@@ -13,8 +13,8 @@ from dialects.ties import is_ordered
 from harness.alternatives import MOST_QUERIES, answers, score
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.strict import Answers, ex_strict
 from loaders.namespace import Database
 

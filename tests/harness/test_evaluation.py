@@ -13,8 +13,8 @@ from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Column, DatabaseSchema, Difficulty, Question, QuestionSet
 from harness.engines.base import Engine, Row
-from harness.engines.sqlite import SQLiteEngine, SQLiteSession
-from harness.execution import Limits
+from harness.engines.execution import Limits
+from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.judging.dispatch import Judging
 from harness.judging.sheets import Setup
 from harness.metrics import METRICS

@@ -9,8 +9,8 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question, QuestionSet
-from harness.engines.sqlite import SQLiteEngine, SQLiteSession
-from harness.execution import Limits
+from harness.engines.execution import Limits
+from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.suite import Suite, Verdict
 from harness.variants import find_variants
 from loaders.namespace import Database

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Limits, execute
+from harness.engines.execution import Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.efficiency import CONFIDENCE, LOOKS, Clock
 from harness.timing import ITERATIONS, Method, measure
 from loaders.namespace import Database

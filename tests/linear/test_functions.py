@@ -17,8 +17,8 @@ from harness.data.extraction import unfenced
 from harness.diagnosis.codes import class_of_error
 from harness.diagnosis.terms import canonical
 from harness.diagnosis.text import is_query
-from harness.engines.mysql_statements import refused
-from harness.engines.postgresql_statements import statements
+from harness.engines.mysql.statements import refused
+from harness.engines.postgresql.statements import statements
 from harness.known.lasting import lasting
 from harness.predictors.extraction import take_sql
 from loaders.textfiles import one_line

@@ -20,7 +20,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines import on_server
-from harness.execution import Limits, execute
+from harness.engines.execution import Limits, execute
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS, baselines, build, sample_folder, tables

@@ -3,7 +3,7 @@
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from harness.execution import Ending
+from harness.engines.execution import Ending
 
 STOPPED = frozenset({Ending.ERROR, Ending.TIMEOUT, Ending.TOO_LARGE})
 """It comes to nothing, in whichever way."""

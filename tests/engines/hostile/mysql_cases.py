@@ -1,6 +1,6 @@
 """Hostile predictions for MySQL. The database that they run on has a table `animal`."""
 
-from harness.execution import Ending
+from harness.engines.execution import Ending
 from tests.engines.hostile.cases import HARMLESS, Hostile
 
 _ERROR = frozenset({Ending.ERROR})

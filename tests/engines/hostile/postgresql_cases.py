@@ -3,7 +3,7 @@
 No statement here is run by a role that could do it: this is what the reading role must not be able to do.
 """
 
-from harness.execution import Ending
+from harness.engines.execution import Ending
 from tests.engines.hostile.cases import HARMLESS, STOPPED, Hostile
 
 _ERROR = frozenset({Ending.ERROR})

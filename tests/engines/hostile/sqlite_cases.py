@@ -5,7 +5,7 @@ The database that they meet has a table `animal (name, legs)` with an index `leg
 
 from collections.abc import Iterator
 
-from harness.execution import Ending
+from harness.engines.execution import Ending
 from tests.engines.hostile.cases import HARMLESS, STOPPED, Hostile
 
 REFUSED = frozenset({Ending.ERROR})

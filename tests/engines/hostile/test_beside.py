@@ -10,7 +10,7 @@ from dialects.enums import Dialect
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.question_sets import load_set
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.judging.sheets import Setup
 from harness.outcomes import Outcome, PairResult
 from loaders.load import load

@@ -12,7 +12,7 @@ import pymysql
 import pytest
 
 from harness.engines import on_server
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

@@ -16,7 +16,7 @@ import pytest
 
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.engines.postgresql_statements import MOST, statements
+from harness.engines.postgresql.statements import MOST, statements
 
 
 @pytest.mark.parametrize(

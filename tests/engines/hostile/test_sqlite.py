@@ -15,8 +15,8 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question, QuestionSet
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.judging.process import MOST_MEMORY
 from harness.judging.sheets import Setup, Sheet
 from harness.judging.workers import LocalWorkers

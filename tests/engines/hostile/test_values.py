@@ -14,10 +14,10 @@ from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Limits, execute
+from harness.engines.retry import execute_patiently
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.outcomes import Outcome, PairResult
-from harness.recovery import execute_patiently
 from harness.runs.reading import LATEST, RESULTS, read_results
 from loaders.load import load
 from loaders.namespace import Database

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from dialects.enums import Dialect
-from harness.execution import Ending
+from harness.engines.execution import Ending
 from tests.engines.hostile.cases import Hostile
 
 _UNREADABLE = frozenset({Ending.ERROR})

@@ -10,8 +10,8 @@ from pymysql.constants import ER
 from dialects.enums import Dialect
 from harness.diagnosis import GROUPS, Group, diagnose
 from harness.diagnosis.codes import MYSQL_NUMBERS, SQLSTATES, class_of_error
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.outcomes import ErrorClass
 from loaders.namespace import Database
 

@@ -11,8 +11,8 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.data.questions import Question
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Limits
+from harness.engines.execution import Limits
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.judging import dispatch
 from harness.judging.addresses import Addresses
 from harness.judging.dispatch import Asked, Judging

@@ -17,7 +17,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
-from harness.execution import Limits
+from harness.engines.execution import Limits
 from harness.judging import ray_cluster
 from harness.judging.ray_cluster import LOCAL, Facts
 from harness.judging.ray_workers import RayWorkers

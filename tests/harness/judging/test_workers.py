@@ -14,7 +14,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import EngineLost
-from harness.execution import Ending, Execution, Limits
+from harness.engines.execution import Ending, Execution, Limits
 from harness.judging import workers as module
 from harness.judging.process import HUNG, Noted, digest
 from harness.judging.sheets import OPTIONAL, Judged, Setup, Sheet, Stage

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
-from harness.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.known.codec import decode, encode
 from loaders.load import load
 from loaders.namespace import Database

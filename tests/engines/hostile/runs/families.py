@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from dialects.enums import Dialect
-from harness.execution import Ending
+from harness.engines.execution import Ending
 from tests.engines.hostile import sqlite_cases
 from tests.engines.hostile.cases import HARMLESS, STOPPED, Hostile
 from tests.engines.hostile.value_cases import VALUES

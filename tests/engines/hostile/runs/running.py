@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.memory import below, peak
 from dialects.enums import Dialect
-from harness.execution import Ending
+from harness.engines.execution import Ending
 from harness.outcomes import Outcome
 from harness.provision import dsn
 from loaders.server import Server

@@ -9,7 +9,7 @@ from harness import Answer, Evaluator
 from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine, SqlError
-from harness.engines.sqlite import SQLiteEngine
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem
 from harness.predictors.offline import open_offline
 from harness.predictors.schema.databases import read_database

@@ -15,7 +15,7 @@ from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem, Prompt
 from harness.predictors.methods import first_prompt, make_method
 from harness.predictors.prompts.prompter import Options, correction, show

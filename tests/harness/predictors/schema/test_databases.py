@@ -14,7 +14,7 @@ from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite import SQLiteEngine
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import DatabaseText, TableText
 from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder

@@ -26,10 +26,10 @@ from psycopg.types.string import TextLoader
 
 from dialects.enums import Dialect
 from harness.engines.base import EMPTY, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
-from harness.engines.postgresql_clock import PostgreSQLClock
-from harness.engines.postgresql_idle import Idle
-from harness.engines.postgresql_rows import ReceivedTooMuch, parse, results, run
-from harness.engines.postgresql_statements import MOST, Statement, says_nothing, statements
+from harness.engines.postgresql.clock import PostgreSQLClock
+from harness.engines.postgresql.connections import Idle
+from harness.engines.postgresql.rows import ReceivedTooMuch, parse, results, run
+from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 

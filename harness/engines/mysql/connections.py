@@ -14,7 +14,7 @@ from pymysql.cursors import SSCursor
 
 from dialects.enums import Profile
 from harness.engines.base import EngineLost
-from harness.engines.mysql_accounts import Accounts, connect
+from harness.engines.mysql.accounts import Accounts, connect
 from harness.engines.pool import Pool
 from loaders.namespace import Database
 from loaders.server import Server

@@ -6,7 +6,7 @@ Numbers: https://dev.mysql.com/doc/mysql-errors/9.7/en/
 import pymysql
 
 from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
-from harness.engines.mysql_accounts import unnumbered
+from harness.engines.mysql.accounts import unnumbered
 
 _TIME_IS_UP = 3024
 """MAX_EXECUTION_TIME, the session's or the one in a hint."""

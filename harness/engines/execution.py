@@ -9,7 +9,7 @@ from enum import StrEnum
 from itertools import chain
 
 from harness.engines.base import Engine, EngineLost, Row, Session, SqlError, SqlTimeout, SqlTooLarge
-from harness.watchdog import WATCHDOG
+from harness.engines.watchdog import WATCHDOG
 from loaders.namespace import Database
 
 _SIZED = (str, bytes)

@@ -1,7 +1,7 @@
 """SQLite, embedded. What a statement cannot do is decided where its file is opened, in `sqlite_file`.
 
 A function of SQLite's that goes on without looking up, as LIKE can for hours, is stopped by nothing but the
-end of its process: see `harness.watchdog`.
+end of its process: see `harness.engines.watchdog`.
 """
 
 import os
@@ -16,7 +16,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from dialects.enums import Dialect
 from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
-from harness.engines.sqlite_file import MAPPED_BYTES, connect
+from harness.engines.sqlite.file import MAPPED_BYTES, connect
 from loaders.namespace import Database
 
 _FETCHED_ROWS = 8

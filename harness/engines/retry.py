@@ -11,10 +11,10 @@ from typing import cast
 from weakref import WeakKeyDictionary
 
 from harness.engines import on_server
+from harness.engines.backoff import PATIENCE, Outage, Patience
 from harness.engines.base import Engine, EngineLost, Session, cut
-from harness.execution import Ending, Execution, Limits, execute
-from harness.patience import PATIENCE, Outage, Patience
-from harness.watchdog import ABANDON_AFTER, CANCEL_AFTER
+from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.watchdog import ABANDON_AFTER, CANCEL_AFTER
 from loaders.namespace import Database
 from loaders.server import Server
 

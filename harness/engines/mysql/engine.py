@@ -13,11 +13,11 @@ import pymysql
 
 from dialects.enums import Dialect
 from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
-from harness.engines.mysql_accounts import connect
-from harness.engines.mysql_clock import MySQLClock
-from harness.engines.mysql_connections import MySQLConnections, close_at_once
-from harness.engines.mysql_errors import message, translated
-from harness.engines.mysql_statements import refused
+from harness.engines.mysql.accounts import connect
+from harness.engines.mysql.clock import MySQLClock
+from harness.engines.mysql.connections import MySQLConnections, close_at_once
+from harness.engines.mysql.errors import message, translated
+from harness.engines.mysql.statements import refused
 from loaders.namespace import Database
 from loaders.server import Server
 

@@ -1,0 +1,1 @@
+"""All that is known of MySQL: sessions, connections, error codes, the clock, which statements are queries."""

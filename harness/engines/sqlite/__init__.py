@@ -1,0 +1,1 @@
+"""All that is known of SQLite: sessions, and files as databases."""
