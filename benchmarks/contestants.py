@@ -26,12 +26,12 @@ from dialects.errors import HarnessError
 from harness.drivers import run_with_pytest
 from harness.evaluation import Pair
 from harness.evaluator import Answer, Evaluator
-from harness.judging.sheets import Judged, Sheet, Workers
 from harness.outcomes import Outcome, PairResult
 from harness.plan import Plan, prepare
 from harness.pytest_plugin.driver import Driver
 from harness.request import Request, parse_dialects
 from harness.runs.reading import LATEST, read_results
+from harness.scoring.tasks import Judged, Sheet, Workers
 
 ROOT = Path(__file__).parents[1]
 

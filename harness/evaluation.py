@@ -13,14 +13,14 @@ from functools import partial
 from dialects.enums import Dialect
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question
-from harness.judging.dispatch import Asked, Judging
-from harness.judging.golds import Golds
-from harness.judging.sheets import Setup, explain
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
-from harness.once import Once
 from harness.outcomes import Judgement, Outcome, PairResult
-from harness.timing import Method, measure
+from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.golds import Golds
+from harness.scoring.once import Once
+from harness.scoring.tasks import Setup, explain
+from harness.scoring.timing import Method, measure
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.engines.execution import Limits
-from harness.judging.dispatch import Asked, Judging
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
 from harness.plan import equip, open_judging
 from harness.request import MOST_WORKERS, Request, check_seconds, parse_metrics
+from harness.scoring.dispatch import Asked, Judging
 from loaders.errors import brief, within
 from loaders.textfiles import is_text
 

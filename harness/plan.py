@@ -22,14 +22,14 @@ from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.evaluation import Evaluation
 from harness.figures.extent import Extent
-from harness.judging.dispatch import Judging
-from harness.judging.sheets import Setup, Workers
-from harness.judging.workers import LocalWorkers
 from harness.metrics import METRICS
 from harness.outcomes import GoldOrigin
 from harness.request import Request, check
 from harness.runs.folder import RunFolder
-from harness.variants import Variants, find_variants
+from harness.scoring.dispatch import Judging
+from harness.scoring.tasks import Setup, Workers
+from harness.scoring.variants import Variants, find_variants
+from harness.scoring.workers import LocalWorkers
 from loaders import load as loading
 from loaders.digests import digests
 from loaders.errors import EngineUnavailable, command, to_start
@@ -301,7 +301,7 @@ def open_judging(request: Request, setup: Setup, say: Callable[[str], None]) -> 
 def _workers(request: Request, setup: Setup) -> Workers:
     if request.ray is None:
         return LocalWorkers(setup, request.processes)
-    from harness.judging.ray_workers import RayWorkers  # noqa: PLC0415 - Ray is an extra, and slow to import
+    from harness.scoring.ray_workers import RayWorkers  # noqa: PLC0415 - Ray is an extra, and slow to import
 
     return RayWorkers(setup, request.ray, request.workers)
 

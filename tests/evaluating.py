@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from harness.data.predictions import PredictionFile
 from harness.evaluation import Evaluation
-from harness.judging.dispatch import Judging
-from harness.judging.sheets import Setup
-from harness.judging.workers import LocalWorkers
 from harness.outcomes import PairResult
+from harness.scoring.dispatch import Judging
+from harness.scoring.tasks import Setup
+from harness.scoring.workers import LocalWorkers
 
 
 def results(

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from dialects import ties
 from dialects.comparison import Row
 from dialects.enums import Dialect
-from dialects.ranking import Run
+from harness.scoring import ties
+from harness.scoring.ranking import Run
 
 
 def is_ordered(sql: str) -> bool:

@@ -11,11 +11,11 @@ from itertools import combinations
 
 from dialects.enums import Dialect
 from harness.data.questions import Question
-from harness.judging.dispatch import Asked, Judging
-from harness.judging.sheets import Setup
 from harness.outcomes import Outcome
 from harness.plan import open_judging
 from harness.request import Request
+from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.tasks import Setup
 
 Place = tuple[Dialect, str]
 """A dialect and the key of a question."""

@@ -15,7 +15,7 @@ class Why(StrEnum):
     HOURS = "it measures for many minutes"
     OWN = "it names the reader's own files, servers or runs"
     MODEL = "it asks a model; tests/harness/predictors does so with a server of its own"
-    CLUSTER = "it takes several machines; tests/harness/judging runs it on a cluster of one"
+    CLUSTER = "it takes several machines; tests/harness/scoring runs it on a cluster of one"
 
 
 ELSEWHERE: Mapping[str, Why] = {

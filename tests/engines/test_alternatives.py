@@ -9,11 +9,11 @@ import pytest
 from dialects.comparison import Row
 from dialects.enums import Dialect, Profile
 from dialects.translate import translate
-from harness.alternatives import answers, score
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.scoring.alternatives import answers, score
 from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database

@@ -13,8 +13,8 @@ from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
 from harness.figures.summary import summarize
-from harness.judging.sheets import Setup
 from harness.report.console import print_tables
+from harness.scoring.tasks import Setup
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

@@ -9,11 +9,11 @@ from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
 from harness.figures.summary import summarize
-from harness.judging.dispatch import Judging
-from harness.judging.sheets import Setup
-from harness.judging.workers import LocalWorkers
 from harness.metrics import METRICS, Basis
 from harness.outcomes import Outcome
+from harness.scoring.dispatch import Judging
+from harness.scoring.tasks import Setup
+from harness.scoring.workers import LocalWorkers
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

@@ -10,7 +10,7 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits, execute
 from harness.metrics.efficiency import LOOKS, Clock, Timing
-from harness.timing import Method, measure
+from harness.scoring.timing import Method, measure
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Origin, Server

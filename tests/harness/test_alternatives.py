@@ -9,13 +9,13 @@ import pytest
 
 from dialects.comparison import Row
 from dialects.enums import Dialect
-from dialects.ties import is_ordered
-from harness.alternatives import MOST_QUERIES, answers, score
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.strict import Answers, ex_strict
+from harness.scoring.alternatives import MOST_QUERIES, answers, score
+from harness.scoring.ties import is_ordered
 from loaders.namespace import Database
 
 SCRIPT = """

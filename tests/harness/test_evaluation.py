@@ -15,14 +15,14 @@ from harness.data.questions import Column, DatabaseSchema, Difficulty, Question,
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
-from harness.judging.dispatch import Judging
-from harness.judging.sheets import Setup
 from harness.metrics import METRICS
 from harness.outcomes import ErrorClass, Outcome, PairResult
-from harness.variants import find_variants
+from harness.scoring.dispatch import Judging
+from harness.scoring.tasks import Setup
+from harness.scoring.variants import find_variants
 from loaders.namespace import Database
 from tests.evaluating import results
-from tests.harness.judging.in_process import threads
+from tests.harness.scoring.in_process import threads
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 FOREVER = f"{ENDLESS} SELECT count(*) FROM n"

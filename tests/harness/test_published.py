@@ -12,8 +12,8 @@ from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines.execution import Limits
-from harness.judging.sheets import Setup
 from harness.outcomes import Outcome
+from harness.scoring.tasks import Setup
 from loaders.load import load
 from loaders.server import Server
 from tests.evaluating import results

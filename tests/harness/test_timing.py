@@ -8,7 +8,7 @@ import pytest
 from harness.engines.execution import Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.efficiency import CONFIDENCE, LOOKS, Clock
-from harness.timing import ITERATIONS, Method, measure
+from harness.scoring.timing import ITERATIONS, Method, measure
 from loaders.namespace import Database
 
 

@@ -14,7 +14,7 @@ import pytest
 from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.variants import Variants, find_variants
+from harness.scoring.variants import Variants, find_variants
 from loaders.twins.twin import SCALE
 
 

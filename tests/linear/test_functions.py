@@ -13,13 +13,13 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.volatility import is_volatile
+from harness.cache.lifetimes import lasting
 from harness.data.extraction import unfenced
 from harness.diagnosis.codes import class_of_error
 from harness.diagnosis.terms import canonical
 from harness.diagnosis.text import is_query
 from harness.engines.mysql.statements import refused
 from harness.engines.postgresql.statements import statements
-from harness.known.lasting import lasting
 from harness.predictors.extraction import take_sql
 from loaders.textfiles import one_line
 

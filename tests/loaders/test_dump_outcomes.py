@@ -8,11 +8,11 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question, QuestionSet
-from harness.judging.dispatch import Asked, Judging
-from harness.judging.sheets import Setup
-from harness.judging.workers import LocalWorkers
 from harness.outcomes import Outcome
 from harness.plan import standing_on
+from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.tasks import Setup
+from harness.scoring.workers import LocalWorkers
 from loaders.dumps import load_dump
 from loaders.load import load
 from loaders.namespace import Database

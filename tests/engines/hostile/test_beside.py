@@ -11,8 +11,8 @@ from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.question_sets import load_set
 from harness.engines.execution import Limits
-from harness.judging.sheets import Setup
 from harness.outcomes import Outcome, PairResult
+from harness.scoring.tasks import Setup
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

@@ -17,10 +17,10 @@ from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.judging.process import MOST_MEMORY
-from harness.judging.sheets import Setup, Sheet
-from harness.judging.workers import LocalWorkers
 from harness.outcomes import Judgement, Outcome
+from harness.scoring.tasks import Setup, Sheet
+from harness.scoring.worker_process import MOST_MEMORY
+from harness.scoring.workers import LocalWorkers
 from tests.engines.hostile.cases import Hostile
 from tests.engines.hostile.sqlite_cases import CASES, UNSTOPPABLE
 

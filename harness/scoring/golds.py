@@ -8,8 +8,8 @@ from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from harness.data.questions import Question, QuestionSet
 from harness.engines.execution import Ending, Execution, Limits
-from harness.once import Once
 from harness.outcomes import GoldOrigin, Outcome
+from harness.scoring.once import Once
 
 Run = Callable[[str], Execution]
 """Runs a text on the question's database."""

@@ -1,8 +1,8 @@
 """The answers that a query as written allows, where it leaves a choice: rankings of the rows of its engine.
 
-Of the outermost query, `dialects.ranking` knows the valid answers. A LIMIT without ORDER BY allows any choice
-of rows. A subquery that cuts among ties is shown to have another answer by a witness: its ORDER BY is refined
-by one more term, so that every answer of the refined query is a valid one of the query as written.
+Of the outermost query, `harness.scoring.ranking` knows the valid answers. A LIMIT without ORDER BY allows
+any choice of rows. A subquery that cuts among ties is shown to have another answer by a witness: its ORDER BY
+is refined by one more term, so that every answer of the refined query is a valid one of the query as written.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,9 +16,9 @@ from dialects.comparison import Row
 from dialects.comparison.ranking import Ranking
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
-from dialects.ranking import Run, rank
 from dialects.source import parse
 from dialects.uncut import SQLGLOT
+from harness.scoring.ranking import Run, rank
 
 MOST_WITNESSES = 64
 """Refined queries that are run for one query."""

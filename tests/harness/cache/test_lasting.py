@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.cache.lifetimes import Lasting, lasting
 from harness.data.question_sets import load_set
-from harness.known.lasting import Lasting, lasting
 
 TODAY = {
     "every dialect": [

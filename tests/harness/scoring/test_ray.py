@@ -18,12 +18,12 @@ from dialects.errors import BadInput
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
 from harness.engines.execution import Limits
-from harness.judging import ray_cluster
-from harness.judging.ray_cluster import LOCAL, Facts
-from harness.judging.ray_workers import RayWorkers
-from harness.judging.sheets import Setup, Sheet, Workers
-from harness.judging.workers import LocalWorkers
 from harness.outcomes import Judgement, Outcome
+from harness.scoring import ray_cluster
+from harness.scoring.ray_cluster import LOCAL, Facts
+from harness.scoring.ray_workers import RayWorkers
+from harness.scoring.tasks import Setup, Sheet, Workers
+from harness.scoring.workers import LocalWorkers
 from loaders import load as loading
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

@@ -15,9 +15,9 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.engines.base import EngineLost
-from harness.judging.ray_cluster import Cluster, Facts, import_ray, words
-from harness.judging.sheets import Judged, Setup, Sheet
-from harness.judging.workers import LocalWorkers
+from harness.scoring.ray_cluster import Cluster, Facts, import_ray, words
+from harness.scoring.tasks import Judged, Setup, Sheet
+from harness.scoring.workers import LocalWorkers
 from loaders.errors import EngineUnavailable
 
 _START_SECONDS = 60

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from loaders.store import MOST_BYTES, Figures, Store
-from tests.harness.known.stored import entries, finish, key
+from tests.harness.cache.stored import entries, finish, key
 
 
 def other_version(path: Path) -> None:

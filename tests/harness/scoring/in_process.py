@@ -5,8 +5,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 from dialects.enums import Dialect
 from harness.engines.base import Engine
-from harness.judging.judge import Judge
-from harness.judging.sheets import Judged, Setup, Sheet, Workers
+from harness.scoring.judge import Judge
+from harness.scoring.tasks import Judged, Setup, Sheet, Workers
 
 
 class ThreadWorkers:

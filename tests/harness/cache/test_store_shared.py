@@ -12,7 +12,7 @@ import pytest
 
 from loaders import store_file
 from loaders.store import Store
-from tests.harness.known.stored import entries, finish, key
+from tests.harness.cache.stored import entries, finish, key
 
 
 def _read_and_write(path: Path, seed: int) -> None:

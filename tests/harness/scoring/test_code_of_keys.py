@@ -6,16 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.judging.addresses import DECIDE_NOTHING, sources
+from harness.scoring.cache_keys import DECIDE_NOTHING, sources
 
 ROOT = Path(__file__).parents[3]
 ROOMS = ("harness", "dialects", "loaders")
 JUDGES = (
-    "harness.judging.dispatch",
-    "harness.judging.judge",
-    "harness.judging.process",
-    "harness.judging.workers",
-    "harness.judging.ray_workers",
+    "harness.scoring.dispatch",
+    "harness.scoring.judge",
+    "harness.scoring.worker_process",
+    "harness.scoring.workers",
+    "harness.scoring.ray_workers",
 )
 LOADS = ("loaders.load", "loaders.dumps.load")
 
@@ -77,7 +77,7 @@ def test_data_that_translations_and_functions_are_made_of_are_in_the_key() -> No
 
 
 SAY = """
-from harness.judging import addresses
+from harness.scoring import addresses
 before = addresses.code()
 assert addresses.is_as_at_the_start()
 import sys

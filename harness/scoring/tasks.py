@@ -20,7 +20,7 @@ from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
-from harness.variants import Variants
+from harness.scoring.variants import Variants
 from loaders.server import Server
 
 _SCORING_SECONDS = 20.0
@@ -114,7 +114,7 @@ class Sheet:
     """One question on one engine, with the distinct SQL texts that were predicted for it.
 
     `question` is its key. `known` has executions that need not be repeated, by SQL text, and `gold` that of
-    gold; encoded (`harness.known.codec`). `fleeting` are the texts that may give other rows in a moment: what
+    gold; encoded (`harness.cache.codec`). `fleeting` are the texts that may give other rows in a moment: what
     came of them is not to be kept, unless the engine refuses them. `judged` has what an earlier
     try has decided, and `left_out` the stages that ended a process then, with the text.
     """

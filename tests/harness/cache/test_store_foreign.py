@@ -16,7 +16,7 @@ from harness.cli import app
 from loaders.digests import sha256
 from loaders.store import Store, default_path
 from loaders.store_file import discard
-from tests.harness.known.stored import entries, key
+from tests.harness.cache.stored import entries, key
 
 
 def database(path: Path, *statements: str) -> None:

@@ -24,12 +24,12 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
 
+from harness.cache.codec import encode
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution
-from harness.judging.process import HUNG, NOTE_BYTES, Noted, digest
-from harness.judging.sheets import OPTIONAL, Judged, Progress, Setup, Sheet, Stage
-from harness.known.codec import encode
 from harness.outcomes import Judgement, Outcome
+from harness.scoring.tasks import OPTIONAL, Judged, Progress, Setup, Sheet, Stage
+from harness.scoring.worker_process import HUNG, NOTE_BYTES, Noted, digest
 from loaders import children
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE})
@@ -75,7 +75,9 @@ class _Process:
             self._note = mmap(note.fileno(), NOTE_BYTES)
             self._log = os.dup(log.fileno())
             descriptors = theirs.fileno(), note.fileno()
-            self._process = children.start("harness.judging.process", descriptors, output=log, grace=True)
+            self._process = children.start(
+                "harness.scoring.worker_process", descriptors, output=log, grace=True
+            )
         self._connection = Connection(ours.detach())
         self._setup: bytes | None = setup
 

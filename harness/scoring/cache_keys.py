@@ -17,13 +17,13 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.cache.lifetimes import Lasting, lasting
 from harness.data.questions import Question
 from harness.engines.base import Engine
-from harness.judging.golds import Golds
-from harness.judging.sheets import Setup
-from harness.known.lasting import Lasting, lasting
-from harness.once import Once
 from harness.outcomes import GoldOrigin
+from harness.scoring.golds import Golds
+from harness.scoring.once import Once
+from harness.scoring.tasks import Setup
 from loaders.digests import digests
 
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
@@ -37,7 +37,7 @@ DECIDE_NOTHING = frozenset({
     "harness/evaluation.py", "harness/evaluator.py", "harness/figures", "harness/matrix.py",
     "harness/operands.py", "harness/plan.py", "harness/predictors", "harness/provision",
     "harness/pytest_plugin", "harness/report", "harness/reproduce.py", "harness/request.py", "harness/runs",
-    "harness/statistics.py", "harness/status.py", "harness/timing.py", "harness/versions.py",
+    "harness/scoring/timing.py", "harness/statistics.py", "harness/status.py", "harness/versions.py",
     "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.

@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.cache.codec import decode, encode
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution, Limits
-from harness.judging import workers as module
-from harness.judging.process import HUNG, Noted, digest
-from harness.judging.sheets import OPTIONAL, Judged, Setup, Sheet, Stage
-from harness.judging.workers import Died, LocalWorkers
-from harness.known.codec import decode, encode
 from harness.outcomes import Judgement, Outcome
+from harness.scoring import workers as module
+from harness.scoring.tasks import OPTIONAL, Judged, Setup, Sheet, Stage
+from harness.scoring.worker_process import HUNG, Noted, digest
+from harness.scoring.workers import Died, LocalWorkers
 
 GOLD = "SELECT name FROM animal"
 LIMITS = Limits(seconds=1.0)

@@ -16,7 +16,7 @@ from harness.engines.execution import Ending, Execution
 from harness.metrics.strict import Answers, ex_strict
 
 if TYPE_CHECKING:
-    from dialects.ranking import Run
+    from harness.scoring.ranking import Run
 
 MOST_QUERIES = 40
 """Texts that are run to find the other answers of one gold; all but a few golds need one or none."""
@@ -52,7 +52,7 @@ def answers(sql: str, dialect: Dialect, run: "Run", gold: Sequence[Row]) -> Answ
     Raises:
         EngineLost: `run` raised it.
     """
-    from dialects import ties  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+    from harness.scoring import ties  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
 
     found: list[Ranking] = []
     for ranking in ties.rankings(sql, dialect, _bounded(run)):

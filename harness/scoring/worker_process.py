@@ -1,6 +1,6 @@
 """A worker process: judges the sheets that come in on a socket, until it is closed.
 
-It is started by `harness.judging.workers`, which replaces it when it ends. What SQL of a prediction can do to
+It is started by `harness.scoring.workers`, which replaces it when it ends. What SQL of a prediction can do to
 a process, it does to this one: a statement that nothing stops ends it, and so does one that crashes it; its
 memory is limited.
 """
@@ -22,8 +22,8 @@ from threading import Thread
 from typing import NamedTuple, NoReturn
 
 from harness.engines.watchdog import WATCHDOG, Watchdog
-from harness.judging.judge import Judge
-from harness.judging.sheets import Sheet, Stage
+from harness.scoring.judge import Judge
+from harness.scoring.tasks import Sheet, Stage
 
 HUNG = 71
 """Exit code of a worker that ended itself, because a statement did not stop."""

@@ -15,14 +15,14 @@ from threading import Lock
 
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
+from harness.cache.lifetimes import Lasting
+from harness.cache.lookup import Recall
 from harness.data.questions import Question
 from harness.engines.base import Engine
-from harness.judging.addresses import Addresses, is_as_at_the_start, today
-from harness.judging.golds import Golds
-from harness.judging.sheets import Judged, Setup, Sheet, Workers, explain
-from harness.known.lasting import Lasting
-from harness.known.recall import Recall
 from harness.outcomes import Judgement, Outcome
+from harness.scoring.cache_keys import Addresses, is_as_at_the_start, today
+from harness.scoring.golds import Golds
+from harness.scoring.tasks import Judged, Setup, Sheet, Workers, explain
 from loaders.store import Kind, Store
 
 MOST_FAILURES = 3

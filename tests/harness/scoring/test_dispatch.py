@@ -9,19 +9,19 @@ from types import FrameType
 import pytest
 
 from dialects.enums import Dialect
+from harness.cache.codec import decode
+from harness.cache.lifetimes import Lasting
 from harness.data.question_sets import load_set
 from harness.data.questions import Question
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.judging import dispatch
-from harness.judging.addresses import Addresses
-from harness.judging.dispatch import Asked, Judging
-from harness.judging.golds import Golds
-from harness.judging.judge import Judge
-from harness.judging.sheets import Judged, Setup, Sheet
-from harness.known.codec import decode
-from harness.known.lasting import Lasting
 from harness.outcomes import Judgement, Outcome
+from harness.scoring import dispatch
+from harness.scoring.cache_keys import Addresses
+from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.golds import Golds
+from harness.scoring.judge import Judge
+from harness.scoring.tasks import Judged, Setup, Sheet
 from loaders.store import Kind, Store
 
 

@@ -21,8 +21,8 @@ from harness.engines.base import Engine, Row
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.ex import ex
-from harness.once import Once
-from harness.variants import Variants
+from harness.scoring.once import Once
+from harness.scoring.variants import Variants
 
 _ROOM = 256 * 2**20
 """Bytes of gold's rows that are kept."""

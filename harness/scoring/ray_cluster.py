@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.judging.addresses import code
-from harness.judging.sheets import Setup
+from harness.scoring.cache_keys import code
+from harness.scoring.tasks import Setup
 from loaders.digests import digests
 from loaders.machine import processors
 from loaders.server import Server

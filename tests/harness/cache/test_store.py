@@ -10,7 +10,7 @@ from dialects.errors import BadInput
 from harness.report.cache import cache_lines, cleared_lines
 from loaders import paths
 from loaders.store import MOST_BYTES, Figures, Kind, Share, Store, allowed_bytes, default_path
-from tests.harness.known.stored import entries, key
+from tests.harness.cache.stored import entries, key
 
 DAY = 24 * 3600.0
 

@@ -63,7 +63,7 @@ def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None])
     origin: dict[str, Any]
     if _NUMBER.fullmatch(spec):
         # Slow to import, and every worker has this module.
-        from harness.twins import twins  # noqa: PLC0415
+        from harness.scoring.twins import twins  # noqa: PLC0415
 
         made = twins(questions, range(1, _count(spec) + 1), say)
         folders = made.folders

@@ -9,29 +9,19 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 
 from dialects.enums import Dialect
-from harness import alternatives
+from harness.cache.codec import decode, encode
 from harness.data.questions import Question
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, refuses
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.judging.golds import Gold, Golds
-from harness.judging.scoring import Scoring
-from harness.judging.sheets import (
-    During,
-    Judged,
-    LeftOut,
-    Progress,
-    Setup,
-    Sheet,
-    Stage,
-    explain,
-    undisturbed,
-)
-from harness.known.codec import decode, encode
 from harness.metrics.strict import Answers
-from harness.once import Once
 from harness.outcomes import GoldOrigin, Judgement, Outcome
+from harness.scoring import alternatives
+from harness.scoring.golds import Gold, Golds
+from harness.scoring.once import Once
+from harness.scoring.scorer import Scoring
+from harness.scoring.tasks import During, Judged, LeftOut, Progress, Setup, Sheet, Stage, explain, undisturbed
 
 MOST_KEPT_BYTES = 2**20
 """How large an execution may be, encoded, to be kept for later runs."""

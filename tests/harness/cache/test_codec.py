@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
+from harness.cache.codec import decode, encode
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.known.codec import decode, encode
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
