@@ -10,13 +10,13 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.data.published import databases_note
-from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
-from harness.operands import Key, Selection, counterparts, described, select
 from harness.report.comparison import Comparison, Side, print_comparisons
 from harness.report.differences import Change, common_metrics, differences
 from harness.report.tables import NAMES
 from harness.runs.reading import key_of, read_previews, read_questions
+from harness.runs.selector import Key, Selection, counterparts, described, select
+from harness.runs.summary import TOTAL
 
 SCHEMA_VERSION = 1
 """Version of what `--json` writes; docs/statistics.md describes it."""

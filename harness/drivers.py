@@ -18,8 +18,6 @@ from rich.progress import (
 )
 
 from dialects.errors import BadInput
-from harness.figures.extent import Extent
-from harness.figures.summary import Score
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.plan import Plan
@@ -28,7 +26,9 @@ from harness.report.console import print_tables
 from harness.report.failures import failures
 from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
+from harness.runs.extent import Extent
 from harness.runs.folder import RESUME
+from harness.runs.summary import Score
 from loaders.errors import EngineUnavailable
 
 

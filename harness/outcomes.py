@@ -8,8 +8,9 @@ from typing import Any, Self
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty
 from harness.metrics.efficiency import Timing
-from harness.metrics.spider import Match, Structure
 from harness.preview import PreviewText
+from harness.sqltree.error_classes import ErrorClass
+from harness.sqltree.spider import Match, Structure
 
 
 class Outcome(StrEnum):
@@ -42,33 +43,6 @@ class GoldOrigin(StrEnum):
     DATASET = "dataset"
     TRANSLATED = "translated"
     OVERRIDE = "override"
-
-
-class ErrorClass(StrEnum):
-    """What is wrong with a prediction that does not match, by the rules of `harness.diagnosis`."""
-
-    SYNTAX = "syntax"
-    """The engine cannot read the text, does not have the function, or refuses a statement of this kind."""
-    UNKNOWN_TABLE = "unknown_table"
-    """The name of a table means none, or two."""
-    UNKNOWN_COLUMN = "unknown_column"
-    """The name of a column means none, or several."""
-    TYPE_ERROR = "type_error"
-    """An operator, function or value does not fit the types, or a function the number of its arguments."""
-    WRONG_TABLES = "wrong_tables"
-    """It reads other tables than gold."""
-    WRONG_COLUMNS = "wrong_columns"
-    """It selects other columns, or in another order."""
-    WRONG_CONDITION = "wrong_condition"
-    """A condition or join is missing, is one more, or is another one."""
-    WRONG_LITERAL = "wrong_literal"
-    """The same conditions with other values."""
-    WRONG_AGGREGATION = "wrong_aggregation"
-    """Other aggregate functions, DISTINCT in them, grouping, or arithmetic with them."""
-    WRONG_ORDER = "wrong_order"
-    """Other rows are cut by ORDER BY and LIMIT."""
-    OTHER = "other"
-    """Nothing that the rules look at differs, or a text that runs cannot be read."""
 
 
 @dataclass(frozen=True)

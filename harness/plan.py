@@ -21,10 +21,10 @@ from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.evaluation import Evaluation
-from harness.figures.extent import Extent
 from harness.metrics import METRICS
 from harness.outcomes import GoldOrigin
 from harness.request import Request, check
+from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup, Workers

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from dialects.comparison.distinct import gathered
 from harness.engines.base import Row
+from harness.metrics.comparison.distinct import gathered
 
 MOST_ROWS = 8
 MOST_DIFFERENT = 6

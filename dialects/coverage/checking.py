@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from dialects.comparison import compare
 from dialects.coverage import ties
 from dialects.coverage.answers import Answer, Origin, OverrideState, Reason
 from dialects.coverage.clock import in_one_day, may_read_clock
@@ -17,6 +16,7 @@ from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.metrics.comparison import compare
 from loaders.census import census
 from loaders.namespace import Database
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
-from dialects.comparison import Row, Tolerance, compare
 from dialects.coverage.answers import Reason
 from dialects.enums import Dialect
 from harness.engines.execution import Ending, Execution
+from harness.metrics.comparison import Row, Tolerance, compare
 
 _CODES: Mapping[Dialect, Mapping[str, Reason]] = {
     Dialect.MYSQL: {

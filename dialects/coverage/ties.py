@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from dialects.comparison import Row
 from dialects.enums import Dialect
+from harness.metrics.comparison import Row
 from harness.scoring import ties
 from harness.scoring.ranking import Run
 

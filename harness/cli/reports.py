@@ -20,12 +20,12 @@ from harness.cli.console import (
     say,
 )
 from harness.data.predictions import Extract
-from harness.figures.groups import By
 from harness.report.console import print_grids
 from harness.report.documents import tables
 from harness.report.listing import print_runs, runs_in
 from harness.report.writing import HTML, TEXTS, Format, file_name, write, write_page, write_reports
 from harness.request import AUTO, parse_dialects, parse_metrics
+from harness.runs.groups import By
 from harness.runs.reading import read_run
 
 

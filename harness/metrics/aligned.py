@@ -15,7 +15,7 @@ grows no more (Dinkelbach 1967, "On Nonlinear Fractional Programming", https://d
 from collections.abc import Sequence
 from fractions import Fraction
 
-from dialects.comparison.distinct import firsts, gathered
+from harness.metrics.comparison.distinct import firsts, gathered
 from harness.metrics.soft_f1 import Row
 
 

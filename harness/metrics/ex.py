@@ -6,7 +6,7 @@ https://arxiv.org/abs/2305.03111; the comparison is that of the published evalua
 
 from collections.abc import Hashable, Sequence
 
-from dialects.comparison.distinct import gathered
+from harness.metrics.comparison.distinct import gathered
 
 
 def ex(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:

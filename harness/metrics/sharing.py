@@ -32,7 +32,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from dialects.comparison.distinct import named
+from harness.metrics.comparison.distinct import named
 from harness.metrics.soft_f1 import Row
 
 Table = sparse.csr_array

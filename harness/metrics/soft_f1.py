@@ -9,7 +9,7 @@ they occur again.
 from collections.abc import Sequence
 from itertools import repeat, zip_longest
 
-from dialects.comparison.distinct import firsts
+from harness.metrics.comparison.distinct import firsts
 
 Row = tuple[object, ...]
 

@@ -2,14 +2,14 @@
 
 It is this project's own variant of EX (Li et al. 2023, https://arxiv.org/abs/2305.03111, section 4.4), whose
 published script compares sets of rows by the values of Python. When two rows are the same is the subject of
-`dialects.comparison`.
+`harness.metrics.comparison`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dialects.comparison import Row, compare
-from dialects.comparison.ranking import Ranking
+from harness.metrics.comparison import Row, compare
+from harness.metrics.comparison.ranking import Ranking
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from math import isfinite
 from dialects.errors import BadInput
 from harness.data.questions import Question
 from harness.evaluation import Pair
-from harness.figures.summary import TOTAL, Score
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview, Side
+from harness.runs.summary import TOTAL, Score
 
 USUAL_METRIC = "ex"
 """The metric of a threshold that names none."""

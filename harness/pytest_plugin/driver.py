@@ -18,7 +18,6 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
 from harness.evaluation import Evaluation, Pair
-from harness.figures.summary import Score
 from harness.outcomes import Judgement, Outcome, PairResult
 from harness.plan import Plan
 from harness.pytest_plugin.collecting import Collecting
@@ -27,6 +26,7 @@ from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.report.console import print_tables
 from harness.report.failures import failures
 from harness.runs.folder import RunFolder
+from harness.runs.summary import Score
 from loaders.errors import stopped_exit, terminable
 from loaders.textfiles import one_line
 

@@ -9,11 +9,11 @@ from rich.table import Table
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty
-from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.differences import Change, Differences, Flip
 from harness.report.tables import NAMES, figure, new_table, print_line, print_table, wide
+from harness.runs.summary import TOTAL
 
 _HEADS = ("A", "B", "B\N{MINUS SIGN}A", "95 %", "p", "only A\nright", "only B\nright")
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
-from harness.figures.error_classes import summary
-from harness.outcomes import ErrorClass, PairResult
+from harness.outcomes import PairResult
 from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
 from harness.report.tables import NAMES
+from harness.runs.error_counts import summary
+from harness.sqltree.error_classes import ErrorClass
 
 
 def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> Grid | None:

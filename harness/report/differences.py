@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.data.questions import Difficulty
-from harness.figures.summary import LEVELS, TOTAL, by_level
 from harness.metrics import METRICS
+from harness.metrics.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
 from harness.outcomes import Outcome, PairResult
-from harness.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
+from harness.runs.summary import LEVELS, TOTAL, by_level
 
 
 @dataclass(frozen=True)

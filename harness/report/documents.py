@@ -7,16 +7,16 @@ from typing import Any
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published import databases_note
-from harness.figures.constructs import constructs
-from harness.figures.groups import By
-from harness.figures.summary import Score, summarize
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
 from harness.report.grids import Document, Grid
 from harness.report.grouped import grouped_grid, shares_grid
 from harness.report.overview import extent_lines, marked, noted, overview
 from harness.report.reproduction import Reference, reproduction
+from harness.runs.groups import By
 from harness.runs.reading import Run, read_questions
+from harness.runs.summary import Score, summarize
+from harness.sqltree.constructs import constructs
 
 
 def tables(run: Run, by: Iterable[By] = ()) -> Document:

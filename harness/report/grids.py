@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.statistics import Interval
+from harness.metrics.statistics import Interval
 
 
 class Kind(StrEnum):

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from harness.figures.groups import By, Share, pairs, shares
-from harness.figures.summary import Score
 from harness.metrics import METRICS
 from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
 from harness.report.overview import dialects_of
 from harness.report.tables import NAMES
+from harness.runs.groups import By, Share, pairs, shares
+from harness.runs.summary import Score
 
 _NOTES = {
     By.OUTCOME: ("In percent of all pairs of the predictor on the engine.",),

@@ -8,12 +8,11 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.figures.extent import Extent, Whose, how_far
-from harness.figures.summary import TOTAL
 from harness.outcomes import Outcome
 from harness.report.grids import Kind
 from harness.report.spelling import spelled
 from harness.report.tables import NAMES, new_table, plain, print_table, wide
+from harness.runs.extent import Extent, Whose, how_far
 from harness.runs.reading import (
     MANIFEST,
     QUESTIONS,
@@ -23,6 +22,7 @@ from harness.runs.reading import (
     extent_of,
     read_manifest,
 )
+from harness.runs.summary import TOTAL
 from loaders.textfiles import read_json, read_text
 
 _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from dialects.enums import Dialect
-from harness.figures.extent import Extent
-from harness.figures.summary import LEVELS, TOTAL, Score, completed
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.diagnosis import diagnosis_grid
@@ -15,6 +13,8 @@ from harness.report.spelling import listed
 from harness.report.spider import hardness_grid, partial_grids
 from harness.report.tables import NAMES
 from harness.report.timings import timing_grid
+from harness.runs.extent import Extent
+from harness.runs.summary import LEVELS, TOTAL, Score, completed
 
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
 

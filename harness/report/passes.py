@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from dialects.enums import Dialect
-from harness.figures.passes import ks, pass_at
-from harness.figures.summary import LEVELS, TOTAL
 from harness.outcomes import Outcome, PairResult
 from harness.report.grids import Cell, Column, Grid, Group, Row
 from harness.report.tables import NAMES
+from harness.runs.passes import ks, pass_at
+from harness.runs.summary import LEVELS, TOTAL
 
 Counts = Mapping[str, tuple[str, int, int]]
 """By question: its difficulty, how many samples match, how many there are."""

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from harness.metrics.statistics import Interval
 from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
-from harness.statistics import Interval
 from loaders.textfiles import one_line
 
 MINUS = "\N{MINUS SIGN}"

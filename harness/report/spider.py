@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from harness.figures.spider import ALL, FIGURES, LEVELS, em, ex, levels_of, percent, structures
-from harness.metrics.spider import Part, totals
 from harness.outcomes import PairResult
 from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
+from harness.runs.spider import ALL, FIGURES, LEVELS, em, ex, levels_of, percent, structures
+from harness.sqltree.spider import Part, totals
 
 _PRINTED = {"accuracy": "accuracy", "recall": "recall", "f1": "F1"}
 """What Spider prints; precision is the same as what it calls accuracy."""

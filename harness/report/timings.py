@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from harness.figures.summary import Score
 from harness.metrics.efficiency import Clock, Timing
 from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
 from harness.report.tables import NAMES
+from harness.runs.summary import Score
 
 METHOD = "stable"
 

@@ -8,7 +8,6 @@ from enum import StrEnum
 from pathlib import Path
 
 from dialects.errors import BadInput
-from harness.figures.groups import By
 from harness.report.console import console_text
 from harness.report.documents import reproduced, tables
 from harness.report.grids import Document
@@ -17,6 +16,7 @@ from harness.report.markdown import markdown
 from harness.report.reproduction import REPRODUCED, Reference, reference_of
 from harness.report.tidy import csv_text, json_text
 from harness.runs.files import replace
+from harness.runs.groups import By
 from harness.runs.reading import Run, read_previews, read_questions, read_run
 
 HTML = "report.html"

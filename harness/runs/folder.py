@@ -22,9 +22,8 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published import databases_note
 from harness.data.questions import Question
-from harness.figures.extent import Extent, how_far
-from harness.figures.summary import SCHEMA_VERSION, Score, completed, summarize
 from harness.outcomes import Outcome, PairResult
+from harness.runs.extent import Extent, how_far
 from harness.runs.files import as_json, locked, point, replace, write_json
 from harness.runs.reading import (
     LATEST,
@@ -39,6 +38,7 @@ from harness.runs.reading import (
     results_of,
 )
 from harness.runs.resuming import require_same
+from harness.runs.summary import SCHEMA_VERSION, Score, completed, summarize
 from loaders import machine
 from loaders.textfiles import parse_json, read_lines
 

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question
-from harness.figures.extent import Extent, Whose
-from harness.figures.summary import SCHEMA_VERSION
 from harness.outcomes import PairResult
 from harness.preview import Preview
+from harness.runs.extent import Extent, Whose
+from harness.runs.summary import SCHEMA_VERSION
 from loaders.textfiles import Faults, parse_json, read_json, read_lines, read_text, refuse
 
 MANIFEST = "manifest.json"

@@ -9,10 +9,10 @@ aggregate, a ROW_NUMBER() among equals.
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from dialects.comparison.ranking import Ranking
 from dialects.enums import Dialect
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
+from harness.metrics.comparison.ranking import Ranking
 from harness.metrics.strict import Answers, ex_strict
 
 if TYPE_CHECKING:

@@ -34,11 +34,10 @@ DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/coverage", "dialects/expectations", "dialects/table.py",
     "harness/__main__.py", "harness/cli", "harness/compare.py", "harness/coverage.py",
     "harness/data/predictions.py", "harness/data/published.py", "harness/drivers.py",
-    "harness/evaluation.py", "harness/evaluator.py", "harness/figures", "harness/matrix.py",
-    "harness/operands.py", "harness/plan.py", "harness/predictors", "harness/provision",
-    "harness/pytest_plugin", "harness/report", "harness/reproduce.py", "harness/request.py", "harness/runs",
-    "harness/scoring/timing.py", "harness/statistics.py", "harness/status.py", "harness/versions.py",
-    "loaders/sample", "loaders/verify",
+    "harness/evaluation.py", "harness/evaluator.py", "harness/matrix.py", "harness/metrics/statistics.py",
+    "harness/plan.py", "harness/predictors", "harness/provision", "harness/pytest_plugin", "harness/report",
+    "harness/reproduce.py", "harness/request.py", "harness/runs", "harness/scoring/timing.py",
+    "harness/status.py", "harness/versions.py", "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.
 

@@ -1,8 +1,8 @@
 """The ranking of a query, found by running it on its engine without its LIMIT.
 
 The engine itself says which rows are equal to it, by its collations, its order of NULLs and its types. Keys
-that are the same by `dialects.comparison` are equal, too: two ways to add up the same numbers may differ in
-the last digit.
+that are the same by `harness.metrics.comparison` are equal, too: two ways to add up the same numbers may
+differ in the last digit.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,11 +10,11 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from dialects.comparison import Row, compare
-from dialects.comparison.ranking import Ranking
 from dialects.enums import Dialect
 from dialects.uncut import Uncut, uncut
 from harness.engines.execution import Ending, Execution
+from harness.metrics.comparison import Row, compare
+from harness.metrics.comparison.ranking import Ranking
 
 Run = Callable[[str], Execution]
 """Runs a text on the engine whose dialect it is written in."""

@@ -5,23 +5,24 @@ from dataclasses import replace
 from typing import cast
 
 from dialects.enums import Dialect
-from harness.diagnosis import Reading, diagnose
-from harness.diagnosis import read as read_for_diagnosis
 from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.execution import Ending, Execution
 from harness.metrics import METRICS, Basis, Metric, RowScore
 from harness.metrics.aligned import TooManyRows, soft_f1_aligned
 from harness.metrics.ex import ex
-from harness.metrics.spider import Schema, Structure, compare
-from harness.metrics.spider import read as read_for_spider
 from harness.metrics.strict import Answers
-from harness.outcomes import ErrorClass, Judgement, Outcome
+from harness.outcomes import Judgement, Outcome
 from harness.preview import PreviewText, preview
 from harness.scoring import alternatives
 from harness.scoring.golds import Gold
 from harness.scoring.once import Once
 from harness.scoring.suite import Suite
 from harness.scoring.tasks import During, LeftOut, Setup, Stage, undisturbed
+from harness.sqltree.diagnosis import Reading, diagnose
+from harness.sqltree.diagnosis import read as read_for_diagnosis
+from harness.sqltree.error_classes import ErrorClass
+from harness.sqltree.spider import Schema, Structure, compare
+from harness.sqltree.spider import read as read_for_spider
 
 _FAILURES = {
     Ending.ERROR: Outcome.PREDICTION_ERROR,

@@ -14,12 +14,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
 
-from dialects.comparison.distinct import firsts
 from dialects.enums import Dialect
 from harness.data.questions import Question
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.metrics.comparison.distinct import firsts
 from harness.metrics.ex import ex
 from harness.scoring.once import Once
 from harness.scoring.variants import Variants

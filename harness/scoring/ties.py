@@ -12,12 +12,12 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from dialects.comparison import Row
-from dialects.comparison.ranking import Ranking
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.uncut import SQLGLOT
+from harness.metrics.comparison import Row
+from harness.metrics.comparison.ranking import Ranking
 from harness.scoring.ranking import Run, rank
 
 MOST_WITNESSES = 64

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from dialects.comparison import Row, Tolerance, compare
+from harness.metrics.comparison import Row, Tolerance, compare
 
 JUST = 1 + 9e-10
 MORE = 1 + 2e-9

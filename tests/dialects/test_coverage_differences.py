@@ -3,12 +3,12 @@ from decimal import Decimal
 
 import pytest
 
-from dialects.comparison import Row
 from dialects.coverage import Reason
 from dialects.coverage.clock import may_read_clock
 from dialects.coverage.differences import of_failure, of_rows, shortened
 from dialects.enums import Dialect
 from harness.engines.execution import Ending, Execution
+from harness.metrics.comparison import Row
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dialects.comparison import Row
 from dialects.coverage.ties import is_ordered, is_valid
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.metrics.comparison import Row
 from loaders.namespace import Database
 
 SCRIPT = """

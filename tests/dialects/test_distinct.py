@@ -11,9 +11,9 @@ from uuid import UUID
 import pytest
 from psycopg.types.range import Range
 
-from dialects.comparison import compare
-from dialects.comparison.distinct import firsts, gathered, name, named
 from harness.metrics.aligned import soft_f1_aligned
+from harness.metrics.comparison import compare
+from harness.metrics.comparison.distinct import firsts, gathered, name, named
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import soft_f1, soft_f1_documented
 from harness.preview import preview

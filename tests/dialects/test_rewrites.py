@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 
 from dialects import table
-from dialects.comparison import compare
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
 from dialects.source import parse
@@ -16,6 +15,7 @@ from dialects.translate import Untranslatable, translate
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.metrics.comparison import compare
 from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database

@@ -6,13 +6,13 @@ from contextlib import closing
 
 import pytest
 
-from dialects.comparison import Row
 from dialects.enums import Dialect, Profile
 from dialects.translate import translate
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.metrics.comparison import Row
 from harness.scoring.alternatives import answers, score
 from loaders.census import census
 from loaders.load import load

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 import pytest
 
 from dialects.enums import Dialect
-from harness.diagnosis import diagnose, read
-from harness.diagnosis.codes import POSTGRESQL_FUNCTIONS
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.outcomes import ErrorClass
+from harness.sqltree.diagnosis import diagnose, read
+from harness.sqltree.diagnosis.codes import POSTGRESQL_FUNCTIONS
+from harness.sqltree.error_classes import ErrorClass
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

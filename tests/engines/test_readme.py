@@ -12,8 +12,8 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
-from harness.figures.summary import summarize
 from harness.report.console import print_tables
+from harness.runs.summary import summarize
 from harness.scoring.tasks import Setup
 from loaders.load import load
 from loaders.sample import PREDICTIONS

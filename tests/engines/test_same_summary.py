@@ -8,9 +8,9 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
-from harness.figures.summary import summarize
 from harness.metrics import METRICS, Basis
 from harness.outcomes import Outcome
+from harness.runs.summary import summarize
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers

@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dialects.comparison import compare
 from dialects.enums import Dialect
 from dialects.translate import Untranslatable, translate
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.metrics.comparison import compare
 from tests.fuzz.catalog import Catalog
 
 LIMITS = Limits(seconds=3.0, rows=20_000, bytes=2**24)

@@ -6,7 +6,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from dialects.comparison import compare
+from harness.metrics.comparison import compare
 from tests.fuzz.campaign import query
 from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dialects.comparison import Row
 from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.metrics.comparison import Row
 from harness.metrics.strict import Answers, ex_strict
 from harness.scoring.alternatives import MOST_QUERIES, answers, score
 from harness.scoring.ties import is_ordered

@@ -16,10 +16,11 @@ from harness.engines.base import Engine, Row
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import METRICS
-from harness.outcomes import ErrorClass, Outcome, PairResult
+from harness.outcomes import Outcome, PairResult
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.variants import find_variants
+from harness.sqltree.error_classes import ErrorClass
 from loaders.namespace import Database
 from tests.evaluating import results
 from tests.harness.scoring.in_process import threads

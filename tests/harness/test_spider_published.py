@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.metrics.spider import Schema, compare, read
+from harness.sqltree.spider import Schema, compare, read
 from tests.harness.metrics.spider.test_spider_properties import all_right, spider_schema
 
 pytestmark = pytest.mark.bird

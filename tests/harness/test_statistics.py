@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binomtest, bootstrap
 
-from harness.statistics import (
+from harness.metrics.statistics import (
     CONFIDENCE,
     RESAMPLES,
     Difference,

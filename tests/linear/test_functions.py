@@ -15,12 +15,12 @@ from dialects.source import parse
 from dialects.volatility import is_volatile
 from harness.cache.lifetimes import lasting
 from harness.data.extraction import unfenced
-from harness.diagnosis.codes import class_of_error
-from harness.diagnosis.terms import canonical
-from harness.diagnosis.text import is_query
 from harness.engines.mysql.statements import refused
 from harness.engines.postgresql.statements import statements
 from harness.predictors.extraction import take_sql
+from harness.sqltree.diagnosis.codes import class_of_error
+from harness.sqltree.diagnosis.terms import canonical
+from harness.sqltree.diagnosis.text import is_query
 from loaders.textfiles import one_line
 
 SHORT, LONG = 8_000, 64_000

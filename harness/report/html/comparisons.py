@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.data.questions import Question
-from harness.figures.summary import TOTAL
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
 from harness.preview import Preview
@@ -15,6 +14,7 @@ from harness.report.html.columns import Pairs, Places, Questions
 from harness.report.html.page import Table, write_page
 from harness.report.tables import figure
 from harness.runs.reading import Key
+from harness.runs.summary import TOTAL
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,6 @@ from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.questions import Question
-from harness.figures.error_classes import summary as error_classes
-from harness.figures.summary import TOTAL, Score, summarize
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview
@@ -18,7 +16,9 @@ from harness.report.html.page import Table, write_page
 from harness.report.overview import extent_lines, is_partial, scored
 from harness.report.spelling import spelled, spelled_range
 from harness.report.tables import NAMES, figure
+from harness.runs.error_counts import summary as error_classes
 from harness.runs.reading import Key, Run
+from harness.runs.summary import TOTAL, Score, summarize
 
 _MEASURED = (
     "The prediction's time over gold's, for pairs that match: as measured for R-VES, slower to the right."

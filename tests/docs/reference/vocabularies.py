@@ -15,6 +15,7 @@ from dialects.errors import HarnessError
 from harness import outcomes
 from harness.data import questions
 from harness.metrics import METRICS
+from harness.sqltree import error_classes
 from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
 
@@ -39,7 +40,7 @@ def vocabularies() -> str:
         *(f"| `{one}` | {'yes' if one.is_predictors else 'no'} |" for one in outcomes.Outcome),
         "\n## Error classes\n",
         "By which rules: [error classes](../error-classes.md).\n",
-        *_enum(outcomes.ErrorClass, outcomes),
+        *_enum(error_classes.ErrorClass, error_classes),
         "## Where gold comes from\n",
         *_enum(outcomes.GoldOrigin, outcomes),
         "## Reasons of coverage\n",

@@ -12,9 +12,9 @@ from playwright.sync_api import expect
 
 from dialects.enums import Dialect
 from harness.cli import main
-from harness.figures.extent import Extent
 from harness.outcomes import Outcome, PairResult
 from harness.preview import PreviewText, preview
+from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, question, result

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dialects.enums import Dialect
-from harness.figures.summary import summarize
 from harness.outcomes import Outcome, PairResult
+from harness.runs.summary import summarize
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import Made
 

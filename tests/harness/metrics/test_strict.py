@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dialects.comparison import Row
-from dialects.comparison.ranking import Ranking
+from harness.metrics.comparison import Row
+from harness.metrics.comparison.ranking import Ranking
 from harness.metrics.ex import ex
 from harness.metrics.strict import Answers, ex_strict
 

@@ -7,13 +7,14 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.question_sets import load_set
-from harness.figures.constructs import Construct, constructs
-from harness.figures.groups import NO_CLASS, By, shares
-from harness.outcomes import ErrorClass, Outcome
+from harness.metrics.statistics import wilson
+from harness.outcomes import Outcome
 from harness.report.documents import tables
 from harness.report.grids import Figure, figures
+from harness.runs.groups import NO_CLASS, By, shares
 from harness.runs.reading import read_run
-from harness.statistics import wilson
+from harness.sqltree.constructs import Construct, constructs
+from harness.sqltree.error_classes import ErrorClass
 from tests.harness.report.tables import question, result, results, write_run
 
 PAIRS = [

@@ -24,12 +24,12 @@ from harness.data.published import (
     said_of,
 )
 from harness.data.question_sets import load_set
-from harness.figures.summary import summarize
 from harness.report.reproduction import Reference, reproduction
 from harness.report.spelling import texts
 from harness.report.writing import write_reports, write_reproduction
 from harness.reproduce import Reproduction, reproduce
 from harness.runs.reading import LATEST, read_run
+from harness.runs.summary import summarize
 from loaders.packages.manifest import find_published
 from loaders.server import Server
 from tests.harness.report.tables import result, results, scores, write_run

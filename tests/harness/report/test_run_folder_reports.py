@@ -11,9 +11,9 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.data.questions import Difficulty
-from harness.figures.groups import By
 from harness.report.documents import tables
 from harness.report.writing import Format, file_name, write_reports
+from harness.runs.groups import By
 from harness.runs.reading import MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_run
 from loaders.textfiles import one_line
 from tests.harness.report.tables import HOSTILE, results, write_run

@@ -1,6 +1,6 @@
 """A small database of the tests: authors, their books, readers, and who borrowed what."""
 
-from harness.metrics.spider import Part, Query, Schema, read, structure
+from harness.sqltree.spider import Part, Query, Schema, read, structure
 
 LIBRARY = Schema(
     tables={

@@ -1,6 +1,6 @@
 import pytest
 
-from harness.metrics.spider import structure
+from harness.sqltree.spider import structure
 from tests.harness.metrics.spider.library import LIBRARY, is_exact
 
 SAME_FOR_SPIDER = {

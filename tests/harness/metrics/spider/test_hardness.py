@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from harness.metrics.spider import Hardness, hardness
+from harness.sqltree.spider import Hardness, hardness
 from tests.harness.metrics.spider.library import query
 
 EASY, MEDIUM, HARD, EXTRA = Hardness

@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from harness.metrics.spider import Hardness, Match, Part, Structure, structure, totals
+from harness.sqltree.spider import Hardness, Match, Part, Structure, structure, totals
 from tests.harness.metrics.spider.library import LIBRARY, wrong_parts
 
 GOLD = (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect
 from harness.data.question_sets import load_set
 from harness.data.questions import DatabaseSchema, QuestionSet
-from harness.metrics.spider import Match, Part, Schema, Structure, compare, read, structure
+from harness.sqltree.spider import Match, Part, Schema, Structure, compare, read, structure
 from tests.harness.metrics.spider.library import LIBRARY
 
 COLUMNS = ("id", "title", "author_id", "year", "pages", '"Shelf No"')

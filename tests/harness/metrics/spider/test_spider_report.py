@@ -9,11 +9,11 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty
-from harness.figures.spider import summary
-from harness.metrics.spider import Hardness, Match, Part, Structure
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.report.console import print_grids
 from harness.report.spider import hardness_grid, partial_grids
+from harness.runs.spider import summary
+from harness.sqltree.spider import Hardness, Match, Part, Structure
 
 RIGHT, WRONG = Match(1, 1, 1), Match(1, 1, 0)
 

@@ -1,1 +1,0 @@
-"""From results to figures: pure functions that every view and `summary.json` share."""

@@ -1,0 +1,1 @@
+"""SQL texts read for reports: Spider's measures, error classes, constructs. Nothing here executes a text."""

@@ -1,0 +1,30 @@
+"""A small schema, and what is said of queries over it."""
+
+from dialects.enums import Dialect
+from harness.data.questions import Column, DatabaseSchema
+from harness.sqltree.diagnosis import diagnose, read
+from harness.sqltree.error_classes import ErrorClass
+
+_TABLES = {
+    "Book": ("BookID", "Title", "Pages", "Price", "Published", "AuthorID", "GenreID", "Shelf Mark"),
+    "Author": ("AuthorID", "Name", "Country", "Editor"),
+    "Genre": ("id", "genre"),
+    "Loan": ("LoanID", "Book", "Day", "Fine"),
+}
+
+LIBRARY = DatabaseSchema(
+    db_id="library",
+    tables=tuple(_TABLES),
+    columns=tuple(Column(table, name, "text") for table, names in _TABLES.items() for name in names),
+    primary_keys=(),
+    foreign_keys=(),
+)
+
+
+def diagnosed(
+    prediction: str, gold: str, dialect: Dialect, schema: DatabaseSchema | None = LIBRARY
+) -> ErrorClass:
+    """The class of a prediction that returned rows."""
+    reading = read(gold, dialect, schema)
+    assert reading is not None, "gold can be read"
+    return diagnose(prediction, lambda: reading, dialect, schema)
