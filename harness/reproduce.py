@@ -16,10 +16,10 @@ from harness.metrics import DEFAULT_METRICS
 from harness.plan import prepare
 from harness.report.console import print_grids
 from harness.report.documents import reproduced
-from harness.report.grids import Document
 from harness.report.loading import loading_bar
 from harness.report.overview import fenced_lines
 from harness.report.reproduction import Reference
+from harness.report.table_model import Document
 from harness.report.writing import write_reproduction
 from harness.request import Request
 from harness.runs.reading import read_run

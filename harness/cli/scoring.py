@@ -22,13 +22,13 @@ from harness.cli.console import (
     say,
     servers_up,
 )
-from harness.compare import CompareRequest, parse_thresholds
-from harness.compare import compare as compare_runs
 from harness.data.predictions import Extract
 from harness.drivers import run_directly, run_with_pytest
 from harness.engines.execution import Limits
 from harness.plan import prepare
 from harness.report.cache import cache_lines, cleared_lines
+from harness.report.compare import CompareRequest, parse_thresholds
+from harness.report.compare import compare as compare_runs
 from harness.report.loading import loading_bar
 from harness.request import (
     AUTO,
@@ -145,8 +145,8 @@ def coverage(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
     # Translating is slow to import, and no other command needs it.
-    from dialects.coverage import Origin  # noqa: PLC0415
-    from harness.coverage import CoverageRequest, measure, print_measured  # noqa: PLC0415
+    from harness.coverage import Origin  # noqa: PLC0415
+    from harness.coverage.command import CoverageRequest, measure, print_measured  # noqa: PLC0415
 
     within("--workers", workers, 1, MOST_WORKERS, "threads")
     within("--limit", limit, 1, MOST_QUESTIONS, "questions")

@@ -12,9 +12,9 @@ from harness.plan import prepare
 from harness.predictors.predict import Predicted
 from harness.predictors.preparing import PredictRequest
 from harness.report.console import print_grids, print_tables
-from harness.report.grids import Document
 from harness.report.loading import loading_bar
 from harness.report.passes import passes_grid
+from harness.report.table_model import Document
 from harness.report.writing import TEXTS, Format, write
 from harness.request import Request
 from harness.runs.reading import read_run

@@ -1,7 +1,7 @@
 """Dialect coverage as pytest items: one for each engine and question, held against what is expected of it.
 
 Known gaps are strict xfails with their reasons; whatever else is not as the committed expectations say is a
-failure, as it is for `bird-harness coverage`; both ask the same `harness.coverage.Subject`.
+failure, as it is for `bird-harness coverage`; both ask the same `harness.coverage.command.Subject`.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,16 +12,16 @@ from threading import Thread
 
 import pytest
 
-from dialects.coverage import Answer as Covered
-from dialects.coverage import Reason
-from dialects.coverage import expectations as expected
 from dialects.enums import Dialect
-from harness.coverage import CoverageRequest, Subject, update_command
+from harness.coverage import Answer as Covered
+from harness.coverage import Reason
+from harness.coverage import expectations as expected
+from harness.coverage.command import CoverageRequest, Subject, update_command
+from harness.coverage.rendering import print_coverage
 from harness.data.questions import QuestionSet
 from harness.plan import find_servers
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
-from harness.report.coverage import print_coverage
 from harness.request import Request
 from loaders.errors import EngineUnavailable, to_start
 from loaders.set_layouts import LAYOUTS

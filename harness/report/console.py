@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report.grids import Column, Grid, Group
 from harness.report.overview import noted, overview
 from harness.report.spelling import texts
+from harness.report.table_model import Column, Grid, Group
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
 from harness.runs.extent import Extent
 from harness.runs.summary import Score

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from harness.outcomes import PairResult
-from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
 from harness.report.tables import NAMES
 from harness.runs.error_counts import summary
 from harness.sqltree.error_classes import ErrorClass

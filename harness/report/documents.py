@@ -9,10 +9,10 @@ from dialects.errors import BadInput
 from harness.data.published import databases_note
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
-from harness.report.grids import Document, Grid
 from harness.report.grouped import grouped_grid, shares_grid
 from harness.report.overview import extent_lines, marked, noted, overview
 from harness.report.reproduction import Reference, reproduction
+from harness.report.table_model import Document, Grid
 from harness.runs.groups import By
 from harness.runs.reading import Run, read_questions
 from harness.runs.summary import Score, summarize

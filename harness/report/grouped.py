@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from harness.metrics import METRICS
-from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
 from harness.report.overview import dialects_of
+from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
 from harness.report.tables import NAMES
 from harness.runs.groups import By, Share, pairs, shares
 from harness.runs.summary import Score

@@ -6,8 +6,8 @@ XeLaTeX or LuaLaTeX.
 
 from collections.abc import Iterator, Sequence
 
-from harness.report.grids import Document, Grid
 from harness.report.spelling import DASH, MINUS, heads, printable, texts, width
+from harness.report.table_model import Document, Grid
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",

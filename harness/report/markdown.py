@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from harness.report.grids import Document, Grid
 from harness.report.spelling import heads, printable, texts
+from harness.report.table_model import Document, Grid
 
 _ACTIVE = re.compile(r"([\\`*_\[\]~|$#])")
 _LISTED = re.compile(r"^(\s*\d*)([-+.)=])(?=\s|$)")

@@ -8,9 +8,9 @@ from dialects.enums import Dialect
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.diagnosis import diagnosis_grid
-from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
 from harness.report.spelling import listed
 from harness.report.spider import hardness_grid, partial_grids
+from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
 from harness.report.tables import NAMES
 from harness.report.timings import timing_grid
 from harness.runs.extent import Extent

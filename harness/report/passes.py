@@ -5,7 +5,7 @@ from statistics import fmean
 
 from dialects.enums import Dialect
 from harness.outcomes import Outcome, PairResult
-from harness.report.grids import Cell, Column, Grid, Group, Row
+from harness.report.table_model import Cell, Column, Grid, Group, Row
 from harness.report.tables import NAMES
 from harness.runs.passes import ks, pass_at
 from harness.runs.summary import LEVELS, TOTAL

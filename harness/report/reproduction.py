@@ -7,7 +7,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness.data.published import Provenance, Published, said_of
 from harness.metrics import METRICS
-from harness.report.grids import Cell, Column, Document, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Document, Grid, Group, Kind, Row
 from harness.report.tables import NAMES
 from harness.runs.reading import AGAIN
 from harness.runs.summary import TOTAL, Score

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.metrics.statistics import Interval
-from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
 from loaders.textfiles import one_line
 
 MINUS = "\N{MINUS SIGN}"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from harness.outcomes import PairResult
-from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
 from harness.runs.spider import ALL, FIGURES, LEVELS, em, ex, levels_of, percent, structures
 from harness.sqltree.spider import Part, totals
 

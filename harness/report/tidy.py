@@ -6,8 +6,8 @@ from dataclasses import fields
 from io import StringIO
 from typing import Any
 
-from harness.report.grids import Document, Figure, figures
 from harness.report.spelling import printable, printable_json
+from harness.report.table_model import Document, Figure, figures
 
 SCHEMA_VERSION = 1
 """Version of `tables.json` and `reproduce.json`; docs/reports.md describes them."""

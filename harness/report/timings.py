@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from harness.metrics.efficiency import Clock, Timing
-from harness.report.grids import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
 from harness.report.tables import NAMES
 from harness.runs.summary import Score
 

@@ -31,13 +31,12 @@ _ROOT = Path(__file__).parents[2]
 _ROOMS = ("harness", "dialects", "loaders")
 _DECIDE = (".py", ".sql", ".json", ".toml")
 DECIDE_NOTHING = frozenset({
-    "dialects/audit", "dialects/coverage", "dialects/expectations", "dialects/table.py",
-    "harness/__main__.py", "harness/cli", "harness/compare.py", "harness/coverage.py",
-    "harness/data/predictions.py", "harness/data/published.py", "harness/drivers.py",
-    "harness/evaluation.py", "harness/evaluator.py", "harness/matrix.py", "harness/metrics/statistics.py",
-    "harness/plan.py", "harness/predictors", "harness/provision", "harness/pytest_plugin", "harness/report",
+    "dialects/audit", "dialects/expectations", "dialects/table.py", "harness/__main__.py", "harness/cli",
+    "harness/coverage", "harness/data/predictions.py", "harness/data/published.py", "harness/drivers.py",
+    "harness/evaluation.py", "harness/evaluator.py", "harness/metrics/statistics.py", "harness/plan.py",
+    "harness/predictors", "harness/provision", "harness/pytest_plugin", "harness/report",
     "harness/reproduce.py", "harness/request.py", "harness/runs", "harness/scoring/timing.py",
-    "harness/status.py", "harness/versions.py", "loaders/sample", "loaders/verify",
+    "harness/status.py", "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dialects.coverage import Answer, Origin, OverrideState, Reason, checking, cover, expectations
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
+from harness.coverage import Answer, Origin, OverrideState, Reason, checking, cover, expectations
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import on_server

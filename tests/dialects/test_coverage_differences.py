@@ -3,10 +3,10 @@ from decimal import Decimal
 
 import pytest
 
-from dialects.coverage import Reason
-from dialects.coverage.clock import may_read_clock
-from dialects.coverage.differences import of_failure, of_rows, shortened
 from dialects.enums import Dialect
+from harness.coverage import Reason
+from harness.coverage.clock import may_read_clock
+from harness.coverage.differences import of_failure, of_rows, shortened
 from harness.engines.execution import Ending, Execution
 from harness.metrics.comparison import Row
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dialects.coverage import JUDGED, Answer, Origin, OverrideState, Reason, audit, expectations
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.coverage import JUDGED, Answer, Origin, OverrideState, Reason, audit, expectations
 from harness.data.questions import Difficulty
 
 SAME = Answer(

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dialects.coverage import Reason
 from dialects.errors import BadInput
+from harness.coverage import Reason
+from harness.coverage.rendering import JSON, MARKDOWN, markdown, print_coverage, totals, write_folder
 from harness.data.questions import Difficulty
-from harness.report.coverage import JSON, MARKDOWN, markdown, print_coverage, totals, write_folder
 from harness.report.generated import replace_section
 from tests.dialects.test_coverage_expectations import DIFFERENT, ELSEWHERE, REFUSED, SAME, TIE
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dialects.coverage.ties import is_ordered, is_valid
+from harness.coverage.ties import is_ordered, is_valid
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import Row

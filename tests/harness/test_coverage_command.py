@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import harness.coverage
-from dialects.coverage import Origin, audit, expectations
+import harness.coverage.command
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.cli import main
-from harness.coverage import CoverageRequest, measure, print_measured
-from harness.report.coverage import JSON
+from harness.coverage import Origin, audit, expectations
+from harness.coverage.command import CoverageRequest, measure, print_measured
+from harness.coverage.rendering import JSON
 from loaders.server import Server
 
 
@@ -95,10 +95,10 @@ def both_servers(
 def test_the_documented_figures_of_published_golds_are_those_that_the_command_gives(
     name: str, both_servers: dict[Dialect, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    documented = Path(harness.coverage.__file__).parents[1] / "docs" / "published-golds.md"
+    documented = Path(harness.coverage.command.__file__).parents[1] / "docs" / "published-golds.md"
     page = tmp_path / documented.name
     shutil.copy(documented, page)
-    monkeypatch.setattr(harness.coverage, "_DOCS", tmp_path)
+    monkeypatch.setattr(harness.coverage.command, "_DOCS", tmp_path)
     request = CoverageRequest(name, Origin.DATASET, out=tmp_path / "results", update=True)
     said: list[str] = []
     assert print_measured(measure(request, both_servers), said.append) == 0, said

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from dialects.coverage import expectations
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli import main
-from harness.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
+from harness.coverage import expectations
+from harness.coverage.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
 from harness.provision import dsn
-from harness.versions import SETS, VERSIONS, Cell, cells
+from harness.provision.versions import SETS, VERSIONS, Cell, cells
 from loaders.server import Origin, Server
 from loaders.set_layouts import LAYOUTS
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.matrix import MatrixRequest, Result, exit_code, run_matrix
+from harness.coverage.matrix import MatrixRequest, Result, exit_code, run_matrix
 from harness.provision.docker_command import docker, engine_answers
-from harness.versions import cells
+from harness.provision.versions import cells
 from loaders.server import Origin
 from tests.reasons import Reason, skip
 

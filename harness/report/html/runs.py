@@ -10,11 +10,11 @@ from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview
 from harness.report.documents import cautions
-from harness.report.grids import Kind
 from harness.report.html.columns import Pairs, Places, Questions
 from harness.report.html.page import Table, write_page
 from harness.report.overview import extent_lines, is_partial, scored
 from harness.report.spelling import spelled, spelled_range
+from harness.report.table_model import Kind
 from harness.report.tables import NAMES, figure
 from harness.runs.error_counts import summary as error_classes
 from harness.runs.reading import Key, Run

@@ -10,9 +10,9 @@ from types import ModuleType
 import loaders.errors
 from dialects import enums
 from dialects import errors as dialect_errors
-from dialects.coverage import answers
 from dialects.errors import HarnessError
 from harness import outcomes
+from harness.coverage import answers
 from harness.data import questions
 from harness.metrics import METRICS
 from harness.sqltree import error_classes

@@ -7,7 +7,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question
 from harness.outcomes import Outcome, PairResult
-from harness.report.grids import Cell, Column, Document, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Document, Grid, Group, Kind, Row
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Score, summarize
 from tests.harness.run_folders import pair

@@ -10,7 +10,7 @@ from harness.data.question_sets import load_set
 from harness.metrics.statistics import wilson
 from harness.outcomes import Outcome
 from harness.report.documents import tables
-from harness.report.grids import Figure, figures
+from harness.report.table_model import Figure, figures
 from harness.runs.groups import NO_CLASS, By, shares
 from harness.runs.reading import read_run
 from harness.sqltree.constructs import Construct, constructs

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
-from dialects.coverage.answers import Reason
 from dialects.enums import Dialect
+from harness.coverage.answers import Reason
 from harness.engines.execution import Ending, Execution
 from harness.metrics.comparison import Row, Tolerance, compare
 

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from dialects.coverage import ties
-from dialects.coverage.answers import Answer, Origin, OverrideState, Reason
-from dialects.coverage.clock import in_one_day, may_read_clock
-from dialects.coverage.differences import of_failure, of_rows, shortened
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
+from harness.coverage import ties
+from harness.coverage.answers import Answer, Origin, OverrideState, Reason
+from harness.coverage.clock import in_one_day, may_read_clock
+from harness.coverage.differences import of_failure, of_rows, shortened
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute

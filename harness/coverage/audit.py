@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from dialects.coverage.answers import JUDGED, Answer, Fault, Reason
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.coverage.answers import JUDGED, Answer, Fault, Reason
 
-HOME = Path(__file__).parents[1] / "audit"
+HOME = Path(__file__).parents[2] / "dialects" / "audit"
 """Where the project's own are."""
 
 Judgements = Mapping[Dialect, Mapping[str, Reason]]

@@ -9,25 +9,25 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dialects.coverage import Answer, Fault, Origin, cover
-from dialects.coverage import audit as judgements
-from dialects.coverage import expectations as expected
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import MOST, overrides
+from harness.coverage import Answer, Fault, Origin, cover
+from harness.coverage import audit as judgements
+from harness.coverage import expectations as expected
+from harness.coverage.rendering import markdown, print_coverage, write_folder
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.report import generated
-from harness.report.coverage import markdown, print_coverage, write_folder
 from loaders import load as loading
 from loaders.load import Progress
 from loaders.machine import processors
 from loaders.server import Server
 
-_DOCS = Path(__file__).parents[1] / "docs"
+_DOCS = Path(__file__).parents[2] / "docs"
 _PAGES = {Origin.TRANSLATED: "coverage.md", Origin.DATASET: "published-golds.md"}
 
 

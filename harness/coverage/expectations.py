@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from dialects.coverage.answers import Answer, Fault, OverrideState, Reason
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
+from harness.coverage.answers import Answer, Fault, OverrideState, Reason
 
-HOME = Path(__file__).parents[1] / "expectations"
+HOME = Path(__file__).parents[2] / "dialects" / "expectations"
 """Where the project's own are."""
 
 WITH_TEXT = frozenset({"sample"})

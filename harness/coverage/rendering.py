@@ -15,9 +15,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from dialects.coverage import Answer, Reason
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.coverage import Answer, Reason
 from harness.data.questions import Difficulty
 from harness.report.tables import NAMES, print_line, print_table, wide
 
