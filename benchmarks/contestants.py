@@ -23,15 +23,15 @@ import pytest
 from benchmarks.memory import Memory
 from benchmarks.naive import Naive
 from dialects.errors import HarnessError
-from harness.drivers import run_with_pytest
-from harness.evaluation import Pair
-from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Outcome, PairResult
-from harness.plan import Plan, prepare
 from harness.pytest_plugin.driver import Driver
+from harness.pytest_plugin.runner import run_with_pytest
 from harness.request import Request, parse_dialects
 from harness.runs.reading import LATEST, read_results
 from harness.scoring.tasks import Judged, Sheet, Workers
+from harness.session.evaluation import Pair
+from harness.session.evaluator import Answer, Evaluator
+from harness.session.plan import Plan, prepare
 
 ROOT = Path(__file__).parents[1]
 

@@ -24,11 +24,11 @@ import pymysql
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.evaluation import Pair
 from harness.metrics.efficiency import official_tau, reward
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import soft_f1
-from harness.plan import Plan
+from harness.session.evaluation import Pair
+from harness.session.plan import Plan
 from loaders.namespace import Database
 from loaders.server import Server
 

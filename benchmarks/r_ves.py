@@ -17,8 +17,8 @@ import typer
 from dialects.errors import HarnessError
 from harness.metrics.efficiency import Timing
 from harness.outcomes import Outcome, PairResult
-from harness.plan import prepare
 from harness.request import Request, parse_dialects
+from harness.session.plan import prepare
 
 METRICS = {"stable": "r_ves_stable", "official": "r_ves"}
 """The metric of each method."""

@@ -1,6 +1,6 @@
 """Scoring: benchmark files to outcomes to metrics to reports, on SQLite, MySQL and PostgreSQL.
 
-As a library, answers as they come (`harness.evaluator`):
+As a library, answers as they come (`harness.session.evaluator`):
 
     from harness import Answer, Evaluator
 
@@ -10,9 +10,9 @@ As a library, answers as they come (`harness.evaluator`):
 
 and prediction files as a whole:
 
-    from harness.plan import prepare
+    from harness.session.plan import prepare
     from harness.request import Request
-    from harness.drivers import score
+    from harness.pytest_plugin.runner import score
 
     with prepare(Request(set_name="sample"), say=print) as plan:
         for row in score(plan):
@@ -22,7 +22,7 @@ and prediction files as a whole:
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.evaluator import Answer, Evaluator
+    from harness.session.evaluator import Answer, Evaluator
 
 __all__ = ["Answer", "Evaluator"]
 
@@ -31,6 +31,6 @@ def __getattr__(name: str) -> object:
     """Import what is exported when it is first used: the pytest plugin is imported by everybody's pytest."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from harness import evaluator  # noqa: PLC0415 - see above
+    from harness.session import evaluator  # noqa: PLC0415 - see above
 
     return getattr(evaluator, name)

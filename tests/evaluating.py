@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from harness.data.predictions import PredictionFile
-from harness.evaluation import Evaluation
 from harness.outcomes import PairResult
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
+from harness.session.evaluation import Evaluation
 
 
 def results(

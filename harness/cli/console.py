@@ -16,8 +16,8 @@ from rich.console import Console
 from dialects.enums import Dialect, Profile
 from harness.data.predictions import Extract
 from harness.metrics import DEFAULT_METRICS, METRICS
-from harness.plan import find_servers
 from harness.request import parse_dialects
+from harness.session.plan import find_servers
 from loaders.errors import EngineUnavailable
 from loaders.server import Server
 from loaders.textfiles import one_line

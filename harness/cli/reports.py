@@ -109,8 +109,8 @@ def reproduce(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Score the published predictions of Mini-Dev and hold the figures against the published ones."""
     # Digests of published packages are slow to import, and no other command here needs them.
-    from harness.reproduce import Reproduction  # noqa: PLC0415
-    from harness.reproduce import reproduce as reproduce_published  # noqa: PLC0415
+    from harness.cli.reproduce import Reproduction  # noqa: PLC0415
+    from harness.cli.reproduce import reproduce as reproduce_published  # noqa: PLC0415
 
     asked = Reproduction(
         predictions=predictions,

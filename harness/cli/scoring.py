@@ -23,9 +23,8 @@ from harness.cli.console import (
     servers_up,
 )
 from harness.data.predictions import Extract
-from harness.drivers import run_directly, run_with_pytest
 from harness.engines.execution import Limits
-from harness.plan import prepare
+from harness.pytest_plugin.runner import run_directly, run_with_pytest
 from harness.report.cache import cache_lines, cleared_lines
 from harness.report.compare import CompareRequest, parse_thresholds
 from harness.report.compare import compare as compare_runs
@@ -39,6 +38,7 @@ from harness.request import (
     parse_dialects,
     parse_metrics,
 )
+from harness.session.plan import prepare
 from loaders.errors import within
 from loaders.store import Store, allowed_bytes, default_path
 

@@ -7,13 +7,13 @@ import typer
 from dialects.enums import Dialect
 from harness import provision
 from harness.cli.console import Dialects, SetName, app, messages, say
+from harness.cli.status import print_status
 from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.provision.baking import bake
 from harness.provision.images import build
 from harness.report.loading import loading_bar
 from harness.request import ALL, parse_dialects
-from harness.status import print_status
 from loaders.errors import command
 
 

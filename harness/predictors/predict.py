@@ -12,7 +12,6 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.drivers import progress_bar
 from harness.predictors.adapters.registry import open_predictor
 from harness.predictors.base import BudgetSpent, Method, Predictor
 from harness.predictors.budget import Meter
@@ -25,6 +24,7 @@ from harness.predictors.prompts.prompter import correction
 from harness.predictors.running import Answered, Job, Running, jobs
 from harness.predictors.trials import Trials
 from harness.predictors.voting import write_all
+from harness.pytest_plugin.runner import progress_bar
 from harness.runs.files import locked
 from loaders.errors import EngineUnavailable, stopped_exit
 from loaders.load import Progress

@@ -8,7 +8,6 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.plan import Equipped, equip
 from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import Method, Problem, PromptTooLong
 from harness.predictors.budget import Budget
@@ -20,6 +19,7 @@ from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder
 from harness.request import Request
 from harness.request import check as check_request
+from harness.session.plan import Equipped, equip
 from loaders.errors import within
 from loaders.load import Progress
 

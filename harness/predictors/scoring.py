@@ -6,11 +6,10 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from harness.drivers import exit_code, run
 from harness.outcomes import PairResult
-from harness.plan import prepare
 from harness.predictors.predict import Predicted
 from harness.predictors.preparing import PredictRequest
+from harness.pytest_plugin.runner import exit_code, run
 from harness.report.console import print_grids, print_tables
 from harness.report.loading import loading_bar
 from harness.report.passes import passes_grid
@@ -18,6 +17,7 @@ from harness.report.table_model import Document
 from harness.report.writing import TEXTS, Format, write
 from harness.request import Request
 from harness.runs.reading import read_run
+from harness.session.plan import prepare
 
 PASSES = "pass_at_k"
 """Name of the files with pass@k, in the folder of the predictions."""

@@ -12,10 +12,10 @@ from itertools import combinations
 from dialects.enums import Dialect
 from harness.data.questions import Question
 from harness.outcomes import Outcome
-from harness.plan import open_judging
 from harness.request import Request
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.tasks import Setup
+from harness.session.plan import open_judging
 
 Place = tuple[Dialect, str]
 """A dialect and the key of a question."""

@@ -14,8 +14,8 @@ import pytest
 
 if TYPE_CHECKING:
     from harness.data.questions import Question
-    from harness.evaluator import Evaluator
     from harness.pytest_plugin.fixtures import BirdEngine
+    from harness.session.evaluator import Evaluator
 
 _OF_PREDICTIONS = (
     "--bird-predictor", "--bird-fail-under", "--bird-fail-on", "--bird-resume", "--bird-ray",

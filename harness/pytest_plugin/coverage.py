@@ -19,10 +19,10 @@ from harness.coverage import expectations as expected
 from harness.coverage.command import CoverageRequest, Subject, update_command
 from harness.coverage.rendering import print_coverage
 from harness.data.questions import QuestionSet
-from harness.plan import find_servers
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.request import Request
+from harness.session.plan import find_servers
 from loaders.errors import EngineUnavailable, to_start
 from loaders.set_layouts import LAYOUTS
 

@@ -17,16 +17,16 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
-from harness.evaluation import Evaluation, Pair
 from harness.outcomes import Judgement, Outcome, PairResult
-from harness.plan import Plan
 from harness.pytest_plugin.collecting import Collecting
-from harness.pytest_plugin.demands import Demands
 from harness.pytest_plugin.items import Answer, Entry, Part
+from harness.pytest_plugin.thresholds import Demands
 from harness.report.console import print_tables
 from harness.report.failures import failures
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Score
+from harness.session.evaluation import Evaluation, Pair
+from harness.session.plan import Plan
 from loaders.errors import stopped_exit, terminable
 from loaders.textfiles import one_line
 

@@ -16,12 +16,12 @@ from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.engines.retry import execute_patiently
-from harness.evaluator import Evaluator
-from harness.plan import equip, find_servers
 from harness.pytest_plugin.starting import request_of
 from harness.request import Request
 from harness.scoring.golds import Golds
 from harness.scoring.tasks import Setup
+from harness.session.evaluator import Evaluator
+from harness.session.plan import equip, find_servers
 from loaders.errors import EngineUnavailable
 
 _PLACE = pytest.StashKey["Bench"]()

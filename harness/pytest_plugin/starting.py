@@ -9,10 +9,10 @@ import pytest
 from dialects.enums import Profile
 from dialects.errors import HarnessError
 from harness.data.predictions import Extract
-from harness.plan import prepare
-from harness.pytest_plugin.demands import Demands, parse_fail_on, parse_fail_under
 from harness.pytest_plugin.driver import Driver, refuse_distributed
+from harness.pytest_plugin.thresholds import Demands, parse_fail_on, parse_fail_under
 from harness.request import Request, parse_dialects, parse_metrics
+from harness.session.plan import prepare
 from loaders.errors import EngineUnavailable
 from loaders.textfiles import one_line
 

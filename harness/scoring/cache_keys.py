@@ -32,11 +32,11 @@ _ROOMS = ("harness", "dialects", "loaders")
 _DECIDE = (".py", ".sql", ".json", ".toml")
 DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/expectations", "dialects/table.py", "harness/__main__.py", "harness/cli",
-    "harness/coverage", "harness/data/predictions.py", "harness/data/published.py", "harness/drivers.py",
-    "harness/evaluation.py", "harness/evaluator.py", "harness/metrics/statistics.py", "harness/plan.py",
-    "harness/predictors", "harness/provision", "harness/pytest_plugin", "harness/report",
-    "harness/reproduce.py", "harness/request.py", "harness/runs", "harness/scoring/timing.py",
-    "harness/status.py", "loaders/sample", "loaders/verify",
+    "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
+    "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
+    "harness/report", "harness/request.py", "harness/runs", "harness/scoring/timing.py",
+    "harness/session/evaluation.py", "harness/session/evaluator.py", "harness/session/plan.py",
+    "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
+from harness.cli.status import print_status
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.status import print_status
+from harness.session.evaluator import Answer, Evaluator
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server

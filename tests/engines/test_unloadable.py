@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from dialects.enums import Dialect
 from harness.cli import app
 from harness.data.question_sets import load_set
-from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Outcome
 from harness.provision import dsn
+from harness.session.evaluator import Answer, Evaluator
 from loaders.load import load_each
 from loaders.server import Server
 from tests.harness import small_sets as small

@@ -13,10 +13,9 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.data.questions import Difficulty, Question
-from harness.drivers import score
 from harness.outcomes import Outcome, PairResult
-from harness.plan import prepare
 from harness.preview import Preview, PreviewText, Side
+from harness.pytest_plugin.runner import score
 from harness.report.documents import tables
 from harness.request import Request
 from harness.runs.folder import RunFolder
@@ -33,6 +32,7 @@ from harness.runs.reading import (
     read_results,
     read_run,
 )
+from harness.session.plan import prepare
 from tests.harness.run_folders import pair
 
 _PREVIEW = Preview(Side(2, 1, 1, 1, ((1,), (("Decimal", "2.5"),))), Side(1, 1, 0, 0, ((None,),)), "SELECT 1")

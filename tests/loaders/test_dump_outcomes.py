@@ -9,10 +9,10 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.outcomes import Outcome
-from harness.plan import standing_on
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
+from harness.session.plan import standing_on
 from loaders.dumps import load_dump
 from loaders.load import load
 from loaders.namespace import Database

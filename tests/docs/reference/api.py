@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.drivers import score
-from harness.evaluator import Answer, Evaluator
 from harness.outcomes import Judgement, PairResult
-from harness.plan import Plan, prepare
+from harness.pytest_plugin.runner import score
 from harness.request import Request
+from harness.session.evaluator import Answer, Evaluator
+from harness.session.plan import Plan, prepare
 from tests.docs.reference.markdown import docstring
 from tests.docs.reference.written import WRITTEN
 
@@ -27,9 +27,9 @@ def api() -> str:
         *_class(Judgement, "harness.outcomes"),
         "## Prediction files as a whole\n",
         *_class(Request, "harness.request", level="###"),
-        *_function(prepare, "harness.plan"),
-        *_class(Plan, "harness.plan", fields=False, level="###"),
-        *_function(score, "harness.drivers"),
+        *_function(prepare, "harness.session.plan"),
+        *_class(Plan, "harness.session.plan", fields=False, level="###"),
+        *_function(score, "harness.pytest_plugin.runner"),
         *_class(PairResult, "harness.outcomes", level="###"),
     ]
     return "\n".join(parts)

@@ -7,10 +7,10 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.question_sets import load_set
-from harness.plan import equip
 from harness.predictors.trials import Trials, votes
 from harness.request import Request
 from harness.scoring.tasks import Setup
+from harness.session.plan import equip
 from loaders.load import load
 from loaders.server import Server
 

@@ -9,7 +9,7 @@ from dialects.errors import BadInput
 from harness.data.questions import Difficulty, Question
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.preview import PreviewText, preview
-from harness.pytest_plugin.demands import Demands, explained, parse_fail_on, parse_fail_under
+from harness.pytest_plugin.thresholds import Demands, explained, parse_fail_on, parse_fail_under
 from harness.sqltree.error_classes import ErrorClass
 from tests.harness.pytest_plugin.running import counts, item, score
 

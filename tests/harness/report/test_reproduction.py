@@ -15,6 +15,7 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.cli.reproduce import Reproduction, reproduce
 from harness.data.published import (
     METRICS_PUBLISHED,
     Provenance,
@@ -27,7 +28,6 @@ from harness.data.question_sets import load_set
 from harness.report.reproduction import Reference, reproduction
 from harness.report.spelling import texts
 from harness.report.writing import write_reports, write_reproduction
-from harness.reproduce import Reproduction, reproduce
 from harness.runs.reading import LATEST, read_run
 from harness.runs.summary import summarize
 from loaders.packages.manifest import find_published

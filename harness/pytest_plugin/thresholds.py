@@ -6,11 +6,11 @@ from math import isfinite
 
 from dialects.errors import BadInput
 from harness.data.questions import Question
-from harness.evaluation import Pair
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview, Side
 from harness.runs.summary import TOTAL, Score
+from harness.session.evaluation import Pair
 
 USUAL_METRIC = "ex"
 """The metric of a threshold that names none."""

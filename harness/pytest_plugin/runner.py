@@ -20,7 +20,6 @@ from rich.progress import (
 from dialects.errors import BadInput
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
-from harness.plan import Plan
 from harness.pytest_plugin.driver import Driver
 from harness.report.console import print_tables
 from harness.report.failures import failures
@@ -29,6 +28,7 @@ from harness.report.writing import HTML, reports_fault
 from harness.runs.extent import Extent
 from harness.runs.folder import RESUME
 from harness.runs.summary import Score
+from harness.session.plan import Plan
 from loaders.errors import EngineUnavailable
 
 

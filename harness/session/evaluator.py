@@ -25,9 +25,9 @@ from harness.data.question_sets import load_set
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
-from harness.plan import equip, open_judging
 from harness.request import MOST_WORKERS, Request, check_seconds, parse_metrics
 from harness.scoring.dispatch import Asked, Judging
+from harness.session.plan import equip, open_judging
 from loaders.errors import brief, within
 from loaders.textfiles import is_text
 

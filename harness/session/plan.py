@@ -20,7 +20,6 @@ from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
-from harness.evaluation import Evaluation
 from harness.metrics import METRICS
 from harness.outcomes import GoldOrigin
 from harness.request import Request, check
@@ -30,6 +29,7 @@ from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup, Workers
 from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
+from harness.session.evaluation import Evaluation
 from loaders import load as loading
 from loaders.digests import digests
 from loaders.errors import EngineUnavailable, command, to_start

@@ -10,10 +10,9 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.data.predictions import Extract
 from harness.data.published import provenance, read_published
-from harness.drivers import exit_code, run
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS
-from harness.plan import prepare
+from harness.pytest_plugin.runner import exit_code, run
 from harness.report.console import print_grids
 from harness.report.documents import reproduced
 from harness.report.loading import loading_bar
@@ -23,6 +22,7 @@ from harness.report.table_model import Document
 from harness.report.writing import write_reproduction
 from harness.request import Request
 from harness.runs.reading import read_run
+from harness.session.plan import prepare
 from loaders.packages.manifest import find_published
 
 SET = "mini_dev"
