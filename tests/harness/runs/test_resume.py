@@ -223,7 +223,7 @@ import os, signal, sys
 from pathlib import Path
 from harness.runs.folder import RunFolder
 from tests.harness.run_folders import right_on
-from tests.harness.test_resume import ASKED, METRICS
+from tests.harness.runs.test_resume import ASKED, METRICS
 folder = RunFolder(Path(sys.argv[1]), ASKED, METRICS)
 for result in right_on([1])[:7]:
     folder.add(result)

@@ -11,7 +11,7 @@ from harness.coverage import Reason
 from harness.coverage.rendering import JSON, MARKDOWN, markdown, print_coverage, totals, write_folder
 from harness.data.questions import Difficulty
 from harness.report.generated import replace_section
-from tests.dialects.test_coverage_expectations import DIFFERENT, ELSEWHERE, REFUSED, SAME, TIE
+from tests.harness.coverage.test_expectations import DIFFERENT, ELSEWHERE, REFUSED, SAME, TIE
 
 SHOWN = replace(DIFFERENT, question="5", only_sqlite=("('a|b',)",), only_engine=("(1,)",))
 ORDERED = replace(SAME, question="6", same_order=True, difficulty=Difficulty.MODERATE)
