@@ -24,11 +24,11 @@ from benchmarks.memory import Memory
 from benchmarks.naive import Naive
 from dialects.errors import HarnessError
 from harness.outcomes import Outcome, PairResult
-from harness.pytest_plugin.driver import Driver
+from harness.pytest_plugin.pair_runner import PairRunner
 from harness.pytest_plugin.runner import run_with_pytest
 from harness.request import Request, parse_dialects
 from harness.runs.reading import LATEST, read_results
-from harness.scoring.tasks import Judged, Sheet, Workers
+from harness.scoring.tasks import Judged, Task, Workers
 from harness.session.evaluation import Pair
 from harness.session.evaluator import Answer, Evaluator
 from harness.session.plan import Plan, prepare
@@ -199,7 +199,7 @@ def _xdist(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
     started = time.perf_counter()
     options = ["-c", os.devnull, "-p", "no:cacheprovider", "-n", "2"]
     with tempfile.TemporaryDirectory() as nothing:
-        code = pytest.main([*options, "--rootdir", nothing, nothing], plugins=[Driver(plan)])
+        code = pytest.main([*options, "--rootdir", nothing, nothing], plugins=[PairRunner(plan)])
     seconds = time.perf_counter() - started
     assert code == 0, f"pytest's exit code is {code}"
     return _measured(read_results(plan.request.out / LATEST), given, seconds, seconds)
@@ -265,21 +265,21 @@ def _library(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
 
 @dataclass(frozen=True)
 class _Counting:
-    """Workers that pass everything on and keep the sheets."""
+    """Workers that pass everything on and keep the tasks."""
 
     workers: Workers
-    sheets: list[Sheet]
+    tasks: list[Task]
 
-    def submit(self, sheet: Sheet) -> "Future[Judged]":
+    def submit(self, task: Task) -> "Future[Judged]":
         """See `Workers.submit`."""
-        self.sheets.append(sheet)
-        return self.workers.submit(sheet)
+        self.tasks.append(task)
+        return self.workers.submit(task)
 
-    def at_once(self, sheet: Sheet) -> "Future[Judged] | None":
+    def at_once(self, task: Task) -> "Future[Judged] | None":
         """See `Workers.at_once`."""
-        judged = self.workers.at_once(sheet)
+        judged = self.workers.at_once(task)
         if judged is not None:
-            self.sheets.append(sheet)
+            self.tasks.append(task)
         return judged
 
     def close(self) -> None:
@@ -287,21 +287,19 @@ class _Counting:
         self.workers.close()
 
 
-def _given(plan: Plan) -> list[Sheet]:
-    """The sheets that the plan will give to its workers."""
+def _given(plan: Plan) -> list[Task]:
+    """The tasks that the plan will give to its workers."""
     judging = plan.evaluation._judging  # noqa: SLF001 - to count what is executed; nothing else has to
-    sheets: list[Sheet] = []
-    judging._workers = _Counting(judging._workers, sheets)  # noqa: SLF001
-    return sheets
+    tasks: list[Task] = []
+    judging._workers = _Counting(judging._workers, tasks)  # noqa: SLF001
+    return tasks
 
 
-def _measured(
-    results: Sequence[PairResult], given: Sequence[Sheet], seconds: float, whole: float
-) -> Measured:
+def _measured(results: Sequence[PairResult], given: Sequence[Task], seconds: float, whole: float) -> Measured:
     broken = [result for result in results if result.outcome is Outcome.HARNESS_ERROR]
     assert not broken, f"{len(broken)} harness errors, the first: {broken[0].error}"
     found = {f"{result.dialect}/{result.predictor}::{result.question}": result for result in results}
-    executed = sum((sheet.gold is None) + len(sheet.texts) - len(sheet.known) for sheet in given)
+    executed = sum((task.gold is None) + len(task.texts) - len(task.known) for task in given)
     # Equal predictions for a question have one measurement.
     timings = {
         (result.dialect, result.question, method, timing): timing.executions

@@ -3,13 +3,13 @@
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 
+from dialects.base_generator import TargetGenerator
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.mysql import MySQL
 from dialects.postgresql import PostgreSQL
-from dialects.spelling import Speller
 
-_SPELLERS: dict[Dialect, Speller] = {Dialect.MYSQL: MySQL(), Dialect.POSTGRESQL: PostgreSQL()}
+_GENERATORS: dict[Dialect, TargetGenerator] = {Dialect.MYSQL: MySQL(), Dialect.POSTGRESQL: PostgreSQL()}
 
 
 def spell(tree: exp.Expr, target: Dialect) -> str:
@@ -19,6 +19,6 @@ def spell(tree: exp.Expr, target: Dialect) -> str:
         Untranslatable: it holds a node that the compiler does not make, or that the target has no words for.
     """
     try:
-        return _SPELLERS[target].generate(tree, copy=False)
+        return _GENERATORS[target].generate(tree, copy=False)
     except UnsupportedError as error:
         raise Untranslatable(type(tree).__name__, str(error)) from error

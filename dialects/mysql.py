@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from dialects import nodes
+from dialects.base_generator import TargetGenerator
 from dialects.errors import Untranslatable
-from dialects.spelling import Speller
 
 _WIDE = 16_383
 """Characters of the longest text that a recursive query takes: it sorts rows, and a row has 65,535 bytes."""
@@ -19,7 +19,7 @@ _COLLATION = "utf8mb4_0900_bin"
 """Of every text in profile faithful; CONVERT would choose the server's."""
 
 
-class MySQL(Speller):
+class MySQL(TargetGenerator):
     """Sessions have a `sql_mode` without NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT and ONLY_FULL_GROUP_BY."""
 
     TYPES: ClassVar[Mapping[exp.DType, str]] = {
@@ -37,11 +37,11 @@ class MySQL(Speller):
         super().__init__("mysql", _WORDS)
 
     def quoted(self, value: str) -> str:
-        """See `Speller.quoted`."""
+        """See `TargetGenerator.quoted`."""
         return f"'{value.translate(_ESCAPES)}'"
 
     def row(self, node: exp.Expr) -> str:
-        """See `Speller.row`. https://dev.mysql.com/doc/refman/9.7/en/values.html."""
+        """See `TargetGenerator.row`. https://dev.mysql.com/doc/refman/9.7/en/values.html."""
         return f"ROW{self.sql(node)}"
 
     def level(self, node: exp.Expr) -> int:
@@ -96,7 +96,7 @@ class MySQL(Speller):
         return self.comparison(node, "IS")
 
     def negation(self, node: exp.Not) -> str:
-        """See `Speller.negation`."""
+        """See `TargetGenerator.negation`."""
         inner = node.this.unnest()
         if isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null) and inner.find(exp.Window):
             return f"NOT ({self.is_something(inner)})"

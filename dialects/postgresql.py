@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 from sqlglot import exp
 
 from dialects import nodes
+from dialects.base_generator import ATOM, TargetGenerator
 from dialects.errors import Untranslatable
-from dialects.spelling import ATOM, Speller
 
 
-class PostgreSQL(Speller):
+class PostgreSQL(TargetGenerator):
     """Sessions have standard_conforming_strings on; databases have the collation C."""
 
     SUPPORTS_WINDOW_EXCLUDE = True
@@ -30,7 +30,7 @@ class PostgreSQL(Speller):
         super().__init__("postgres", _WORDS)
 
     def quoted(self, value: str) -> str:
-        """See `Speller.quoted`. https://www.postgresql.org/docs/current/sql-syntax-lexical.html."""
+        """See `TargetGenerator.quoted`. https://www.postgresql.org/docs/current/sql-syntax-lexical.html."""
         if "\0" in value:
             raise Untranslatable("a text with U+0000", "PostgreSQL's texts cannot hold it")
         doubled = value.replace("'", "''")

@@ -6,8 +6,8 @@ from threading import Thread
 from typing import Any
 
 from loaders import ending
+from loaders.task_queue import Advance, TaskQueue, Urgency
 from loaders.tasks import Task
-from loaders.waiting import Advance, Urgency, Waiting
 
 _AGAIN_SECONDS = 0.05
 
@@ -17,11 +17,11 @@ class _Over(Exception):
 
 
 class Threads:
-    """See `Workers` in `loaders.waiting`."""
+    """See `Workers` in `loaders.task_queue`."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._waiting = Waiting()
+        self._waiting = TaskQueue()
         self._heard: SimpleQueue[tuple[Task[Any], Any]] = SimpleQueue()
         self._busy: dict[Task[Any], Thread] = {}
         self._is_over = False

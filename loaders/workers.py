@@ -14,9 +14,9 @@ from typing import Any
 
 from dialects.errors import HarnessError
 from loaders import children
+from loaders.task_queue import Advance, TaskQueue, Urgency, Workers
 from loaders.tasks import Task
 from loaders.threads import Threads
-from loaders.waiting import Advance, Urgency, Waiting, Workers
 
 __all__ = ["Workers", "workers"]
 
@@ -53,7 +53,7 @@ class _Here:
     number = 1
 
     def __init__(self) -> None:
-        self._waiting = Waiting()
+        self._waiting = TaskQueue()
 
     def give(self, task: Task[Any], urgency: Urgency) -> None:
         self._waiting.put(task, urgency)
@@ -72,7 +72,7 @@ class _Processes:
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._waiting = Waiting()
+        self._waiting = TaskQueue()
         self._processes: dict[Connection, subprocess.Popen[bytes]] = {}
         self._busy: dict[Connection, Task[Any]] = {}
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from dialects.volatility import is_volatile
 
 
-class Lasting(Enum):
+class Lifetime(Enum):
     """For how long."""
 
     ALWAYS = "always"
@@ -85,21 +85,21 @@ _ZONES = re.compile(r"zone|set_var|localtime|\bxid", re.IGNORECASE)
 """What makes a day begin at another moment, or age() something else."""
 
 
-def lasting(sql: str) -> Lasting:
+def lifetime(sql: str) -> Lifetime:
     """For how long a text returns the same rows from the same data."""
     if not is_volatile(sql):
-        return Lasting.ALWAYS
+        return Lifetime.ALWAYS
     if len(sql) > _LONGEST:
-        return Lasting.NEVER
+        return Lifetime.NEVER
     return _judged(sql) if len(sql) > _LONGEST_REMEMBERED else _remembered(sql)
 
 
-def _judged(sql: str) -> Lasting:
+def _judged(sql: str) -> Lifetime:
     if _ZONES.search(sql):
-        return Lasting.NEVER
+        return Lifetime.NEVER
     without = _PARTS_OF_DAYS.sub(_TODAY, _DAYS.sub(_TODAY, sql))
     without = _TIMES.sub("hours", _AGE.sub("years", without))
-    return Lasting.NEVER if is_volatile(without) else Lasting.TODAY
+    return Lifetime.NEVER if is_volatile(without) else Lifetime.TODAY
 
 
 _remembered = lru_cache(maxsize=2_000)(_judged)

@@ -12,8 +12,8 @@ _WRITTEN_AT_ONCE = 200
 """A transaction takes as long as a short query, so values share one. A kill loses them."""
 
 
-class Recall:
-    """Values by their addresses; thread-safe.
+class Lookup:
+    """Values by their keys; thread-safe.
 
     Args:
         store: where they are kept for later runs; None to forget them with this one.
@@ -32,18 +32,18 @@ class Recall:
         """Whether anything can be known from earlier runs."""
         return self._store is not None
 
-    def get(self, addresses: Iterable[bytes]) -> dict[bytes, bytes]:
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
         """Those that are known."""
         found: dict[bytes, bytes] = {}
         missing: list[bytes] = []
         with self._lock:
-            for address in addresses:
-                value = self._memory.get(address)
+            for cache_key in keys:
+                value = self._memory.get(cache_key)
                 if value is None:
-                    missing.append(address)
+                    missing.append(cache_key)
                 else:
-                    self._memory.move_to_end(address)
-                    found[address] = value
+                    self._memory.move_to_end(cache_key)
+                    found[cache_key] = value
         if self._store is not None and missing:
             stored = self._store.get(missing)
             self.note(stored)
@@ -69,9 +69,9 @@ class Recall:
     def note(self, values: Mapping[bytes, bytes]) -> None:
         """Remember values for this run; quick."""
         with self._lock:
-            for address, value in values.items():
-                if address not in self._memory:
-                    self._memory[address] = value
+            for cache_key, value in values.items():
+                if cache_key not in self._memory:
+                    self._memory[cache_key] = value
                     self._room -= len(value)
             while self._room < 0 and self._memory:
                 _, forgotten = self._memory.popitem(last=False)

@@ -45,7 +45,7 @@ from loaders.store import Store, allowed_bytes, default_path
 _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
 
 
-class Driver(StrEnum):
+class RunBy(StrEnum):
     """What runs the pairs."""
 
     PYTEST = "pytest"
@@ -92,9 +92,7 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     ray: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Spread the run over a Ray cluster, or `local`.")
     ] = None,
-    driver: Annotated[
-        Driver, typer.Option(help="Run the pairs as pytest items, or directly.")
-    ] = Driver.PYTEST,
+    driver: Annotated[RunBy, typer.Option(help="Run the pairs as pytest items, or directly.")] = RunBy.PYTEST,
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Write tables and report.html into the run folder.")
     ] = True,
@@ -121,7 +119,7 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     )
     with loading_bar(messages) as progress:
         plan = prepare(request, say=say, progress=progress)
-    raise typer.Exit(run_with_pytest(plan) if driver is Driver.PYTEST else run_directly(plan, messages))
+    raise typer.Exit(run_with_pytest(plan) if driver is RunBy.PYTEST else run_directly(plan, messages))
 
 
 @app.command()

@@ -7,7 +7,7 @@ from harness.engines.base import EngineLost
 
 
 @dataclass(frozen=True)
-class Patience:
+class Backoff:
     """How long a text waits for its server, in seconds.
 
     `total`: from the first refusal until the server is given up; `first` and `longest`: pauses between two
@@ -20,27 +20,27 @@ class Patience:
     probe: float = 5.0
 
 
-PATIENCE = Patience()
+BACKOFF = Backoff()
 
 
-class Outage:
+class CircuitBreaker:
     """Whether a server was given up, and when it may be tried again."""
 
     def __init__(self) -> None:
         self._words: str | None = None
         self._next = 0.0
 
-    def enter(self, patience: Patience) -> "Waiting":
+    def enter(self, backoff: Backoff) -> "Pauses":
         """What a text may wait from now on: nothing, where the server has been given up.
 
         Raises:
             EngineLost: the server was tried a moment ago and is still away.
         """
         if self._words is None:
-            return Waiting(self, patience, patience.total)
+            return Pauses(self, backoff, backoff.total)
         if time.monotonic() < self._next:
             raise EngineLost(self._words)
-        return Waiting(self, patience, 0.0)
+        return Pauses(self, backoff, 0.0)
 
     def begin(self, words: str, probe: float) -> None:
         """Give the server up, and try it again after `probe` seconds at the earliest."""
@@ -51,27 +51,27 @@ class Outage:
         self._words = None
 
 
-class Waiting:
+class Pauses:
     """The pauses of one text."""
 
-    def __init__(self, outage: Outage, patience: Patience, total: float) -> None:
-        self._outage = outage
-        self._patience = patience
+    def __init__(self, breaker: CircuitBreaker, backoff: Backoff, total: float) -> None:
+        self._breaker = breaker
+        self._backoff = backoff
         self._total = total
         self._deadline: float | None = None
-        self._pause = patience.first
+        self._pause = backoff.first
 
     def pause(self, lost: EngineLost) -> None:
         """Wait a little before the next try.
 
         Raises:
-            EngineLost: `lost`, where the patience is at its end; the server is given up.
+            EngineLost: `lost`, where the backoff is at its end; the server is given up.
         """
         now = time.monotonic()
         if self._deadline is None:
             self._deadline = now + self._total
         if now >= self._deadline:
-            self._outage.begin(str(lost), self._patience.probe)
+            self._breaker.begin(str(lost), self._backoff.probe)
             raise lost
         time.sleep(min(self._pause, self._deadline - now))
-        self._pause = min(2 * self._pause, self._patience.longest)
+        self._pause = min(2 * self._pause, self._backoff.longest)

@@ -11,7 +11,7 @@ from typing import cast
 from weakref import WeakKeyDictionary
 
 from harness.engines import on_server
-from harness.engines.backoff import PATIENCE, Outage, Patience
+from harness.engines.backoff import BACKOFF, Backoff, CircuitBreaker
 from harness.engines.base import Engine, EngineLost, Session, cut
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.watchdog import ABANDON_AFTER, CANCEL_AFTER
@@ -48,11 +48,11 @@ class EngineFull(EngineLost):
     """The server's disk is full: waiting does not help, and nobody's SQL is to blame."""
 
 
-_OUTAGES: WeakKeyDictionary[Engine, Outage] = WeakKeyDictionary()
+_BREAKERS: WeakKeyDictionary[Engine, CircuitBreaker] = WeakKeyDictionary()
 
 
 def execute_patiently(
-    engine: Engine, database: Database, sql: str, limits: Limits, patience: Patience = PATIENCE
+    engine: Engine, database: Database, sql: str, limits: Limits, backoff: Backoff = BACKOFF
 ) -> Execution:
     """As `execute`, without the troubles of a server that comes back.
 
@@ -64,7 +64,7 @@ def execute_patiently(
         database: as for `execute`.
         sql: as for `execute`.
         limits: as for `execute`; they hold for each try.
-        patience: how long to wait for the server.
+        backoff: how long to wait for the server.
 
     Raises:
         EngineLost: the server does not come back, fell `TRIES` times under the text, or (`EngineFull`) has no
@@ -73,8 +73,8 @@ def execute_patiently(
     server: Server | None = getattr(engine, "server", None)
     if server is None:
         return execute(engine, database, sql, limits)
-    outage = _OUTAGES.setdefault(engine, Outage())
-    waiting = outage.enter(patience)
+    breaker = _BREAKERS.setdefault(engine, CircuitBreaker())
+    waiting = breaker.enter(backoff)
     history = _History(limits)
     run = partial(_attempt, engine, database, sql, limits)
     while True:
@@ -88,7 +88,7 @@ def execute_patiently(
             waiting.pause(lost)
             execution = None
         if execution is not None:
-            outage.end()
+            breaker.end()
             return execution
         run = partial(_alone, server, database, sql, limits)
 

@@ -30,7 +30,7 @@ COVERED = "covered"
 """The outcome of a gold whose translation returns SQLite's rows."""
 
 
-class CoverageDriver:
+class CoverageRunner:
     """Measures what was chosen, ahead of the items, and prints the table.
 
     Args:

@@ -20,7 +20,7 @@ from rich.progress import (
 from dialects.errors import BadInput
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
-from harness.pytest_plugin.driver import Driver
+from harness.pytest_plugin.pair_runner import PairRunner
 from harness.report.console import print_tables
 from harness.report.failures import failures
 from harness.report.tables import print_line
@@ -43,7 +43,7 @@ def run_with_pytest(plan: Plan) -> int:
         error, 130 when interrupted, 143 when terminated.
     """
     with _no_settings_of_pytest():
-        driver = Driver(plan)
+        driver = PairRunner(plan)
         # Output is kept in memory: a folder for temporary files need not be there.
         code = pytest.main(
             ["-c", os.devnull, "--rootdir", str(Path.cwd()), "--disable-plugin-autoload", "--noconftest",

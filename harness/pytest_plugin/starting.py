@@ -9,8 +9,8 @@ import pytest
 from dialects.enums import Profile
 from dialects.errors import HarnessError
 from harness.data.predictions import Extract
-from harness.pytest_plugin.driver import Driver, refuse_distributed
-from harness.pytest_plugin.thresholds import Demands, parse_fail_on, parse_fail_under
+from harness.pytest_plugin.pair_runner import PairRunner, refuse_distributed
+from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on, parse_fail_under
 from harness.request import Request, parse_dialects, parse_metrics
 from harness.session.plan import prepare
 from loaders.errors import EngineUnavailable
@@ -32,17 +32,17 @@ def start(config: pytest.Config) -> None:
     config.pluginmanager.register(driver, "bird-driver")
 
 
-def _evaluation(config: pytest.Config) -> Driver:
+def _evaluation(config: pytest.Config) -> PairRunner:
     request = request_of(config)
     fail_on = config.getoption("--bird-fail-on")
-    demands = Demands(
+    thresholds = Thresholds(
         parse_fail_under(config.getoption("--bird-fail-under"), request.metrics),
         parse_fail_on(fail_on) if fail_on is not None else (),
     )
     plan = prepare(request, say=print)
     try:
         refuse_distributed(plan, config)
-        return Driver(plan, demands, "--bird-resume")
+        return PairRunner(plan, thresholds, "--bird-resume")
     except BaseException:
         plan.close()
         raise
@@ -50,12 +50,12 @@ def _evaluation(config: pytest.Config) -> Driver:
 
 def _coverage(config: pytest.Config) -> object:
     # Translating is slow to import, and nothing else needs it.
-    from harness.pytest_plugin.coverage import CoverageDriver  # noqa: PLC0415
+    from harness.pytest_plugin.coverage import CoverageRunner  # noqa: PLC0415
 
     request = request_of(config)
     if config.getoption("--bird-profile") is None:
         request = replace(request, profile=Profile.FAITHFUL)
-    return CoverageDriver(request)
+    return CoverageRunner(request)
 
 
 def request_of(config: pytest.Config) -> Request:

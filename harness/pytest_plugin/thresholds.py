@@ -20,7 +20,7 @@ _MOST_CHARACTERS = 300
 
 
 @dataclass(frozen=True)
-class Demands:
+class Thresholds:
     """`fail_under` maps a metric to the least percent that each total may have; `fail_on` fails items."""
 
     fail_under: Mapping[str, float] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from harness.report.overview import noted, overview
 from harness.report.spelling import texts
-from harness.report.table_model import Column, Grid, Group
+from harness.report.table_model import Column, Group, TableModel
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
 from harness.runs.extent import Extent
 from harness.runs.summary import Score
@@ -39,19 +39,19 @@ def print_tables(
     print_grids(noted(overview(scores, metrics, extent), notes), console)
 
 
-def print_grids(grids: Sequence[Grid], console: Console | None = None) -> None:
+def print_grids(grids: Sequence[TableModel], console: Console | None = None) -> None:
     """Print tables, each with its notes."""
     _print(grids, wide(console))
 
 
-def console_text(grids: Sequence[Grid]) -> str:
+def console_text(grids: Sequence[TableModel]) -> str:
     """The same as a text, as wide as a file may be whatever the terminal is."""
     file = StringIO()
     _print(grids, Console(width=WIDTH_OF_A_FILE, file=file, no_color=True, force_terminal=False))
     return file.getvalue()
 
 
-def _print(grids: Sequence[Grid], console: Console) -> None:
+def _print(grids: Sequence[TableModel], console: Console) -> None:
     for grid in grids:
         for part in _parts(grid, console):
             print_table(console, _table(part))
@@ -59,7 +59,7 @@ def _print(grids: Sequence[Grid], console: Console) -> None:
             print_table(console, plain(note))
 
 
-def _parts(grid: Grid, console: Console) -> Iterator[Grid]:
+def _parts(grid: TableModel, console: Console) -> Iterator[TableModel]:
     """A table as the fewest parts that fit."""
     if _fits(grid, console, _WIDTH_OF_A_LABEL):
         yield grid
@@ -70,20 +70,20 @@ def _parts(grid: Grid, console: Console) -> Iterator[Grid]:
         first += len(group.columns)
 
 
-def _columns_that_fit(grid: Grid, first: int, group: Group, console: Console) -> Iterator[Grid]:
+def _columns_that_fit(grid: TableModel, first: int, group: Group, console: Console) -> Iterator[TableModel]:
     """The columns of one group: all of them if labels fold far enough, else in parts of about equal size."""
     whole = grid.part(first, [group])
     if _fits(whole, console, _NARROW_LABEL):
         yield whole
         return
-    most, parts = len(group.columns), list[Grid]()
+    most, parts = len(group.columns), list[TableModel]()
     for _ in range(2):
         parts = list(_cut(grid, first, group, console, most))
         most = ceil(len(group.columns) / len(parts))
     yield from parts
 
 
-def _cut(grid: Grid, first: int, group: Group, console: Console, most: int) -> Iterator[Grid]:
+def _cut(grid: TableModel, first: int, group: Group, console: Console, most: int) -> Iterator[TableModel]:
     """Parts of at most so many columns that fit, but at least one."""
     rest = group.columns
     while rest:
@@ -95,12 +95,12 @@ def _cut(grid: Grid, first: int, group: Group, console: Console, most: int) -> I
         first, rest = first + count, rest[count:]
 
 
-def _fits(grid: Grid, console: Console, label: int) -> bool:
+def _fits(grid: TableModel, console: Console, label: int) -> bool:
     options = console.options.update(width=_ANY_WIDTH)
     return console.measure(_table(grid, label), options=options).maximum <= console.width
 
 
-def _table(grid: Grid, label: int = _WIDTH_OF_A_LABEL) -> Table:
+def _table(grid: TableModel, label: int = _WIDTH_OF_A_LABEL) -> Table:
     table = new_table("")
     table.title = plain(grid.title)
     table.title.style = "table.title"

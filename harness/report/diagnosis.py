@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from harness.outcomes import PairResult
-from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES
 from harness.runs.error_counts import summary
 from harness.sqltree.error_classes import ErrorClass
 
 
-def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> Grid | None:
+def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
     """One row per predictor and engine, one column per class that occurs; None where none does.
 
     Args:
@@ -20,7 +20,7 @@ def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> Grid | None:
     if not seen:
         return None
     columns = tuple(Column(name.replace("_", " "), "pairs", "error_class", name, Kind.COUNT) for name in seen)
-    return Grid(
+    return TableModel(
         "Error classes (pairs that are the predictor's and do not match)",
         ("predictor", "engine"),
         (Group("", columns),),

@@ -12,7 +12,7 @@ from harness.outcomes import PairResult
 from harness.report.grouped import grouped_grid, shares_grid
 from harness.report.overview import extent_lines, marked, noted, overview
 from harness.report.reproduction import Reference, reproduction
-from harness.report.table_model import Document, Grid
+from harness.report.table_model import Document, TableModel
 from harness.runs.groups import By
 from harness.runs.reading import Run, read_questions
 from harness.runs.summary import Score, summarize
@@ -83,7 +83,7 @@ def _extent(scores: Sequence[Score]) -> dict[tuple[str, str], tuple[int, int]]:
     return {(score.predictor, score.dialect): (score.planned, score.questions) for score in scores}
 
 
-def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequence[By]) -> list[Grid]:
+def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequence[By]) -> list[TableModel]:
     uses: dict[str, Sequence[str]] = {}
     if By.CONSTRUCT in by:
         uses = {
@@ -91,7 +91,7 @@ def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequ
             for key, question in read_questions(run.folder).items()
             if (sql := question.gold.get(Dialect.SQLITE)) is not None
         }
-    grids: list[Grid] = []
+    grids: list[TableModel] = []
     for each in by:
         if each.is_of_pairs:
             grids.append(shares_grid(scores, each))

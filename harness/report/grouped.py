@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from harness.metrics import METRICS
 from harness.report.overview import dialects_of
-from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES
 from harness.runs.groups import By, Share, pairs, shares
 from harness.runs.summary import Score
@@ -24,7 +24,7 @@ _NOTES = {
 
 def grouped_grid(
     scores: Sequence[Score], metric: str, by: By, constructs: Mapping[str, Sequence[str]]
-) -> Grid | None:
+) -> TableModel | None:
     """A row per predictor and group, engines side by side; None where nothing has the metric.
 
     Args:
@@ -51,10 +51,10 @@ def grouped_grid(
             shown = group if by is By.DATABASE else group.replace("_", " ")
             rows.append(Row((predictor, shown), cells, predictor, level=group))
     groups = tuple(Group(NAMES[dialect], (column,), dialect) for dialect in dialects)
-    return Grid(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
+    return TableModel(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
 
 
-def shares_grid(scores: Sequence[Score], by: By) -> Grid:
+def shares_grid(scores: Sequence[Score], by: By) -> TableModel:
     """How many pairs each group has, and what share of all: outcomes and error classes decide EX themselves.
 
     Args:
@@ -82,7 +82,7 @@ def shares_grid(scores: Sequence[Score], by: By) -> Grid:
                 cells += [Cell(count), Cell(100 * count / total if total else None, questions=total)]
             rows.append(Row((predictor, group.replace("_", " ")), tuple(cells), predictor, level=group))
     groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
-    return Grid(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
+    return TableModel(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
 
 
 def _cell(share: Share | None) -> Cell | None:

@@ -7,7 +7,7 @@ XeLaTeX or LuaLaTeX.
 from collections.abc import Iterator, Sequence
 
 from harness.report.spelling import DASH, MINUS, heads, printable, texts, width
-from harness.report.table_model import Document, Grid
+from harness.report.table_model import Document, TableModel
 
 _ESCAPES = {
     "\\": r"\textbackslash{}",
@@ -59,7 +59,7 @@ def escaped(text: str) -> str:
     return plain.replace(",,", ",{},")
 
 
-def _environment(grid: Grid) -> Iterator[str]:
+def _environment(grid: TableModel) -> Iterator[str]:
     yield from (
         r"\begin{table}[tp]", r"\centering", r"\small", r"\setlength{\tabcolsep}{3pt}",
         rf"\caption{{{escaped(grid.title)}}}",
@@ -78,11 +78,11 @@ def _environment(grid: Grid) -> Iterator[str]:
     yield r"\end{table}"
 
 
-def _columns(grid: Grid) -> str:
+def _columns(grid: TableModel) -> str:
     return "l" * len(grid.labels) + "".join("r" * width(group) for group in grid.groups)
 
 
-def _groups(grid: Grid) -> Iterator[str]:
+def _groups(grid: TableModel) -> Iterator[str]:
     """A head over the columns of each group, and a rule as wide as they are."""
     if not any(group.head for group in grid.groups):
         return

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from harness.report.spelling import heads, printable, texts
-from harness.report.table_model import Document, Grid
+from harness.report.table_model import Document, TableModel
 
 _ACTIVE = re.compile(r"([\\`*_\[\]~|$#])")
 _LISTED = re.compile(r"^(\s*\d*)([-+.)=])(?=\s|$)")
@@ -38,7 +38,7 @@ def _item(text: str) -> str:
     return _LISTED.sub(r"\1\\\2", escaped(text))
 
 
-def _table(grid: Grid) -> Iterator[str]:
+def _table(grid: TableModel) -> Iterator[str]:
     names = [
         f"{group.head} {head}".strip()
         for group in grid.groups

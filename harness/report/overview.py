@@ -10,7 +10,7 @@ from harness.outcomes import Outcome
 from harness.report.diagnosis import diagnosis_grid
 from harness.report.spelling import listed
 from harness.report.spider import hardness_grid, partial_grids
-from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES
 from harness.report.timings import timing_grid
 from harness.runs.extent import Extent
@@ -19,7 +19,9 @@ from harness.runs.summary import LEVELS, TOTAL, Score, completed
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
 
 
-def overview(scores: Sequence[Score], metrics: Sequence[str], extent: Extent | None = None) -> list[Grid]:
+def overview(
+    scores: Sequence[Score], metrics: Sequence[str], extent: Extent | None = None
+) -> list[TableModel]:
     """Every table of a run, in the order in which they are read.
 
     Args:
@@ -30,7 +32,7 @@ def overview(scores: Sequence[Score], metrics: Sequence[str], extent: Extent | N
     return marked(_grids(scores, metrics), extent_lines(scores, extent))
 
 
-def noted(grids: Sequence[Grid], notes: Sequence[str]) -> list[Grid]:
+def noted(grids: Sequence[TableModel], notes: Sequence[str]) -> list[TableModel]:
     """Tables with notes below the first, where they are read first."""
     return [
         replace(grid, notes=(*notes, *grid.notes)) if place == 0 else grid for place, grid in enumerate(grids)
@@ -52,12 +54,12 @@ def fenced_lines(scores: Sequence[Score]) -> list[str]:
     ]
 
 
-def marked(grids: Iterable[Grid], lines: Sequence[str]) -> list[Grid]:
+def marked(grids: Iterable[TableModel], lines: Sequence[str]) -> list[TableModel]:
     """The tables with these lines as their first notes, so that each says by itself what it is of."""
     return [replace(grid, notes=(*lines, *grid.notes)) for grid in grids]
 
 
-def _grids(scores: Sequence[Score], metrics: Sequence[str]) -> list[Grid]:
+def _grids(scores: Sequence[Score], metrics: Sequence[str]) -> list[TableModel]:
     rows = [score.results for score in scores]
     measures = [diagnosis_grid(rows), timing_grid(scores)]
     if "em" in metrics:
@@ -75,7 +77,7 @@ def dialects_of(scores: Sequence[Score]) -> list[Dialect]:
     return [dialect for dialect in Dialect if any(score.dialect is dialect for score in scores)]
 
 
-def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[Grid]:
+def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[TableModel]:
     for metric in metrics:
         if not METRICS[metric].has_score:
             continue
@@ -90,7 +92,7 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[G
         yield _metric_grid(having, metric, notes)
 
 
-def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> Grid:
+def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> TableModel:
     columns = tuple(
         Column(
             level,
@@ -112,7 +114,7 @@ def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> 
         cells = (cell for score in found for cell in _cells(score, metric))
         rows.append(Row((predictor,), tuple(cells), predictor))
     groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
-    return Grid(f"{METRICS[metric].title} (%)", ("predictor",), groups, tuple(rows), tuple(notes))
+    return TableModel(f"{METRICS[metric].title} (%)", ("predictor",), groups, tuple(rows), tuple(notes))
 
 
 def _cells(score: Score | None, metric: str) -> Iterator[Cell | None]:
@@ -176,7 +178,7 @@ _EXTENT = [Column(name, "pairs", "extent", name, Kind.COUNT) for name in ("plann
 """Columns of a run that has not every planned pair."""
 
 
-def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> Grid:
+def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel:
     """Counts of outcomes; where some pairs have no score, also the figures without them."""
     seen = [outcome for outcome in Outcome if any(score.outcomes.get(outcome) for score in scores)]
     without = metrics if any(score.scored_questions < score.questions for score in scores) else ()
@@ -198,7 +200,7 @@ def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> Grid:
         ]
         labels = score.predictor, NAMES[score.dialect]
         rows.append(Row(labels, tuple(cells), score.predictor, score.dialect))
-    return Grid(
+    return TableModel(
         "Outcomes (pairs)",
         ("predictor", "engine"),
         (Group("", tuple(columns)),),

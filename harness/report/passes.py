@@ -5,7 +5,7 @@ from statistics import fmean
 
 from dialects.enums import Dialect
 from harness.outcomes import Outcome, PairResult
-from harness.report.table_model import Cell, Column, Grid, Group, Row
+from harness.report.table_model import Cell, Column, Group, Row, TableModel
 from harness.report.tables import NAMES
 from harness.runs.passes import ks, pass_at
 from harness.runs.summary import LEVELS, TOTAL
@@ -14,7 +14,7 @@ Counts = Mapping[str, tuple[str, int, int]]
 """By question: its difficulty, how many samples match, how many there are."""
 
 
-def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]) -> Grid:
+def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]) -> TableModel:
     """A row per k, engines side by side.
 
     Args:
@@ -39,7 +39,7 @@ def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]
     )
     groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
     note = f"How likely one of k samples matches (EX), estimated from {len(samples)} samples a question."
-    return Grid(f"pass@k (%): {name}", ("k",), groups, rows, (note,))
+    return TableModel(f"pass@k (%): {name}", ("k",), groups, rows, (note,))
 
 
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall"}

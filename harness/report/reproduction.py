@@ -7,7 +7,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness.data.published import Provenance, Published, said_of
 from harness.metrics import METRICS
-from harness.report.table_model import Cell, Column, Document, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Document, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES
 from harness.runs.reading import AGAIN
 from harness.runs.summary import TOTAL, Score
@@ -116,7 +116,7 @@ def _grid(  # noqa: PLR0913, PLR0917 - what a table is made of
     cells: Mapping[_Key, Cell],
     asked: Collection[Dialect],
     notes: Iterable[str] = (),
-) -> Grid:
+) -> TableModel:
     kind = Kind.DIFFERENCE if by == "difference" else Kind.PERCENT
     dialects = [dialect for dialect in Dialect if dialect in asked]
     columns = tuple(
@@ -128,7 +128,7 @@ def _grid(  # noqa: PLR0913, PLR0917 - what a table is made of
         for stem, name in names.items()
     )
     groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
-    return Grid(_TITLES[by], ("predictor",), groups, tuple(rows), tuple(notes))
+    return TableModel(_TITLES[by], ("predictor",), groups, tuple(rows), tuple(notes))
 
 
 def _others(absent: Sequence[str], others: Sequence[str]) -> Iterator[str]:

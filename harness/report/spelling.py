@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.metrics.statistics import Interval
-from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from loaders.textfiles import one_line
 
 MINUS = "\N{MINUS SIGN}"
@@ -44,7 +44,7 @@ def heads(column: Column) -> Iterator[str]:
         yield "95 %"
 
 
-def texts(grid: Grid, row: Row) -> Iterator[str]:
+def texts(grid: TableModel, row: Row) -> Iterator[str]:
     """What stands below the heads; empty where the table has nothing to show."""
     for column, cell in zip(grid.columns, row.cells, strict=True):
         yield from _parts(column, cell)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from harness.outcomes import PairResult
-from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from harness.runs.spider import ALL, FIGURES, LEVELS, em, ex, levels_of, percent, structures
 from harness.sqltree.spider import Part, totals
 
@@ -11,7 +11,7 @@ _PRINTED = {"accuracy": "accuracy", "recall": "recall", "f1": "F1"}
 """What Spider prints; precision is the same as what it calls accuracy."""
 
 
-def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> Grid | None:
+def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
     """Exact Matching by hardness, and EX where every result has it; None without a structure.
 
     Args:
@@ -29,7 +29,7 @@ def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> Grid | None:
     )
     _, some = counted[0]
     sizes = ", ".join(f"{level} {len(some[level])}" for level in LEVELS)
-    return Grid(
+    return TableModel(
         f"{' and '.join(titles)} by Spider's hardness (%)",
         ("predictor",),
         groups,
@@ -41,7 +41,7 @@ def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> Grid | None:
     )
 
 
-def partial_grids(rows: Iterable[Sequence[PairResult]]) -> Iterator[Grid]:
+def partial_grids(rows: Iterable[Sequence[PairResult]]) -> Iterator[TableModel]:
     """Partial matching, a table a predictor; none for one without a structure.
 
     Args:
@@ -61,13 +61,13 @@ def _cells(levels: Mapping[str, list[PairResult]], titles: Sequence[str]) -> Ite
             yield Cell(sum(not structure.parsed for structure in structures(levels[ALL])))
 
 
-def _partial_grid(first: PairResult, levels: Mapping[str, list[PairResult]]) -> Grid:
+def _partial_grid(first: PairResult, levels: Mapping[str, list[PairResult]]) -> TableModel:
     found = {level: totals(structures(results)) for level, results in levels.items()}
     groups = tuple(
         Group(title, tuple(_levels(f"partial_{name}", "component and hardness")))
         for name, title in _PRINTED.items()
     )
-    return Grid(
+    return TableModel(
         f"Partial matching (%): {first.predictor}",
         ("component",),
         groups,

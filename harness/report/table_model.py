@@ -80,7 +80,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Grid:
+class TableModel:
     """One table.
 
     `labels` are the heads of the rows' labels. A note that begins with two spaces belongs to the one before.
@@ -97,7 +97,7 @@ class Grid:
         """All of them, in their order."""
         return [column for group in self.groups for column in group.columns]
 
-    def part(self, first: int, groups: Sequence[Group]) -> "Grid":
+    def part(self, first: int, groups: Sequence[Group]) -> "TableModel":
         """The columns of `groups`, which begin at column `first`, without rows that are empty there."""
         end = first + sum(len(group.columns) for group in groups)
         cut = (replace(row, cells=row.cells[first:end]) for row in self.rows)
@@ -114,7 +114,7 @@ class Document:
 
     run_id: str
     facts: tuple[str, ...]
-    grids: tuple[Grid, ...]
+    grids: tuple[TableModel, ...]
     extent: Mapping[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
 
 
@@ -143,7 +143,9 @@ class Figure:
         return asdict(self)
 
 
-def figures(grid: Grid, extent: Mapping[tuple[str, str], tuple[int, int]] | None = None) -> Iterator[Figure]:
+def figures(
+    grid: TableModel, extent: Mapping[tuple[str, str], tuple[int, int]] | None = None
+) -> Iterator[Figure]:
     """Every cell of a table, row by row; cells that show nothing are left out.
 
     Args:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from harness.metrics.efficiency import Clock, Timing
-from harness.report.table_model import Cell, Column, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES
 from harness.runs.summary import Score
 
@@ -20,7 +20,7 @@ _HEADS = {
 }
 
 
-def timing_grid(scores: Sequence[Score]) -> Grid | None:
+def timing_grid(scores: Sequence[Score]) -> TableModel | None:
     """One row per predictor and engine; None where nothing was timed.
 
     `identical` pairs are not measured; `samples a pair` is the mean over those that are decided or undecided.
@@ -29,7 +29,7 @@ def timing_grid(scores: Sequence[Score]) -> Grid | None:
     if not rows:
         return None
     columns = tuple(Column(head, "r_ves_stable", "timing", head, kind) for head, kind in _HEADS.items())
-    return Grid(
+    return TableModel(
         "R-VES stable (pairs)",
         ("predictor", "engine", "clock"),
         (Group("", columns),),

@@ -1,1 +1,1 @@
-"""From SQL texts to judgements: what is known is looked up, the rest is put on sheets and judged."""
+"""From SQL texts to judgements: what is known is looked up, the rest is put on tasks and judged."""

@@ -1,6 +1,6 @@
-"""What an outcome depends on, as digests: the addresses under which executions and judgements are stored.
+"""What an outcome depends on, as digests: the cache keys under which executions and judgements are stored.
 
-Promise: two things have the same address only if nothing that can decide them differs: the code of this
+Promise: two things have the same cache key only if nothing that can decide them differs: the code of this
 project, the packages that it uses, the engine with its settings, the contents of the databases, the limits
 and the texts.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.cache.lifetimes import Lasting, lasting
+from harness.cache.lifetimes import Lifetime, lifetime
 from harness.data.questions import Question
 from harness.engines.base import Engine
 from harness.outcomes import GoldOrigin
@@ -40,7 +40,7 @@ DECIDE_NOTHING = frozenset({
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.
 
-All else counts, whatever is added. What a question set says is in an address itself.
+All else counts, whatever is added. What a question set says is in a cache key itself.
 """
 
 
@@ -85,7 +85,7 @@ def is_as_at_the_start() -> bool:
     """Whether the code on the disk is still that of `code`.
 
     A worker that starts later imports what is there then: what it comes to is not to be kept under the
-    address of other code.
+    cache key of other code.
     """
     try:
         return _looks() == _AT_THE_START
@@ -93,17 +93,17 @@ def is_as_at_the_start() -> bool:
         return False
 
 
-class Addresses:
-    """The addresses of one run; thread-safe.
+class CacheKeys:
+    """The keys of one run; thread-safe.
 
-    None is the address of what happens in a database whose file cannot be read, on a server that lacks a
+    None is the cache key of what happens in a database whose file cannot be read, on a server that lacks a
     database of the set, and of what is decided by a
-    gold that asks the clock or chance. What is the same all day has the day in its address, where the
-    engine's days are those of UTC. A prediction that asks the clock or chance has an address for what it
+    gold that asks the clock or chance. What is the same all day has the day in its cache key, where the
+    engine's days are those of UTC. A prediction that asks the clock or chance has a cache key for what it
     comes to at any time, which is an error on reading it.
 
     Args:
-        setup: what is the same for every sheet of the run.
+        setup: what is the same for every task of the run.
         golds: its references.
         engines: the engines that it uses.
 
@@ -148,13 +148,13 @@ class Addresses:
 
     def execution(self, question: Question, dialect: Dialect, sql: str, day: str) -> bytes | None:
         """That of what came of a text, begun on a `day` in UTC."""
-        return self._executed(question, dialect, day, [sql], self.lasting(dialect, sql))
+        return self._executed(question, dialect, day, [sql], self.lifetime(dialect, sql))
 
     def gold(self, question: Question, dialect: Dialect, day: str) -> bytes | None:
         """That of what came of gold: of the same text as a prediction's, unless it is translated."""
         written = self._golds.written(question, dialect)
-        lasts = self.lasting(dialect, written)
-        if lasts is Lasting.NEVER:
+        lasts = self.lifetime(dialect, written)
+        if lasts is Lifetime.NEVER:
             return None
         is_translated = self._golds.origin(question, dialect) is GoldOrigin.TRANSLATED
         texts = ["translated", written] if is_translated else [written]
@@ -165,27 +165,27 @@ class Addresses:
     ) -> dict[str, bytes | None]:
         """Those of what predictions come to, if they come to the same on any day.
 
-        What is found there may be used: nothing else is kept at these addresses. Of what is not found,
-        `dated` has the addresses of what lasts for the day.
+        What is found there may be used: nothing else is kept at these keys. Of what is not found,
+        `dated` has the keys of what lasts for the day.
         """
         of_gold = self._of_gold(question, dialect)
-        begun = None if of_gold is Lasting.NEVER else self._judged(
-            question, dialect, [day] if of_gold is Lasting.TODAY else []
+        begun = None if of_gold is Lifetime.NEVER else self._judged(
+            question, dialect, [day] if of_gold is Lifetime.TODAY else []
         )  # fmt: skip
-        return {sql: None if begun is None else _address(begun, sql) for sql in predictions}
+        return {sql: None if begun is None else _cache_key(begun, sql) for sql in predictions}
 
     def dated(
         self, question: Question, dialect: Dialect, predictions: Iterable[str], day: str
     ) -> dict[str, bytes]:
         """Those of what predictions come to that ask for today's date, and for nothing finer."""
-        asking = [sql for sql in predictions if self.lasting(dialect, sql) is Lasting.TODAY]
-        if not asking or self._of_gold(question, dialect) is Lasting.NEVER:
+        asking = [sql for sql in predictions if self.lifetime(dialect, sql) is Lifetime.TODAY]
+        if not asking or self._of_gold(question, dialect) is Lifetime.NEVER:
             return {}
         begun = self._judged(question, dialect, [day])
-        return {} if begun is None else {sql: _address(begun, sql) for sql in asking}
+        return {} if begun is None else {sql: _cache_key(begun, sql) for sql in asking}
 
-    def _of_gold(self, question: Question, dialect: Dialect) -> Lasting:
-        return self.lasting(dialect, self._golds.written(question, dialect))
+    def _of_gold(self, question: Question, dialect: Dialect) -> Lifetime:
+        return self.lifetime(dialect, self._golds.written(question, dialect))
 
     def _judged(self, question: Question, dialect: Dialect, days: Sequence[str]) -> "hashlib._Hash | None":
         """Of judgements, what is the same for all predictions for a question."""
@@ -195,19 +195,19 @@ class Addresses:
         origin = self._golds.origin(question, dialect)
         return _continued(places[1], *days, origin, self._golds.written(question, dialect))
 
-    def lasting(self, dialect: Dialect, sql: str) -> Lasting:
+    def lifetime(self, dialect: Dialect, sql: str) -> Lifetime:
         """For how long a text returns the same rows from the same data on an engine."""
-        lasts = lasting(sql)
-        return Lasting.NEVER if lasts is Lasting.TODAY and dialect not in self._in_utc else lasts
+        lasts = lifetime(sql)
+        return Lifetime.NEVER if lasts is Lifetime.TODAY and dialect not in self._in_utc else lasts
 
     def _executed(
-        self, question: Question, dialect: Dialect, day: str, texts: Sequence[str], lasts: Lasting
+        self, question: Question, dialect: Dialect, day: str, texts: Sequence[str], lasts: Lifetime
     ) -> bytes | None:
-        """The address of `texts`, and of the day if what they come to lasts for that."""
+        """The cache key of `texts`, and of the day if what they come to lasts for that."""
         places = self._places(dialect, question.db_id)
         if places is None:
             return None
-        return _address(places[0], *([day] if lasts is Lasting.TODAY else ()), *texts)
+        return _cache_key(places[0], *([day] if lasts is Lifetime.TODAY else ()), *texts)
 
 
 def today() -> str:
@@ -234,5 +234,5 @@ def _continued(begun: "hashlib._Hash", *texts: str) -> "hashlib._Hash":
     return digest
 
 
-def _address(begun: "hashlib._Hash", *texts: str) -> bytes:
+def _cache_key(begun: "hashlib._Hash", *texts: str) -> bytes:
     return _continued(begun, *texts).digest()

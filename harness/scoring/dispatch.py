@@ -1,4 +1,4 @@
-"""From SQL texts to judgements: what is known is looked up, the rest is put on sheets and judged by workers.
+"""From SQL texts to judgements: what is known is looked up, the rest is put on tasks and judged by workers.
 
 Promises: a text is executed once for all that ask for it, in this run and, with a store, in later ones; an
 engine that fails again and again is left alone, and what was asked of it is a harness error.
@@ -15,18 +15,18 @@ from threading import Lock
 
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
-from harness.cache.lifetimes import Lasting
-from harness.cache.lookup import Recall
+from harness.cache.lifetimes import Lifetime
+from harness.cache.lookup import Lookup
 from harness.data.questions import Question
 from harness.engines.base import Engine
 from harness.outcomes import Judgement, Outcome
-from harness.scoring.cache_keys import Addresses, is_as_at_the_start, today
+from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start, today
 from harness.scoring.golds import Golds
-from harness.scoring.tasks import Judged, Setup, Sheet, Workers, explain
+from harness.scoring.tasks import Judged, Setup, Task, Workers, explain
 from loaders.store import Kind, Store
 
 MOST_FAILURES = 3
-"""So many sheets in a row that a server could not be used for, and it is left alone."""
+"""So many tasks in a row that a server could not be used for, and it is left alone."""
 
 _WORK = re.compile(r"\b(?:select|join)\b", re.IGNORECASE)
 _LOOKED_AT = 20_000
@@ -53,8 +53,8 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class _Addressed:
-    """The distinct texts for a question on an engine, with the addresses of what they come to."""
+class _Keyed:
+    """The distinct texts for a question on an engine, with the keys of what they come to."""
 
     question: Question
     dialect: Dialect
@@ -63,8 +63,8 @@ class _Addressed:
 
 
 @dataclass(frozen=True)
-class _Places:
-    """The addresses of what comes of a sheet: of gold's execution, and of two things for each text."""
+class _Keys:
+    """The keys of what comes of a task: of gold's execution, and of two things for each text."""
 
     gold: bytes | None
     executions: Mapping[str, bytes | None]
@@ -95,12 +95,12 @@ class Judging:
         self._setup = setup
         self.engines = engines or {dialect: setup.engine(dialect) for dialect in setup.servers}
         self.golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
-        self._addresses = Addresses(setup, self.golds, self.engines)
-        self._recall = Recall(store)
+        self._cache_keys = CacheKeys(setup, self.golds, self.engines)
+        self._lookup = Lookup(store)
         self._lock = Lock()
         self._workers = start()
         self._running: dict[tuple[Dialect, str, str], Future[Judgement]] = {}
-        self._sheets: dict[Future[Judged], Sheet] = {}
+        self._tasks: dict[Future[Judged], Task] = {}
         self._same_code, self._looked_at = True, 0.0
         self._failures: Counter[Dialect] = Counter()
         self.failed: dict[Dialect, str] = {}
@@ -137,15 +137,15 @@ class Judging:
         day = today()
         questions = _by_question(asked)
         # Workers take a moment to start, in which the rest is looked up; without a store nothing is.
-        first, others = self._parted(questions) if self._recall.has_store else ([], questions)
+        first, others = self._parted(questions) if self._lookup.has_store else ([], questions)
         for some in first, others:
-            sheets = self._unknown([self._addressed(texts, day) for texts in some])
+            tasks = self._unknown([self._keyed(texts, day) for texts in some])
             # Finding out what asks for the date takes longer than looking up what does not.
-            sheets = [rest for sheet in sheets for rest in self._unknown_today(sheet)]
-            for sheet in _heaviest_first(sheets):
-                self._submit(sheet, alone=waits and len(questions) == 1)
-                for text in sheet.judgements:
-                    new.pop((sheet.dialect, sheet.question.key, text), None)
+            tasks = [rest for task in tasks for rest in self._unknown_today(task)]
+            for task in _heaviest_first(tasks):
+                self._submit(task, alone=waits and len(questions) == 1)
+                for text in task.judgements:
+                    new.pop((task.dialect, task.question.key, text), None)
 
     def _give_back(self, new: "Mapping[tuple[Dialect, str, str], Future[Judgement]]", why: str) -> None:
         """End what was begun and is in nobody's hands: others may wait for it, or ask for it again."""
@@ -166,91 +166,97 @@ class Judging:
             parts[not any(map(is_volatile, texts))].append(asked)
         return parts
 
-    def _addressed(self, asked: Sequence[Asked], day: str) -> "_Addressed":
+    def _keyed(self, asked: Sequence[Asked], day: str) -> "_Keyed":
         question, dialect = asked[0].question, asked[0].dialect
-        judgements = self._addresses.judgements(question, dialect, [each.sql for each in asked], day)
-        return _Addressed(question, dialect, day, judgements)
+        judgements = self._cache_keys.judgements(question, dialect, [each.sql for each in asked], day)
+        return _Keyed(question, dialect, day, judgements)
 
-    def _unknown_today(self, asked: "_Addressed") -> "list[_Addressed]":
+    def _unknown_today(self, asked: "_Keyed") -> "list[_Keyed]":
         """Answer what is known for this day; what remains."""
-        dated = self._addresses.dated(asked.question, asked.dialect, asked.judgements, asked.day)
+        dated = self._cache_keys.dated(asked.question, asked.dialect, asked.judgements, asked.day)
         return self._unknown([replace(asked, judgements={**asked.judgements, **dated})]) if dated else [asked]
 
-    def _unknown(self, sheets: "Sequence[_Addressed]") -> "list[_Addressed]":
+    def _unknown(self, tasks: "Sequence[_Keyed]") -> "list[_Keyed]":
         """Answer what is known; what remains."""
-        wanted = [address for each in sheets for address in each.judgements.values() if address is not None]
-        known = self._recall.get(wanted)
+        wanted = [
+            cache_key for each in tasks for cache_key in each.judgements.values() if cache_key is not None
+        ]
+        known = self._lookup.get(wanted)
         remaining = []
-        for each in sheets:
+        for each in tasks:
             unknown = {}
-            for text, address in each.judgements.items():
-                if address is not None and address in known:
-                    judgement = _from_bytes(known[address])
+            for text, cache_key in each.judgements.items():
+                if cache_key is not None and cache_key in known:
+                    judgement = _from_bytes(known[cache_key])
                     self._answer((each.dialect, each.question.key, text), judgement)
                 else:
-                    unknown[text] = address
+                    unknown[text] = cache_key
             if unknown:
                 remaining.append(replace(each, judgements=unknown))
         return remaining
 
-    def _submit(self, asked: "_Addressed", *, alone: bool) -> None:
+    def _submit(self, asked: "_Keyed", *, alone: bool) -> None:
         question, dialect, day = asked.question, asked.dialect, asked.day
-        gold = self._addresses.gold(question, dialect, day)
+        gold = self._cache_keys.gold(question, dialect, day)
         executions = {
-            text: self._addresses.execution(question, dialect, text, day) for text in asked.judgements
+            text: self._cache_keys.execution(question, dialect, text, day) for text in asked.judgements
         }
-        places = _Places(gold, executions, asked.judgements)
-        known = self._recall.get(address for address in (gold, *executions.values()) if address is not None)
-        sheet = Sheet(
+        keys = _Keys(gold, executions, asked.judgements)
+        known = self._lookup.get(
+            cache_key for cache_key in (gold, *executions.values()) if cache_key is not None
+        )
+        task = Task(
             dialect,
             question.key,
             tuple(executions),
-            {text: known[address] for text, address in executions.items() if address in known},
+            {text: known[cache_key] for text, cache_key in executions.items() if cache_key in known},
             known.get(gold) if gold is not None else None,
-            frozenset(text for text in executions if self._addresses.lasting(dialect, text) is Lasting.NEVER),
+            frozenset(
+                text for text in executions if self._cache_keys.lifetime(dialect, text) is Lifetime.NEVER
+            ),
         )
-        future = self._workers.at_once(sheet) if alone else None
+        future = self._workers.at_once(task) if alone else None
         with self._lock:
             if future is None:
-                future = self._workers.submit(sheet)
-            self._sheets[future] = sheet
-        future.add_done_callback(lambda future: self._finish(places, sheet, future))
+                future = self._workers.submit(task)
+            self._tasks[future] = task
+        future.add_done_callback(lambda future: self._finish(keys, task, future))
 
-    def _finish(self, places: _Places, sheet: Sheet, future: Future[Judged]) -> None:
+    def _finish(self, keys: _Keys, task: Task, future: Future[Judged]) -> None:
         with self._lock:
-            self._sheets.pop(future, None)
+            self._tasks.pop(future, None)
         try:
             judged = future.result()
         except CancelledError:
-            why = self.failed.get(sheet.dialect, "the run was stopped")
-            judged = self._broken(sheet, f"it was not run: {why}")
-        except Exception as error:  # noqa: BLE001 - a fault of ours is one sheet's, not the run's
-            judged = self._broken(sheet, explain(error))
+            why = self.failed.get(task.dialect, "the run was stopped")
+            judged = self._broken(task, f"it was not run: {why}")
+        except Exception as error:  # noqa: BLE001 - a fault of ours is one task's, not the run's
+            judged = self._broken(task, explain(error))
         try:
-            self._count(sheet.dialect, judged)
-            kinds = _worth_keeping(places, sheet, judged) if self._is_same_code() else {}
+            self._count(task.dialect, judged)
+            kinds = _worth_keeping(keys, task, judged) if self._is_same_code() else {}
             for values in kinds.values():
-                self._recall.note(values)
+                self._lookup.note(values)
         finally:
-            for text, judgement in zip(sheet.texts, judged.judgements, strict=True):
-                self._answer((sheet.dialect, sheet.question, text), judgement)
+            for text, judgement in zip(task.texts, judged.judgements, strict=True):
+                self._answer((task.dialect, task.question, text), judgement)
         # Nobody has to wait for the disk.
         for kind, values in kinds.items():
-            self._recall.store(values, kind)
+            self._lookup.store(values, kind)
 
     def _is_same_code(self) -> bool:
-        """Whether what workers come to is that of the code that addresses know; looked at once a second."""
+        """Whether what workers come to is that of the code that keys know; looked at once a second."""
         with self._lock:
             if self._looked_at + 1 < time.monotonic():
                 self._same_code, self._looked_at = is_as_at_the_start(), time.monotonic()
             return self._same_code
 
-    def _broken(self, sheet: Sheet, why: str) -> Judged:
-        judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(sheet.dialect), error=why)
-        return Judged((judgement,) * len(sheet.texts), {}, None)
+    def _broken(self, task: Task, why: str) -> Judged:
+        judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(task.dialect), error=why)
+        return Judged((judgement,) * len(task.texts), {}, None)
 
     def _count(self, dialect: Dialect, judged: Judged) -> None:
-        """Leave a server alone that could not be used for several sheets in a row."""
+        """Leave a server alone that could not be used for several tasks in a row."""
         errors = [each.error for each in judged.judgements if each.outcome is Outcome.HARNESS_ERROR]
         with self._lock:
             # Of SQLite's files each is an engine of its own.
@@ -261,7 +267,7 @@ class Judging:
             if self._failures[dialect] < MOST_FAILURES or dialect in self.failed:
                 return
             self.failed[dialect] = errors[0] or ""
-            waiting = [future for future, sheet in self._sheets.items() if sheet.dialect is dialect]
+            waiting = [future for future, task in self._tasks.items() if task.dialect is dialect]
         for future in waiting:
             future.cancel()
 
@@ -275,25 +281,25 @@ class Judging:
     def close(self) -> None:
         """Stop at once."""
         self._workers.close()
-        self._recall.close()
+        self._lookup.close()
 
 
-def _worth_keeping(places: _Places, sheet: Sheet, judged: Judged) -> dict[Kind, dict[bytes, bytes]]:
-    """What another run may use of what came of a sheet, by its addresses."""
-    found = {places.executions[text]: encoded for text, encoded in judged.executed.items()}
+def _worth_keeping(keys: _Keys, task: Task, judged: Judged) -> dict[Kind, dict[bytes, bytes]]:
+    """What another run may use of what came of a task, by its keys."""
+    found = {keys.executions[text]: encoded for text, encoded in judged.executed.items()}
     if judged.gold is not None:
-        found[places.gold] = judged.gold
-    refused = judged.executed.keys() | sheet.known.keys()
+        found[keys.gold] = judged.gold
+    refused = judged.executed.keys() | task.known.keys()
     judgements = {
-        address: _as_bytes(judgement)
-        for (text, address), judgement in zip(places.judgements.items(), judged.judgements, strict=True)
-        if address is not None
+        cache_key: _as_bytes(judgement)
+        for (text, cache_key), judgement in zip(keys.judgements.items(), judged.judgements, strict=True)
+        if cache_key is not None
         and judgement.outcome not in _NOT_KEPT
         # Where gold failed, the text was not run.
-        and (text not in sheet.fleeting or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
+        and (text not in task.fleeting or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
     }
     return {
-        Kind.EXECUTION: {address: value for address, value in found.items() if address is not None},
+        Kind.EXECUTION: {cache_key: value for cache_key, value in found.items() if cache_key is not None},
         Kind.JUDGEMENT: judgements,
     }
 
@@ -314,27 +320,27 @@ def _from_bytes(data: bytes) -> Judgement:
 
 
 def _by_question(asked: Iterable[Asked]) -> list[list[Asked]]:
-    sheets: dict[tuple[Dialect, str], list[Asked]] = {}
+    tasks: dict[tuple[Dialect, str], list[Asked]] = {}
     for each in asked:
-        sheets.setdefault((each.dialect, each.question.key), []).append(each)
-    return list(sheets.values())
+        tasks.setdefault((each.dialect, each.question.key), []).append(each)
+    return list(tasks.values())
 
 
-def _heaviest_first(sheets: Sequence[_Addressed]) -> list[_Addressed]:
-    """The tenth of the sheets that is likeliest to run long, and then the others in their order.
+def _heaviest_first(tasks: Sequence[_Keyed]) -> list[_Keyed]:
+    """The tenth of the tasks that is likeliest to run long, and then the others in their order.
 
     A statement that runs into the time limit holds its worker up for as long, and the whole run if it comes
     last. What runs long joins a lot or has subqueries in subqueries.
     """
-    heavy = len(sheets) // 10
+    heavy = len(tasks) // 10
     if not heavy:
-        return list(sheets)
+        return list(tasks)
     heaviest = sorted(
-        range(len(sheets)),
-        key=lambda place: max(len(_WORK.findall(text[:_LOOKED_AT])) for text in sheets[place].judgements),
+        range(len(tasks)),
+        key=lambda place: max(len(_WORK.findall(text[:_LOOKED_AT])) for text in tasks[place].judgements),
         reverse=True,
     )[:heavy]
     first = set(heaviest)
-    return [sheets[place] for place in heaviest] + [
-        sheet for place, sheet in enumerate(sheets) if place not in first
+    return [tasks[place] for place in heaviest] + [
+        task for place, task in enumerate(tasks) if place not in first
     ]

@@ -1,6 +1,6 @@
-"""Judges sheets in this process: the core that local workers, Ray and tests share.
+"""Judges tasks in this process: the core that local workers, Ray and tests share.
 
-Promises: gold is executed once for all texts of a sheet, and not at all where its execution is known; a gold
+Promises: gold is executed once for all texts of a task, and not at all where its execution is known; a gold
 that fails is never held against a prediction; a fault of the harness is one text's, not the run's.
 """
 
@@ -21,7 +21,7 @@ from harness.scoring import alternatives
 from harness.scoring.golds import Gold, Golds
 from harness.scoring.once import Once
 from harness.scoring.scorer import Scoring
-from harness.scoring.tasks import During, Judged, LeftOut, Progress, Setup, Sheet, Stage, explain, undisturbed
+from harness.scoring.tasks import During, Judged, LeftOut, Progress, Setup, Stage, Task, explain, undisturbed
 
 MOST_KEPT_BYTES = 2**20
 """How large an execution may be, encoded, to be kept for later runs."""
@@ -31,10 +31,10 @@ _MOMENT = 0.1
 
 
 class Judge:
-    """Judges one sheet at a time.
+    """Judges one task at a time.
 
     Args:
-        setup: what is the same for every sheet.
+        setup: what is the same for every task.
         engines: one for each dialect of the setup.
         during: is entered for whatever is done for a text, with the seconds that it may take.
     """
@@ -54,28 +54,28 @@ class Judge:
         self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
         self._scoring = Scoring(setup, self._enter)
 
-    def judge(self, sheet: Sheet, tell: Callable[[Progress], None] = lambda _progress: None) -> Judged:
-        """What the texts of a sheet come to; never raises for what an engine or a statement does.
+    def judge(self, task: Task, tell: Callable[[Progress], None] = lambda _progress: None) -> Judged:
+        """What the texts of a task come to; never raises for what an engine or a statement does.
 
         Args:
-            sheet: the sheet.
+            task: the task.
             tell: is given what has been done, before it goes on, if that took longer than a moment.
         """
-        question = self._questions[sheet.question]
-        self._left_out = sheet.left_out
+        question = self._questions[task.question]
+        self._left_out = task.left_out
         executed: dict[str, bytes] = {}
         began = time.monotonic()
         try:
-            gold, kept = self._gold(question, sheet)
-        except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one sheet's, not the run's
-            return Judged(tuple(self._broken(sheet.dialect, error) for _ in sheet.texts), executed, None)
+            gold, kept = self._gold(question, task)
+        except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
+            return Judged(tuple(self._broken(task.dialect, error) for _ in task.texts), executed, None)
         answers = Once()
 
         def find() -> Answers:
             return answers(None, lambda: self._answers(gold))
 
-        judged = dict(sheet.judged)
-        for text in sheet.texts:
+        judged = dict(task.judged)
+        for text in task.texts:
             if text in judged:
                 continue
             if time.monotonic() - began > _MOMENT:
@@ -83,7 +83,7 @@ class Judge:
                 began = time.monotonic()
 
             def run(text: str = text) -> Execution:
-                return self._run(sheet, gold, text, executed)
+                return self._run(task, gold, text, executed)
 
             try:
                 with self._during(Stage.SCORING, text, self._setup.scoring_seconds):
@@ -95,8 +95,8 @@ class Judge:
             except RecursionError:
                 judged[text] = self._too_large(gold, "its values are nested too deeply to be scored")
             except Exception as error:  # noqa: BLE001 - as above
-                judged[text] = self._broken(sheet.dialect, error)
-        return Judged(tuple(judged[text] for text in sheet.texts), executed, kept)
+                judged[text] = self._broken(task.dialect, error)
+        return Judged(tuple(judged[text] for text in task.texts), executed, kept)
 
     def _enter(self, stage: Stage, text: str, seconds: float | None) -> AbstractContextManager[None]:
         """As `During`.
@@ -108,29 +108,29 @@ class Judge:
             raise LeftOut
         return self._during(stage, text, seconds)
 
-    def _gold(self, question: Question, sheet: Sheet) -> tuple[Gold, bytes | None]:
-        """The gold of a sheet, and its execution if it is new and can be kept."""
+    def _gold(self, question: Question, task: Task) -> tuple[Gold, bytes | None]:
+        """The gold of a task, and its execution if it is new and can be kept."""
         kept: bytes | None = None
 
         def run(sql: str) -> Execution:
             nonlocal kept
-            if sheet.gold is not None:
-                return decode(sheet.gold)
-            if sql in sheet.known:
-                return decode(sheet.known[sql])
-            execution = self._execute(question, sheet.dialect, sql)
+            if task.gold is not None:
+                return decode(task.gold)
+            if sql in task.known:
+                return decode(task.known[sql])
+            execution = self._execute(question, task.dialect, sql)
             kept = encode(execution, MOST_KEPT_BYTES)
             return execution
 
-        return self._golds.of(question, sheet.dialect, run), kept
+        return self._golds.of(question, task.dialect, run), kept
 
-    def _run(self, sheet: Sheet, gold: Gold, text: str, executed: dict[str, bytes]) -> Execution:
-        if text in sheet.known:
-            return decode(sheet.known[text])
+    def _run(self, task: Task, gold: Gold, text: str, executed: dict[str, bytes]) -> Execution:
+        if text in task.known:
+            return decode(task.known[text])
         if text == gold.sql:
             return gold.execution
-        execution = self._execute(gold.question, sheet.dialect, text)
-        if text in sheet.fleeting and not self._is_refused(gold.question, sheet.dialect, text, execution):
+        execution = self._execute(gold.question, task.dialect, text)
+        if text in task.fleeting and not self._is_refused(gold.question, task.dialect, text, execution):
             return execution
         encoded = encode(execution, MOST_KEPT_BYTES)
         if encoded is not None:

@@ -168,7 +168,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Facts:
-    """What has to be the same wherever sheets are judged: versions by name, digests of files by path."""
+    """What has to be the same wherever tasks are judged: versions by name, digests of files by path."""
 
     versions: Mapping[str, str]
     files: Mapping[Path, str]

@@ -1,4 +1,4 @@
-"""Judges sheets on a Ray cluster: `bird-harness eval --ray ADDRESS`.
+"""Judges tasks on a Ray cluster: `bird-harness eval --ray ADDRESS`.
 
 Promises: results are those of a local run, because every worker judges with the same code on the same files,
 in a process of its own that it supervises as on one machine; what a lost worker has not finished is judged
@@ -16,16 +16,16 @@ from typing import Any
 from dialects.errors import BadInput
 from harness.engines.base import EngineLost
 from harness.scoring.ray_cluster import Cluster, Facts, import_ray, words
-from harness.scoring.tasks import Judged, Setup, Sheet
+from harness.scoring.tasks import Judged, Setup, Task
 from harness.scoring.workers import LocalWorkers
 from loaders.errors import EngineUnavailable
 
 _START_SECONDS = 60
 """How long to wait for workers at the start; later ones join in when they come."""
 _LOST_SECONDS = 60
-"""How long to be without any worker before a sheet is given up."""
+"""How long to be without any worker before a task is given up."""
 _MOST_TRIES = 3
-"""How many workers may be lost with a sheet before it is given up."""
+"""How many workers may be lost with a task before it is given up."""
 _MOST_RESTARTS = 10
 
 
@@ -41,21 +41,21 @@ class _Actor:
         fault = expected.fault()
         return None if fault is None else f"node {import_ray().util.get_node_ip_address()}: {fault}"
 
-    def judge(self, setup: Sequence[Any], sheet: Sheet) -> Judged:
-        """What the texts of a sheet come to.
+    def judge(self, setup: Sequence[Any], task: Task) -> Judged:
+        """What the texts of a task come to.
 
-        `setup` is the one element of a list: as an argument of its own Ray would copy it for every sheet.
+        `setup` is the one element of a list: as an argument of its own Ray would copy it for every task.
         """
         if self._workers is None:
             self._workers = LocalWorkers(import_ray().get(setup[0]), 1, self._place)
-        return self._workers.submit(sheet).result()
+        return self._workers.submit(task).result()
 
 
 class RayWorkers:
     """Workers on a Ray cluster, one per processor; thread-safe.
 
     Args:
-        setup: what is the same for every sheet. It goes to every node, passwords included.
+        setup: what is the same for every task. It goes to every node, passwords included.
         address: the cluster's, see `Cluster`.
         count: how many workers; default: as many as the cluster has processors. The number of a worker
             decides which of several servers it uses.
@@ -82,13 +82,13 @@ class RayWorkers:
             self.close()
             raise
 
-    def at_once(self, sheet: Sheet) -> None:
+    def at_once(self, task: Task) -> None:
         """See `Workers.at_once`: the way to another machine is longer than what it would spare."""
 
-    def submit(self, sheet: Sheet) -> Future[Judged]:
+    def submit(self, task: Task) -> Future[Judged]:
         """See `Workers.submit`."""
         try:
-            return self._threads.submit(self._judge, sheet)
+            return self._threads.submit(self._judge, task)
         except RuntimeError:  # closed
             future: Future[Judged] = Future()
             future.cancel()
@@ -150,8 +150,8 @@ class RayWorkers:
         self._living.add(place)
         self._free.put(place)
 
-    def _judge(self, sheet: Sheet) -> Judged:
-        """Have a sheet judged by the next worker that is free, and by another one where that is lost.
+    def _judge(self, task: Task) -> Judged:
+        """Have a task judged by the next worker that is free, and by another one where that is lost.
 
         Raises:
             EngineLost: they are all lost, or no text is to blame for the deaths of their processes.
@@ -162,7 +162,7 @@ class RayWorkers:
             # Not tried again by Ray: it would wait for this very worker, and others may be free.
             judge = self._actors[place].judge.options(max_task_retries=0)
             try:
-                judged: Judged = ray.get(judge.remote([self._setup], sheet))
+                judged: Judged = ray.get(judge.remote([self._setup], task))
             except ray.exceptions.RayTaskError as error:
                 self._free.put(place)
                 raise error.cause from None

@@ -1,7 +1,7 @@
 """The unit of work: all that is asked about one question on one engine, and what came of it.
 
-A sheet has everything that the process that judges it needs beside the `Setup` of the run, and its result
-everything that is to be kept. So it makes no difference where sheets are judged: in which process, on which
+A task has everything that the process that judges it needs beside the `Setup` of the run, and its result
+everything that is to be kept. So it makes no difference where tasks are judged: in which process, on which
 machine, and in which order.
 """
 
@@ -29,7 +29,7 @@ _SCORING_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Setup:
-    """What is the same for every sheet of a run; can be pickled.
+    """What is the same for every task of a run; can be pickled.
 
     `servers` has, for each dialect, the servers that hold the same databases; none for SQLite, whose dialect
     is there with an empty tuple.
@@ -110,7 +110,7 @@ OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING})
 
 
 @dataclass(frozen=True)
-class Sheet:
+class Task:
     """One question on one engine, with the distinct SQL texts that were predicted for it.
 
     `question` is its key. `known` has executions that need not be repeated, by SQL text, and `gold` that of
@@ -131,9 +131,9 @@ class Sheet:
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of a sheet.
+    """What came of a task.
 
-    `judgements` has one entry per text of the sheet. `executed` and `gold` have the executions that were done
+    `judgements` has one entry per text of the task. `executed` and `gold` have the executions that were done
     for it, encoded; without those whose rows take too much room to be kept, or are soon others.
     """
 
@@ -144,7 +144,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class Progress:
-    """What has come of some texts of a sheet, while others are still to be judged; as in `Judged`."""
+    """What has come of some texts of a task, while others are still to be judged; as in `Judged`."""
 
     judged: Mapping[str, Judgement]
     executed: Mapping[str, bytes]
@@ -152,14 +152,14 @@ class Progress:
 
 
 class Workers(Protocol):
-    """Judge sheets, several at a time; callable from any thread."""
+    """Judge tasks, several at a time; callable from any thread."""
 
-    def submit(self, sheet: Sheet) -> "Future[Judged]":
-        """Take a sheet; the future never raises for what an engine or a statement does."""
+    def submit(self, task: Task) -> "Future[Judged]":
+        """Take a task; the future never raises for what an engine or a statement does."""
         ...
 
-    def at_once(self, sheet: Sheet) -> "Future[Judged] | None":
-        """Have a sheet judged before this returns, by an idle worker; None where there is none.
+    def at_once(self, task: Task) -> "Future[Judged] | None":
+        """Have a task judged before this returns, by an idle worker; None where there is none.
 
         For who waits for nothing else: no thread has to be woken on the way there and back.
         """

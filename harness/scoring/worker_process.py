@@ -1,4 +1,4 @@
-"""A worker process: judges the sheets that come in on a socket, until it is closed.
+"""A worker process: judges the tasks that come in on a socket, until it is closed.
 
 It is started by `harness.scoring.workers`, which replaces it when it ends. What SQL of a prediction can do to
 a process, it does to this one: a statement that nothing stops ends it, and so does one that crashes it; its
@@ -23,7 +23,7 @@ from typing import NamedTuple, NoReturn
 
 from harness.engines.watchdog import WATCHDOG, Watchdog
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Sheet, Stage
+from harness.scoring.tasks import Stage, Task
 
 HUNG = 71
 """Exit code of a worker that ended itself, because a statement did not stop."""
@@ -118,14 +118,14 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
-            sheet: Sheet = connection.recv()
+            task: Task = connection.recv()
         except (EOFError, OSError):
             _end()
-        connection.send(judge.judge(sheet, connection.send))
+        connection.send(judge.judge(task, connection.send))
 
 
 def _await_end(connection: Connection) -> None:
-    """End with the connection, also while a sheet is judged; a sheet that comes does not wake this thread."""
+    """End with the connection, also while a task is judged; a task that comes does not wake this thread."""
     poll = select.poll()
     poll.register(connection.fileno(), select.POLLHUP)
     poll.poll()

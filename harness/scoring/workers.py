@@ -1,8 +1,8 @@
-"""Worker processes on this machine, supervised: whatever a text does to one, every sheet is judged.
+"""Worker processes on this machine, supervised: whatever a text does to one, every task is judged.
 
 A worker that hangs in a statement ends itself, and the text gets the outcome of a timeout. One that is late
 with something else is ended by its supervisor, and what it was at is left out, or its text a timeout. One
-that dies is replaced and the rest of its sheet judged; a text at which a worker crashes twice is to blame,
+that dies is replaced and the rest of its task judged; a text at which a worker crashes twice is to blame,
 one at which workers are killed is given up as a harness error. No text decides another's outcome, and nothing
 of this reaches the process that asks.
 """
@@ -28,7 +28,7 @@ from harness.cache.codec import encode
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution
 from harness.outcomes import Judgement, Outcome
-from harness.scoring.tasks import OPTIONAL, Judged, Progress, Setup, Sheet, Stage
+from harness.scoring.tasks import OPTIONAL, Judged, Progress, Setup, Stage, Task
 from harness.scoring.worker_process import HUNG, NOTE_BYTES, Noted, digest
 from loaders import children
 
@@ -44,14 +44,14 @@ _LOOK_SECONDS = 1.0
 _ENDING_SECONDS = 5
 
 _MANY = 4
-"""So many sheets that wait start all workers at once."""
+"""So many tasks that wait start all workers at once."""
 
 _HEAD_START_SECONDS = 1.0
 """How much later the others start for fewer: by then the first has judged what is quick."""
 
 
 class Died(Exception):
-    """A worker ended before it had judged its sheet, while it did what it had `noted`."""
+    """A worker ended before it had judged its task, while it did what it had `noted`."""
 
     def __init__(self, code: int, noted: Noted, said: str, *, was_late: bool) -> None:
         super().__init__(said)
@@ -81,8 +81,8 @@ class _Process:
         self._connection = Connection(ours.detach())
         self._setup: bytes | None = setup
 
-    def judge(self, sheet: Sheet, tell: Callable[[Progress], None]) -> Judged:
-        """Have it judge a sheet; `tell` is given what comes of some of its texts before.
+    def judge(self, task: Task, tell: Callable[[Progress], None]) -> Judged:
+        """Have it judge a task; `tell` is given what comes of some of its texts before.
 
         Raises:
             Died: it ended, or was ended here because it was late.
@@ -92,7 +92,7 @@ class _Process:
             if self._setup is not None:
                 self._connection.send_bytes(self._setup)
                 self._setup = None
-            self._connection.send(sheet)
+            self._connection.send(task)
             while True:
                 was_late = not self._is_in_time()
                 said: Judged | Progress = self._connection.recv()
@@ -148,7 +148,7 @@ class LocalWorkers:
     """Worker processes on this machine; thread-safe. They are started when they are needed.
 
     Args:
-        setup: what is the same for every sheet.
+        setup: what is the same for every task.
         count: how many.
         place: that of the first one, which decides which of several servers it uses.
     """
@@ -158,7 +158,7 @@ class LocalWorkers:
         self._questions = {question.key: question for question in setup.questions.questions}
         self._count = count
         self._place = place
-        self._tasks: SimpleQueue[tuple[Sheet, Future[Judged]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Task, Future[Judged]] | None] = SimpleQueue()
         self._lock = Lock()
         self._threads: list[Thread] = []
         self._processes: dict[int, _Process] = {}
@@ -166,15 +166,15 @@ class LocalWorkers:
         self._closed = False
         self._wanted = Event()
 
-    def submit(self, sheet: Sheet) -> Future[Judged]:
+    def submit(self, task: Task) -> Future[Judged]:
         """See `Workers.submit`."""
         future: Future[Judged] = Future()
         with self._lock:
             if self._closed:
                 future.cancel()
                 return future
-            self._tasks.put((sheet, future))
-            if self._tasks.qsize() >= _MANY:
+            self._queue.put((task, future))
+            if self._queue.qsize() >= _MANY:
                 self._wanted.set()
             if len(self._threads) < self._count:
                 place = self._place + len(self._threads)
@@ -183,16 +183,16 @@ class LocalWorkers:
                 thread.start()
         return future
 
-    def at_once(self, sheet: Sheet) -> Future[Judged] | None:
+    def at_once(self, task: Task) -> Future[Judged] | None:
         """See `Workers.at_once`."""
         with self._lock:
-            started = list(self._processes) if self._tasks.empty() and not self._closed else []
+            started = list(self._processes) if self._queue.empty() and not self._closed else []
         for place in started:
             if self._busy[place].acquire(blocking=False):
                 future: Future[Judged] = Future()
                 future.set_running_or_notify_cancel()
                 try:
-                    self._settle(future, place, sheet)
+                    self._settle(future, place, task)
                 finally:
                     self._busy[place].release()
                 return future
@@ -212,38 +212,38 @@ class LocalWorkers:
                 process.stop()
         self._wanted.set()
         for _ in self._threads:
-            self._tasks.put(None)
+            self._queue.put(None)
         for thread in self._threads:
             thread.join()
 
     def _serve(self, place: int) -> None:
-        """Have one worker judge one sheet after the other."""
+        """Have one worker judge one task after the other."""
         if place != self._place:
             self._wanted.wait(_HEAD_START_SECONDS)
-        while (task := self._tasks.get()) is not None:
-            sheet, future = task
+        while (entry := self._queue.get()) is not None:
+            task, future = entry
             if self._closed:
                 future.cancel()
             if not future.set_running_or_notify_cancel():
                 continue
             with self._busy[place]:
-                self._settle(future, place, sheet)
+                self._settle(future, place, task)
         with self._busy[place]:
             self._bury(place)
 
-    def _settle(self, future: Future[Judged], place: int, sheet: Sheet) -> None:
-        """Have a sheet judged, and say so to whoever waits; the place is this thread's for so long."""
+    def _settle(self, future: Future[Judged], place: int, task: Task) -> None:
+        """Have a task judged, and say so to whoever waits; the place is this thread's for so long."""
         try:
-            judged = self._judge(place, sheet)
+            judged = self._judge(place, task)
         except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
-            # Its answer to this sheet must not be taken for that to the next.
+            # Its answer to this task must not be taken for that to the next.
             self._bury(place)
             future.set_exception(error)
         else:
             future.set_result(judged)
 
-    def _judge(self, place: int, sheet: Sheet) -> Judged:
-        """Have a sheet judged, by another worker where one dies.
+    def _judge(self, place: int, task: Task) -> Judged:
+        """Have a task judged, by another worker where one dies.
 
         Raises:
             EngineLost: the run was stopped.
@@ -252,49 +252,49 @@ class LocalWorkers:
         gold: bytes | None = None
 
         def keep(progress: Progress) -> None:
-            nonlocal sheet, gold
+            nonlocal task, gold
             executed.update(progress.executed)
             gold = progress.gold or gold
-            sheet = replace(sheet, judged={**sheet.judged, **progress.judged}, gold=sheet.gold or gold)
+            task = replace(task, judged={**task.judged, **progress.judged}, gold=task.gold or gold)
 
         deaths: Counter[tuple[bytes, int]] = Counter()
         while True:
             try:
-                judged = self._worker(place).judge(sheet, keep)
+                judged = self._worker(place).judge(task, keep)
             except Died as died:
                 self._bury(place)
                 if self._closed:
                     raise EngineLost("the run was stopped") from died
                 fate = (died.noted.text, died.noted.stage)
                 deaths[fate] += 1
-                sheet = self._after(sheet, died, deaths[fate])
+                task = self._after(task, died, deaths[fate])
             else:
                 return Judged(judged.judgements, {**executed, **judged.executed}, judged.gold or gold)
 
-    def _after(self, sheet: Sheet, died: Died, times: int) -> Sheet:
+    def _after(self, task: Task, died: Died, times: int) -> Task:
         """What is still to be judged after a worker died for the same as `times` workers in all.
 
         A text that is to blame gets its outcome, and one that is not is given up; the others are judged.
         """
-        text = next((each for each in sheet.texts if digest(each) == died.noted.text), None)
+        text = next((each for each in task.texts if digest(each) == died.noted.text), None)
         is_to_blame = died.was_late or died.code == HUNG or (-died.code in _CRASHES and times > 1)
         stage = died.noted.stage
         if stage and is_to_blame and times < _MOST_DEATHS:
             if stage in OPTIONAL:
-                question = self._questions[sheet.question]
-                texts = {*sheet.texts, *question.gold.values()}
+                question = self._questions[task.question]
+                texts = {*task.texts, *question.gold.values()}
                 found = next(each for each in texts if digest(each) == died.noted.text)
-                return replace(sheet, left_out=sheet.left_out | {(Stage(stage), found)})
+                return replace(task, left_out=task.left_out | {(Stage(stage), found)})
             encoded = encode(self._fate(died)) or b""
             if text is not None:
-                return replace(sheet, known={**sheet.known, text: encoded})
-            return replace(sheet, gold=encoded)
+                return replace(task, known={**task.known, text: encoded})
+            return replace(task, gold=encoded)
         if times < _MOST_DEATHS:
-            return sheet
+            return task
         why = f"{_MOST_DEATHS} processes that were to run it have ended: {died.name}; {died}"
-        judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(sheet.dialect), error=why)
-        given_up = [text] if text is not None else [each for each in sheet.texts if each not in sheet.judged]
-        return replace(sheet, judged={**sheet.judged, **dict.fromkeys(given_up, judgement)})
+        judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(task.dialect), error=why)
+        given_up = [text] if text is not None else [each for each in task.texts if each not in task.judged]
+        return replace(task, judged={**task.judged, **dict.fromkeys(given_up, judgement)})
 
     def _fate(self, died: Died) -> Execution:
         """What a text that a worker died of comes to."""

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.volatility import is_volatile
-from harness.cache.lifetimes import lasting
+from harness.cache.lifetimes import lifetime
 from harness.data.extraction import unfenced
 from harness.engines.mysql.statements import refused
 from harness.engines.postgresql.statements import statements
@@ -39,8 +39,8 @@ def _refused_by_the_translator(text: str) -> None:
 
 READERS: dict[str, Callable[[str], object]] = {
     "is_volatile": is_volatile,
-    "lasting": lasting,
-    "lasting today": lambda text: lasting(f"select current_date {text}"),
+    "lifetime": lifetime,
+    "lasting today": lambda text: lifetime(f"select current_date {text}"),
     "mysql refused": refused,
     "postgresql statements": statements,
     "unfenced": unfenced,

@@ -14,7 +14,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from harness.engines.pool import Pool
 
 
-class Idle:
+class ConnectionPool:
     """The waiting connections of one engine, by how they were made. Any thread may use it."""
 
     def __init__(self) -> None:

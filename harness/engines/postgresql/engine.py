@@ -27,7 +27,7 @@ from psycopg.types.string import TextLoader
 from dialects.enums import Dialect
 from harness.engines.base import EMPTY, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
 from harness.engines.postgresql.clock import PostgreSQLClock
-from harness.engines.postgresql.connections import Idle
+from harness.engines.postgresql.connections import ConnectionPool
 from harness.engines.postgresql.rows import ReceivedTooMuch, parse, results, run
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
 from loaders.namespace import Database
@@ -118,15 +118,15 @@ def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
 class PostgreSQLSession:
     """A connection of the reading role, with one schema on its search path."""
 
-    def __init__(self, server: Server, database: Database, seconds: float, idle: Idle) -> None:
+    def __init__(self, server: Server, database: Database, seconds: float, pool: ConnectionPool) -> None:
         limit = max(1, round(seconds * 1000))
         self._conninfo = _conninfo(server, database.postgresql_database, database.postgresql_schema, limit)
         self._server = server
         self._closing = contextlib.ExitStack()
-        self._idle = idle
+        self._pool = pool
         self._as_new = True
         self._may_have_set = self._stopped = False
-        self._connection = idle.take(self._conninfo) or self._connect()
+        self._connection = pool.take(self._conninfo) or self._connect()
 
     def _connect(self) -> psycopg.Connection:
         while True:
@@ -136,7 +136,7 @@ class PostgreSQLSession:
                 )
             except psycopg.Error as error:
                 # Perhaps the server has none left because of those that wait here for other databases.
-                if _NONE_LEFT.search(words := _one_line(error)) and self._idle.close():
+                if _NONE_LEFT.search(words := _one_line(error)) and self._pool.close():
                     continue
                 raise EngineLost(f"PostgreSQL at {self._server.address}: {words}") from error
 
@@ -280,7 +280,7 @@ class PostgreSQLSession:
     ) -> None:
         self._closing.close()
         if self._as_new and not self._stopped:
-            self._idle.give(self._conninfo, self._connection)
+            self._pool.give(self._conninfo, self._connection)
             return
         if self._connection.info.transaction_status is TransactionStatus.ACTIVE:
             self._cancel()
@@ -315,12 +315,12 @@ class PostgreSQLEngine:
 
     def __init__(self, server: Server) -> None:
         self.server = server
-        self._idle = Idle()
-        weakref.finalize(self, self._idle.close)
+        self._pool = ConnectionPool()
+        weakref.finalize(self, self._pool.close)
 
     def session(self, database: Database, seconds: float) -> PostgreSQLSession:
         """See `Engine.session`."""
-        return PostgreSQLSession(self.server, database, seconds, self._idle)
+        return PostgreSQLSession(self.server, database, seconds, self._pool)
 
     def version(self) -> str:
         """See `Engine.version`."""

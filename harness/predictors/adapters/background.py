@@ -6,7 +6,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from harness.predictors.adapters.places import CLOSED
+from harness.predictors.adapters.slots import CLOSED
 from harness.predictors.base import RequestFailed
 
 Result = TypeVar("Result")

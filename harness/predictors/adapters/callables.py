@@ -20,9 +20,9 @@ from types import ModuleType
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.predictors.adapters.places import Places
 from harness.predictors.adapters.secrets import secrets_by_name
 from harness.predictors.adapters.settings import Settings
+from harness.predictors.adapters.slots import Slots
 from harness.predictors.adapters.texts import shortened
 from harness.predictors.adapters.till import Till
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
@@ -45,7 +45,7 @@ class CallablePredictor:
         self._source = hashlib.sha256(source).hexdigest() if source is not None else None
         self._till = Till(meter, Pace(settings.requests_per_minute, settings.tokens_per_minute))
         self._secrets = secrets_by_name(os.environ)
-        self._places = Places(range(settings.concurrency))
+        self._slots = Slots(range(settings.concurrency))
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -54,7 +54,7 @@ class CallablePredictor:
 
     def ask(self, ask: Ask) -> Reply:
         """Call the function."""
-        with self._places.one(), self._till.paying(ask) as bill:
+        with self._slots.one(), self._till.paying(ask) as bill:
             try:
                 answer = self._function(ask)
             except RequestFailed as failed:
@@ -78,7 +78,7 @@ class CallablePredictor:
 
     def close(self) -> None:
         """Call it no more; calls under way cannot be stopped."""
-        self._places.close()
+        self._slots.close()
         self._till.close()
 
 

@@ -31,9 +31,9 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.predictors.adapters.command_process import CommandProcess, ProcessDied, ProcessFaulty
-from harness.predictors.adapters.places import CLOSED, Places
 from harness.predictors.adapters.secrets import secrets_by_name
 from harness.predictors.adapters.settings import Settings
+from harness.predictors.adapters.slots import CLOSED, Slots
 from harness.predictors.adapters.texts import shortened
 from harness.predictors.adapters.till import Till
 from harness.predictors.base import Ask, PredictorBroken, Reply, RequestFailed, Usage
@@ -57,8 +57,8 @@ class CommandPredictor:
         self._timeout = settings.timeout
         self._start_timeout = settings.start_timeout
         self._till = Till(meter, Pace(settings.requests_per_minute, settings.tokens_per_minute))
-        self._slots = [_Slot() for _ in range(settings.concurrency)]
-        self._places = Places(self._slots)
+        self._all = [_Slot() for _ in range(settings.concurrency)]
+        self._slots = Slots(self._all)
         self._secrets = secrets_by_name(os.environ)
         self._lock = threading.Lock()
         self._closed = False
@@ -73,7 +73,7 @@ class CommandPredictor:
     def ask(self, ask: Ask) -> Reply:
         """Give the ask to a process that is free."""
         line = json.dumps(_asked(ask)).encode() + b"\n"
-        with self._places.one() as slot:
+        with self._slots.one() as slot:
             try:
                 return self._tried(slot, ask, line)
             except ProcessDied:
@@ -91,9 +91,9 @@ class CommandPredictor:
         """End all processes, with those that they have started."""
         with self._lock:
             self._closed = True
-        self._places.close()
+        self._slots.close()
         self._till.close()
-        running = [slot.process for slot in self._slots if slot.process is not None]
+        running = [slot.process for slot in self._all if slot.process is not None]
         with ThreadPoolExecutor(max(len(running), 1)) as pool:
             list(pool.map(CommandProcess.end, running))
 

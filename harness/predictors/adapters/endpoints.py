@@ -14,8 +14,8 @@ from dialects.errors import BadInput
 from harness.predictors.adapters.background import Background
 from harness.predictors.adapters.endpoint_answers import refusal_of, reply_of
 from harness.predictors.adapters.endpoint_clients import Endpoint, Service, find_endpoint
-from harness.predictors.adapters.places import CLOSED
 from harness.predictors.adapters.settings import Api, Settings
+from harness.predictors.adapters.slots import CLOSED
 from harness.predictors.adapters.texts import shortened
 from harness.predictors.adapters.till import prompt_tokens
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from harness.predictors.adapters.places import CLOSED
+from harness.predictors.adapters.slots import CLOSED
 from harness.predictors.adapters.texts import writable
 from harness.predictors.base import Ask, Reply, RequestFailed, Usage
 from harness.predictors.budget import Meter, estimated_tokens

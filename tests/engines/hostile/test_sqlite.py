@@ -18,7 +18,7 @@ from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.outcomes import Judgement, Outcome
-from harness.scoring.tasks import Setup, Sheet
+from harness.scoring.tasks import Setup, Task
 from harness.scoring.worker_process import MOST_MEMORY
 from harness.scoring.workers import LocalWorkers
 from tests.engines.hostile.cases import Hostile
@@ -109,15 +109,15 @@ def judged(setup: Setup, cases: Sequence[Hostile]) -> tuple[dict[str, Judgement]
     """What becomes of each case, each beside an innocent text; and the most memory that a worker took."""
     workers = LocalWorkers(setup, 2)
     try:
-        sheets = [
-            workers.submit(Sheet(Dialect.SQLITE, "1", (INNOCENT + " ", case.sql, INNOCENT + "  ")))
+        tasks = [
+            workers.submit(Task(Dialect.SQLITE, "1", (INNOCENT + " ", case.sql, INNOCENT + "  ")))
             for case in cases
         ]
         memory, until = 0, time.monotonic() + 60 + 10 * len(cases)
-        while wait(sheets, timeout=0.05).not_done and time.monotonic() < until:
+        while wait(tasks, timeout=0.05).not_done and time.monotonic() < until:
             memory = max(memory, most_memory(workers.processes))
         memory = max(memory, most_memory(workers.processes))
-        results = [sheet.result(0).judgements for sheet in sheets]
+        results = [task.result(0).judgements for task in tasks]
     finally:
         workers.close()
     assert {(before.outcome, after.outcome) for before, _, after in results} == {

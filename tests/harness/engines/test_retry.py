@@ -14,7 +14,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.engines import on_server
-from harness.engines.backoff import Patience
+from harness.engines.backoff import Backoff
 from harness.engines.base import Engine, EngineLost, Session
 from harness.engines.execution import Ending, Limits
 from harness.engines.retry import execute_patiently
@@ -26,7 +26,7 @@ from loaders.server import Server
 pytestmark = pytest.mark.engine
 
 LIMITS = Limits(seconds=20.0)
-WITHOUT_PATIENCE = Patience(total=0.3, first=0.05, probe=3600.0)
+WITHOUT_BACKOFF = Backoff(total=0.3, first=0.05, probe=3600.0)
 QUICK = "SELECT legs FROM animal ORDER BY legs"
 ROWS = ((2,), (4,))
 MARK = "the one to be killed"
@@ -241,15 +241,15 @@ def test_a_server_that_was_given_up_holds_nobody_up_until_it_answers(
     server, let_go = crowded
     engine, asked = counting(server)
     with pytest.raises(EngineLost):
-        execute_patiently(engine, animals, QUICK, LIMITS, WITHOUT_PATIENCE)
+        execute_patiently(engine, animals, QUICK, LIMITS, WITHOUT_BACKOFF)
     tried = asked()
     for _ in range(50):
         with pytest.raises(EngineLost):
-            execute_patiently(engine, animals, QUICK, LIMITS, WITHOUT_PATIENCE)
+            execute_patiently(engine, animals, QUICK, LIMITS, WITHOUT_BACKOFF)
     assert asked() == tried, "the next probe is an hour away"
 
     engine, asked = counting(server)
-    at_once = replace(WITHOUT_PATIENCE, probe=0.0)
+    at_once = replace(WITHOUT_BACKOFF, probe=0.0)
     for _ in range(3):
         with pytest.raises(EngineLost):
             execute_patiently(engine, animals, QUICK, LIMITS, at_once)
@@ -275,5 +275,5 @@ def test_a_server_that_is_not_there_is_an_engine_lost(server: Server, animals: D
     engine, asked = counting(replace(server, port=1))
     for _ in range(3):
         with pytest.raises(EngineLost):
-            execute_patiently(engine, animals, QUICK, LIMITS, WITHOUT_PATIENCE)
+            execute_patiently(engine, animals, QUICK, LIMITS, WITHOUT_BACKOFF)
     assert asked() == 1, "then the sentinel finds nobody, and nobody asks again"

@@ -20,7 +20,7 @@ from harness.report.html import write_html
 from harness.report.latex import latex
 from harness.report.markdown import markdown
 from harness.report.spelling import DASH, spelled, spelled_range, texts
-from harness.report.table_model import Document, Grid
+from harness.report.table_model import Document, TableModel
 from harness.report.tidy import csv_text, json_text
 from harness.runs.reading import Run, read_previews, read_questions, read_run
 from harness.sqltree.error_classes import ErrorClass
@@ -52,7 +52,7 @@ def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     return read_run(evaluated(folder) if request.param == "real" else _uneven(folder))
 
 
-def rows_of(document: Document) -> Iterator[tuple[Grid, Sequence[str], list[str]]]:
+def rows_of(document: Document) -> Iterator[tuple[TableModel, Sequence[str], list[str]]]:
     for grid in document.grids:
         for row in grid.rows:
             yield grid, row.labels, list(texts(grid, row))

@@ -7,7 +7,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question
 from harness.outcomes import Outcome, PairResult
-from harness.report.table_model import Cell, Column, Document, Grid, Group, Kind, Row
+from harness.report.table_model import Cell, Column, Document, Group, Kind, Row, TableModel
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Score, summarize
 from tests.harness.run_folders import pair
@@ -95,14 +95,14 @@ EX = Column("total", "ex", "difficulty", "total", short="tot", is_total=True, ha
 ROWS = Column("EX", "ex", "database", has_questions=True)
 
 
-def document(grid: Grid) -> Document:
+def document(grid: TableModel) -> Document:
     return Document("r1", ("sample: 3 questions",), (grid,))
 
 
-def grid(*names: str) -> Grid:
+def grid(*names: str) -> TableModel:
     """Two engines; the second has nothing of the first predictor, and no figure of the others."""
     simple = Column("simple", "ex", "difficulty", "simple", short="simp")
-    return Grid(
+    return TableModel(
         "EX (%)",
         ("predictor",),
         (
@@ -125,14 +125,14 @@ def grid(*names: str) -> Grid:
     )
 
 
-COUNTS = Grid(
+COUNTS = TableModel(
     "Outcomes (pairs)",
     ("predictor", "engine"),
     (Group("", (Column("prediction error", "pairs", "outcome", "prediction_error", Kind.COUNT),)),),
     (Row(("p", "SQLite"), (Cell(7),), "p", Dialect.SQLITE),),
 )
 
-DIFFERENCES = Grid(
+DIFFERENCES = TableModel(
     "Difference",
     ("predictor",),
     (Group("SQLite", (Column("EX", "ex", "difference", "total", Kind.DIFFERENCE),), Dialect.SQLITE),),

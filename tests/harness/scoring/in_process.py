@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dialects.enums import Dialect
 from harness.engines.base import Engine
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Judged, Setup, Sheet, Workers
+from harness.scoring.tasks import Judged, Setup, Task, Workers
 
 
 class ThreadWorkers:
@@ -16,11 +16,11 @@ class ThreadWorkers:
         self._judge = Judge(setup, engines)
         self._pool = ThreadPoolExecutor(1)
 
-    def at_once(self, sheet: Sheet) -> None:
+    def at_once(self, task: Task) -> None:
         pass
 
-    def submit(self, sheet: Sheet) -> Future[Judged]:
-        return self._pool.submit(self._judge.judge, sheet)
+    def submit(self, task: Task) -> Future[Judged]:
+        return self._pool.submit(self._judge.judge, task)
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)

@@ -77,15 +77,15 @@ def test_data_that_translations_and_functions_are_made_of_are_in_the_key() -> No
 
 
 SAY = """
-from harness.scoring import addresses
-before = addresses.code()
-assert addresses.is_as_at_the_start()
+from harness.scoring import keys
+before = keys.code()
+assert keys.is_as_at_the_start()
 import sys
 from pathlib import Path
-changed = Path(addresses.__file__).parents[2] / sys.argv[1]
+changed = Path(keys.__file__).parents[2] / sys.argv[1]
 changed.write_text(changed.read_text() + "# changed\\n")
 print(before)
-print(addresses.code() == before, addresses.is_as_at_the_start())
+print(keys.code() == before, keys.is_as_at_the_start())
 """
 
 

@@ -10,18 +10,18 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.cache.codec import decode
-from harness.cache.lifetimes import Lasting
+from harness.cache.lifetimes import Lifetime
 from harness.data.question_sets import load_set
 from harness.data.questions import Question
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.outcomes import Judgement, Outcome
 from harness.scoring import dispatch
-from harness.scoring.cache_keys import Addresses
+from harness.scoring.cache_keys import CacheKeys
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Judged, Setup, Sheet
+from harness.scoring.tasks import Judged, Setup, Task
 from loaders.store import Kind, Store
 
 
@@ -46,28 +46,28 @@ class Interrupting:
 
 
 class NotingWorkers:
-    """Judges in this thread, when it is let to, and keeps the sheets."""
+    """Judges in this thread, when it is let to, and keeps the tasks."""
 
     def __init__(self, setup: Setup) -> None:
         self._judge = Judge(setup, {Dialect.SQLITE: SQLiteEngine()})
-        self._waiting: list[tuple[Sheet, Future[Judged]]] = []
-        self.sheets: list[Sheet] = []
+        self._waiting: list[tuple[Task, Future[Judged]]] = []
+        self.tasks: list[Task] = []
         self.holds = False
 
-    def at_once(self, sheet: Sheet) -> None:
+    def at_once(self, task: Task) -> None:
         pass
 
-    def submit(self, sheet: Sheet) -> Future[Judged]:
-        self.sheets.append(sheet)
+    def submit(self, task: Task) -> Future[Judged]:
+        self.tasks.append(task)
         future: Future[Judged] = Future()
-        self._waiting.append((sheet, future))
+        self._waiting.append((task, future))
         if not self.holds:
             self.release()
         return future
 
     def release(self) -> None:
-        for sheet, future in self._waiting:
-            future.set_result(self._judge.judge(sheet))
+        for task, future in self._waiting:
+            future.set_result(self._judge.judge(task))
         self._waiting.clear()
 
     def close(self) -> None:
@@ -100,11 +100,11 @@ def ask(judging: Judging, *asked: tuple[Question, str]) -> list[Judgement]:
     return [future.result(60) for future in futures]
 
 
-def test_equal_texts_of_one_call_are_one_and_a_question_is_one_sheet(setup: Setup, opened: Open) -> None:
+def test_equal_texts_of_one_call_are_one_and_a_question_is_one_task(setup: Setup, opened: Open) -> None:
     judging, workers = opened()
     first, second = question(setup), question(setup, 1)
     ask(judging, (first, "SELECT 1"), (second, "SELECT 1"), (first, "SELECT 1"), (first, "SELECT 2"))
-    assert [(sheet.question, sheet.texts) for sheet in workers.sheets] == [
+    assert [(task.question, task.texts) for task in workers.tasks] == [
         (first.key, ("SELECT 1", "SELECT 2")),
         (second.key, ("SELECT 1",)),
     ]
@@ -119,24 +119,24 @@ def test_a_text_that_is_being_judged_is_not_judged_again(setup: Setup, opened: O
     assert not early.done()
     workers.release()
     assert early.result(60) == late.result(60)
-    assert len(workers.sheets) == 1
+    assert len(workers.tasks) == 1
 
 
-def test_what_is_known_is_not_put_on_a_sheet_in_this_run_or_in_the_next(setup: Setup, opened: Open) -> None:
+def test_what_is_known_is_not_put_on_a_task_in_this_run_or_in_the_next(setup: Setup, opened: Open) -> None:
     judging, workers = opened()
     [before] = ask(judging, (question(setup), "SELECT 1"))
     assert ask(judging, (question(setup), "SELECT 1")) == [before]
     judging.close()
     later, others = opened()
     assert ask(later, (question(setup), "SELECT 1")) == [before]
-    assert (len(workers.sheets), others.sheets) == (1, [])
+    assert (len(workers.tasks), others.tasks) == (1, [])
 
 
-def test_gold_is_known_to_the_next_sheet_of_a_question(setup: Setup, opened: Open) -> None:
+def test_gold_is_known_to_the_next_task_of_a_question(setup: Setup, opened: Open) -> None:
     judging, workers = opened()
     ask(judging, (question(setup), "SELECT 1"))
     ask(judging, (question(setup), "SELECT 2"))
-    first, second = workers.sheets
+    first, second = workers.tasks
     assert first.gold is None
     assert second.gold is not None
     assert decode(second.gold).rows
@@ -144,7 +144,7 @@ def test_gold_is_known_to_the_next_sheet_of_a_question(setup: Setup, opened: Ope
 
 def test_other_metrics_are_computed_from_executions_that_are_known(setup: Setup, tmp_path: Path) -> None:
     asked = (question(setup), "SELECT 1")
-    sheets = []
+    tasks = []
     for metrics in (("ex",), ("ex", "soft_f1_aligned")):
         other = Setup(setup.questions, setup.servers, metrics=metrics)
         workers = NotingWorkers(other)
@@ -153,9 +153,9 @@ def test_other_metrics_are_computed_from_executions_that_are_known(setup: Setup,
         [judgement] = ask(judging, asked)
         assert set(judgement.scores) == set(metrics)
         judging.close()
-        sheets += workers.sheets
-    assert set(sheets[1].known) == {"SELECT 1"}
-    assert sheets[1].gold is not None
+        tasks += workers.tasks
+    assert set(tasks[1].known) == {"SELECT 1"}
+    assert tasks[1].gold is not None
 
 
 @pytest.mark.parametrize("sql", ["SELECT random()", "SELECT datetime('now')"])
@@ -163,11 +163,11 @@ def test_what_chance_or_the_clock_decides_is_never_known(setup: Setup, opened: O
     judging, workers = opened()
     for _ in range(2):
         ask(judging, (question(setup), sql))
-    assert [sheet.known for sheet in workers.sheets] == [{}, {}]
+    assert [task.known for task in workers.tasks] == [{}, {}]
     judging.close()
     judging, workers = opened()
     ask(judging, (question(setup), sql))
-    assert len(workers.sheets) == 1
+    assert len(workers.tasks) == 1
 
 
 @pytest.mark.parametrize(
@@ -188,7 +188,7 @@ def test_an_error_on_reading_a_text_is_known_whatever_it_asks(
     for executed in (1, 0 if is_known else 1):
         judging, workers = opened()
         answers += ask(judging, (question(setup), sql), (question(setup), "SELECT 1"))
-        assert sum(len(sheet.texts) for sheet in workers.sheets) == (2 if not answers[2:] else executed)
+        assert sum(len(task.texts) for task in workers.tasks) == (2 if not answers[2:] else executed)
         judging.close()
     assert answers[0].outcome is Outcome.PREDICTION_ERROR
     assert answers[0].error == answers[2].error
@@ -200,10 +200,10 @@ def test_what_asks_for_the_date_is_known_for_the_day(
 ) -> None:
     judging, workers = opened()
     sql = "SELECT strftime('%Y', 'now')"
-    for day, sheets in (("2026-12-31", 1), ("2026-12-31", 1), ("2027-01-01", 2)):
+    for day, tasks in (("2026-12-31", 1), ("2026-12-31", 1), ("2027-01-01", 2)):
         monkeypatch.setattr(dispatch, "today", lambda day=day: day)
         ask(judging, (question(setup), sql))
-        assert len(workers.sheets) == sheets
+        assert len(workers.tasks) == tasks
 
 
 @pytest.mark.parametrize(
@@ -213,15 +213,15 @@ def test_what_asks_for_the_date_is_known_for_the_day(
 def test_a_day_is_one_in_utc(setup: Setup, zone: dict[str, str], *, is_kept: bool) -> None:
     engine = SQLiteEngine()
     engine.settings = lambda: zone  # type: ignore[method-assign]
-    addresses = Addresses(setup, Golds(setup.questions, [Dialect.SQLITE], Limits()), {Dialect.SQLITE: engine})
-    expected = Lasting.TODAY if is_kept else Lasting.NEVER
-    assert addresses.lasting(Dialect.SQLITE, "SELECT CURRENT_DATE") is expected
+    keys = CacheKeys(setup, Golds(setup.questions, [Dialect.SQLITE], Limits()), {Dialect.SQLITE: engine})
+    expected = Lifetime.TODAY if is_kept else Lifetime.NEVER
+    assert keys.lifetime(Dialect.SQLITE, "SELECT CURRENT_DATE") is expected
 
 
 def test_harness_errors_are_not_kept(setup: Setup, tmp_path: Path) -> None:
     class Broken(NotingWorkers):
-        def submit(self, sheet: Sheet) -> Future[Judged]:
-            self.sheets.append(sheet)
+        def submit(self, task: Task) -> Future[Judged]:
+            self.tasks.append(task)
             future: Future[Judged] = Future()
             future.set_exception(RuntimeError("no worker"))
             return future
@@ -240,8 +240,8 @@ def test_what_joins_most_goes_first(setup: Setup, opened: Open) -> None:
     judging, workers = opened()
     heavy = "SELECT 1 FROM (SELECT 1) JOIN (SELECT 1) JOIN (SELECT 1)"
     ask(judging, *((question(setup, place), "SELECT 1") for place in range(19)), (question(setup, 19), heavy))
-    assert [sheet.question for sheet in workers.sheets[:1]] == [question(setup, 19).key]
-    assert len(workers.sheets) == 20
+    assert [task.question for task in workers.tasks[:1]] == [question(setup, 19).key]
+    assert len(workers.tasks) == 20
 
 
 def test_an_interrupted_call_leaves_nothing_that_is_waited_for(setup: Setup, opened: Open) -> None:
@@ -278,7 +278,7 @@ def test_a_call_that_fails_fails_alone(
         raise OSError("no room")
 
     with monkeypatch.context() as patched:
-        patched.setattr(Addresses, name, fail)
+        patched.setattr(CacheKeys, name, fail)
         with pytest.raises(OSError, match="no room"):
             judging.begin(asked)
     [future] = judging.begin(asked)

@@ -22,7 +22,7 @@ from harness.outcomes import Judgement, Outcome
 from harness.scoring import ray_cluster
 from harness.scoring.ray_cluster import LOCAL, Facts
 from harness.scoring.ray_workers import RayWorkers
-from harness.scoring.tasks import Setup, Sheet, Workers
+from harness.scoring.tasks import Setup, Task, Workers
 from harness.scoring.workers import LocalWorkers
 from loaders import load as loading
 from loaders.sample import PREDICTIONS
@@ -35,34 +35,34 @@ def _setup(dialect: Dialect, *servers: Server) -> Setup:
     return Setup(QUESTIONS, {dialect: servers}, Profile.OFFICIAL, Limits(), ("ex", "soft_f1"))
 
 
-def _sheets(dialect: Dialect) -> list[Sheet]:
+def _tasks(dialect: Dialect) -> list[Task]:
     files = [file for file in read_predictions([PREDICTIONS], QUESTIONS) if file.dialect is dialect]
-    sheets = []
+    tasks = []
     for question in QUESTIONS.questions:
         texts = {file.predictions[question.key] for file in files}
-        sheets.append(Sheet(dialect, question.key, tuple(sorted(text for text in texts if text is not None))))
-    return sheets
+        tasks.append(Task(dialect, question.key, tuple(sorted(text for text in texts if text is not None))))
+    return tasks
 
 
 def _untimed(judgements: Sequence[Judgement]) -> list[Judgement]:
     return [replace(each, prediction_seconds=None, gold_seconds=None) for each in judgements]
 
 
-def _judged(workers: Workers, sheets: Sequence[Sheet]) -> list[list[Judgement]]:
-    futures = [workers.submit(sheet) for sheet in sheets]
+def _judged(workers: Workers, tasks: Sequence[Task]) -> list[list[Judgement]]:
+    futures = [workers.submit(task) for task in tasks]
     return [_untimed(future.result().judgements) for future in futures]
 
 
-def _locally(setup: Setup, sheets: Sequence[Sheet]) -> list[list[Judgement]]:
+def _locally(setup: Setup, tasks: Sequence[Task]) -> list[list[Judgement]]:
     workers = LocalWorkers(setup, 2)
     try:
-        return _judged(workers, sheets)
+        return _judged(workers, tasks)
     finally:
         workers.close()
 
 
 SQLITE = _setup(Dialect.SQLITE)
-SHEETS = _sheets(Dialect.SQLITE)
+SHEETS = _tasks(Dialect.SQLITE)
 
 
 @pytest.fixture(scope="module")
@@ -100,11 +100,11 @@ def workers(cluster: Any) -> Iterator[RayWorkers]:
 
 def test_a_cluster_judges_as_one_machine_does(workers: RayWorkers, local: list[list[Judgement]]) -> None:
     assert _judged(workers, SHEETS) == local
-    assert {each.outcome for sheet in local for each in sheet} >= {Outcome.MATCH, Outcome.MISMATCH}
+    assert {each.outcome for task in local for each in task} >= {Outcome.MATCH, Outcome.MISMATCH}
 
 
 def test_a_killed_worker_changes_nothing(workers: RayWorkers, local: list[list[Judgement]]) -> None:
-    futures = [workers.submit(sheet) for sheet in SHEETS]
+    futures = [workers.submit(task) for task in SHEETS]
     futures[0].result()
     workers._ray.kill(workers._actors[0], no_restart=False)
     assert [_untimed(future.result().judgements) for future in futures] == local
@@ -116,7 +116,7 @@ def test_a_lost_node_changes_nothing(cluster: Any, workers: RayWorkers, local: l
     try:
         free = others._ray.available_resources().get("CPU", 0)
         assert not free, "so one of the workers is on the node"
-        futures = [workers.submit(sheet) for sheet in SHEETS]
+        futures = [workers.submit(task) for task in SHEETS]
         futures[0].result()
         cluster.remove_node(lost, allow_graceful=False)
         assert [_untimed(future.result().judgements) for future in futures] == local
@@ -129,7 +129,7 @@ def test_a_lost_node_changes_nothing(cluster: Any, workers: RayWorkers, local: l
 
 def test_closing_cancels_what_is_not_judged(cluster: Any) -> None:
     workers = RayWorkers(SQLITE, cluster.address, 1)
-    futures = [workers.submit(sheet) for sheet in SHEETS * 20]
+    futures = [workers.submit(task) for task in SHEETS * 20]
     futures[0].result()
     workers.close()
     assert all(future.done() for future in futures)
@@ -141,11 +141,11 @@ def test_closing_cancels_what_is_not_judged(cluster: Any) -> None:
 def test_a_cluster_judges_servers_alike(cluster: Any, server: Server) -> None:
     databases = [QUESTIONS.database(db_id, Profile.OFFICIAL) for db_id in QUESTIONS.db_ids]
     loading.load(databases, server)
-    sheets = _sheets(server.dialect)
+    tasks = _tasks(server.dialect)
     setup = _setup(server.dialect, server, replace(server, host="localhost"))
     workers = RayWorkers(setup, cluster.address, 2)
     try:
-        assert _judged(workers, sheets) == _locally(setup, sheets)
+        assert _judged(workers, tasks) == _locally(setup, tasks)
     finally:
         workers.close()
 
@@ -157,10 +157,10 @@ def test_a_worker_uses_the_server_of_its_number(cluster: Any, postgresql_server:
     servers = (replace(postgresql_server, port=9), postgresql_server)
     workers = RayWorkers(_setup(Dialect.POSTGRESQL, *servers), cluster.address, 2)
     try:
-        sheets = _judged(workers, _sheets(Dialect.POSTGRESQL)[:6])
+        tasks = _judged(workers, _tasks(Dialect.POSTGRESQL)[:6])
     finally:
         workers.close()
-    broken = [{each.outcome for each in sheet} == {Outcome.HARNESS_ERROR} for sheet in sheets]
+    broken = [{each.outcome for each in task} == {Outcome.HARNESS_ERROR} for task in tasks]
     assert set(broken) == {True, False}
 
 

@@ -18,7 +18,7 @@ from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution, Limits
 from harness.outcomes import Judgement, Outcome
 from harness.scoring import workers as module
-from harness.scoring.tasks import OPTIONAL, Judged, Setup, Sheet, Stage
+from harness.scoring.tasks import OPTIONAL, Judged, Setup, Stage, Task
 from harness.scoring.worker_process import HUNG, Noted, digest
 from harness.scoring.workers import Died, LocalWorkers
 
@@ -66,19 +66,19 @@ def workers(setup: Setup) -> Iterator[LocalWorkers]:
 
 
 def outcomes(workers: LocalWorkers, *texts: str, question: str = "1") -> list[Outcome]:
-    judged = workers.submit(Sheet(Dialect.SQLITE, question, texts)).result(120)
+    judged = workers.submit(Task(Dialect.SQLITE, question, texts)).result(120)
     return [judgement.outcome for judgement in judged.judgements]
 
 
-def test_a_sheet_comes_back_with_a_judgement_for_each_text_and_what_was_executed(
+def test_a_task_comes_back_with_a_judgement_for_each_text_and_what_was_executed(
     workers: LocalWorkers,
 ) -> None:
-    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT name FROM animal WHERE 1", "SELECT 1", "SELECT nme", GOLD))
-    judged = workers.submit(sheet).result(120)
+    task = Task(Dialect.SQLITE, "1", ("SELECT name FROM animal WHERE 1", "SELECT 1", "SELECT nme", GOLD))
+    judged = workers.submit(task).result(120)
     assert [each.outcome for each in judged.judgements] == [
         Outcome.MATCH, Outcome.MISMATCH, Outcome.PREDICTION_ERROR, Outcome.MATCH,
     ]  # fmt: skip
-    assert set(judged.executed) == set(sheet.texts) - {GOLD}
+    assert set(judged.executed) == set(task.texts) - {GOLD}
     assert decode(judged.executed["SELECT 1"]).rows == ((1,),)
     assert judged.gold is not None
     assert decode(judged.gold).rows == (("cat",), ("hen",))
@@ -87,7 +87,7 @@ def test_a_sheet_comes_back_with_a_judgement_for_each_text_and_what_was_executed
 def test_what_is_known_is_not_executed_again(workers: LocalWorkers) -> None:
     known = encode(Execution(Ending.ROWS, (("dog",),), seconds=0.125))
     assert known is not None
-    judged = workers.submit(Sheet(Dialect.SQLITE, "1", ("SELECT 1",), {"SELECT 1": known}, known)).result(120)
+    judged = workers.submit(Task(Dialect.SQLITE, "1", ("SELECT 1",), {"SELECT 1": known}, known)).result(120)
     [judgement] = judged.judgements
     assert (judgement.outcome, judgement.prediction_seconds, judgement.gold_seconds) == (
         Outcome.MATCH, 0.125, 0.125,
@@ -115,8 +115,8 @@ def test_texts_that_hang_decide_nothing_for_others(workers: LocalWorkers) -> Non
 
 
 def test_what_took_long_is_not_done_again_for_a_text_that_hangs(workers: LocalWorkers) -> None:
-    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT random() AS honest", SLOW, UNSTOPPABLE))
-    first = workers.submit(sheet).result(120)
+    task = Task(Dialect.SQLITE, "1", ("SELECT random() AS honest", SLOW, UNSTOPPABLE))
+    first = workers.submit(task).result(120)
     assert decode(first.executed[SLOW]).ending is Ending.ROWS
     assert first.gold is not None
     assert "SELECT random() AS honest" in first.executed
@@ -134,7 +134,7 @@ def test_a_text_whose_rows_take_too_long_to_score_is_a_timeout(setup: Setup) -> 
     slow = LocalWorkers(replace(setup, questions=questions, metrics=("ex", "soft_f1"), limits=Limits(10)), 1)
     text = MANY.format(-5_000) + WIDE
     try:
-        judged = slow.submit(Sheet(Dialect.SQLITE, "1", ("SELECT 1", text, "SELECT 2"))).result(200)
+        judged = slow.submit(Task(Dialect.SQLITE, "1", ("SELECT 1", text, "SELECT 2"))).result(200)
     finally:
         slow.close()
     assert [each.outcome for each in judged.judgements] == [
@@ -149,30 +149,30 @@ def test_a_text_whose_rows_take_too_long_to_score_is_a_timeout(setup: Setup) -> 
 def test_what_a_worker_died_at_is_decided_by_what_it_was(
     setup: Setup, stage: Stage, code: int, text: str
 ) -> None:
-    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT 1", "SELECT 2"))
+    task = Task(Dialect.SQLITE, "1", ("SELECT 1", "SELECT 2"))
     supervisor = LocalWorkers(setup, 1)
     noted = Noted(1.0, stage, digest(text))
     for times in (1, 2, 3):
-        sheet = supervisor._after(sheet, Died(code, noted, "", was_late=code == -signal.SIGKILL), times)
+        task = supervisor._after(task, Died(code, noted, "", was_late=code == -signal.SIGKILL), times)
     is_gold = text == GOLD
     ending = Ending.ERROR if code == -signal.SIGSEGV else Ending.TIMEOUT
     if stage in OPTIONAL:
-        assert sheet.left_out == {(stage, text)}
+        assert task.left_out == {(stage, text)}
     elif is_gold:
-        assert decode(sheet.gold or b"").ending is ending
+        assert decode(task.gold or b"").ending is ending
     else:
-        assert "SELECT 2" not in sheet.known
-        assert decode(sheet.known[text]).ending is ending
-    assert set(sheet.judged) == ({"SELECT 1", "SELECT 2"} if is_gold else {"SELECT 1"}), "given up in the end"
+        assert "SELECT 2" not in task.known
+        assert decode(task.known[text]).ending is ending
+    assert set(task.judged) == ({"SELECT 1", "SELECT 2"} if is_gold else {"SELECT 1"}), "given up in the end"
 
 
-def test_workers_that_die_at_nothing_give_their_sheet_up(setup: Setup) -> None:
+def test_workers_that_die_at_nothing_give_their_task_up(setup: Setup) -> None:
     supervisor = LocalWorkers(setup, 1)
     kept = Judgement(Outcome.MATCH, {"ex": 1.0})
-    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT 1", "SELECT 2"), judged={"SELECT 1": kept})
+    task = Task(Dialect.SQLITE, "1", ("SELECT 1", "SELECT 2"), judged={"SELECT 1": kept})
     for times in (1, 2):
-        assert supervisor._after(sheet, Died(1, Noted(), "no memory", was_late=False), times) == sheet
-    judged = supervisor._after(sheet, Died(1, Noted(), "no memory", was_late=False), 3).judged
+        assert supervisor._after(task, Died(1, Noted(), "no memory", was_late=False), times) == task
+    judged = supervisor._after(task, Died(1, Noted(), "no memory", was_late=False), 3).judged
     assert judged["SELECT 1"] is kept
     assert (judged["SELECT 2"].outcome, judged["SELECT 2"].error) == (
         Outcome.HARNESS_ERROR, "3 processes that were to run it have ended: exit code 1; no memory",
@@ -214,7 +214,7 @@ def test_a_worker_that_is_killed_is_replaced_and_no_outcome_is_lost(workers: Loc
 def test_killed_workers_are_not_held_against_a_text(setup: Setup) -> None:
     slow = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
     try:
-        future = slow.submit(Sheet(Dialect.SQLITE, "1", ("SELECT 1", ENDLESS, GOLD)))
+        future = slow.submit(Task(Dialect.SQLITE, "1", ("SELECT 1", ENDLESS, GOLD)))
         killed_again_and_again(slow, signal.SIGKILL, 3)
         judgements = future.result(120).judgements
         assert [each.outcome for each in judgements] == [
@@ -228,7 +228,7 @@ def test_killed_workers_are_not_held_against_a_text(setup: Setup) -> None:
 def test_a_text_at_which_workers_crash_is_to_blame(setup: Setup) -> None:
     slow = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
     try:
-        future = slow.submit(Sheet(Dialect.SQLITE, "1", (GOLD, ENDLESS)))
+        future = slow.submit(Task(Dialect.SQLITE, "1", (GOLD, ENDLESS)))
         killed_again_and_again(slow, signal.SIGSEGV, 2)
         first, second = future.result(120).judgements
         assert first.outcome is Outcome.MATCH
@@ -264,7 +264,7 @@ def test_a_result_that_is_too_large_takes_no_more_than_a_workers_share_of_memory
 
 def test_closing_stops_what_runs_and_cancels_what_waits(setup: Setup) -> None:
     busy = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
-    futures = [busy.submit(Sheet(Dialect.SQLITE, "1", (ENDLESS,))) for _ in range(3)]
+    futures = [busy.submit(Task(Dialect.SQLITE, "1", (ENDLESS,))) for _ in range(3)]
     while not busy.processes:
         time.sleep(0.01)
     [process] = busy.processes
@@ -278,12 +278,12 @@ def test_closing_stops_what_runs_and_cancels_what_waits(setup: Setup) -> None:
 
 
 def test_who_waits_has_an_idle_worker_judge_at_once(workers: LocalWorkers) -> None:
-    sheet = Sheet(Dialect.SQLITE, "1", ("SELECT name FROM animal WHERE 1", UNSTOPPABLE))
-    assert workers.at_once(sheet) is None, "none has been started"
+    task = Task(Dialect.SQLITE, "1", ("SELECT name FROM animal WHERE 1", UNSTOPPABLE))
+    assert workers.at_once(task) is None, "none has been started"
     assert outcomes(workers, GOLD) == [Outcome.MATCH]
     [process] = workers.processes
     # The worker says that it has judged before it is idle again.
-    while (future := workers.at_once(sheet)) is None:
+    while (future := workers.at_once(task)) is None:
         time.sleep(0.001)
     assert future.done()
     judgements = future.result().judgements
@@ -294,7 +294,7 @@ def test_who_waits_has_an_idle_worker_judge_at_once(workers: LocalWorkers) -> No
 def test_a_busy_worker_judges_nothing_at_once_and_closing_stops_who_waits(setup: Setup) -> None:
     busy = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
     assert outcomes(busy, GOLD) == [Outcome.MATCH]
-    endless = Sheet(Dialect.SQLITE, "1", (GOLD, ENDLESS))
+    endless = Task(Dialect.SQLITE, "1", (GOLD, ENDLESS))
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(_until_taken, busy, endless)
         [process] = busy.processes
@@ -307,18 +307,18 @@ def test_a_busy_worker_judges_nothing_at_once_and_closing_stops_who_waits(setup:
     assert not Path(f"/proc/{process}").exists()
 
 
-def _until_taken(workers: LocalWorkers, sheet: Sheet) -> "Future[Judged]":
-    while (future := workers.at_once(sheet)) is None:
+def _until_taken(workers: LocalWorkers, task: Task) -> "Future[Judged]":
+    while (future := workers.at_once(task)) is None:
         time.sleep(0.001)
     return future
 
 
-def test_few_sheets_start_one_worker_and_many_all(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_tasks_start_one_worker_and_many_all(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_HEAD_START_SECONDS", 60)
     workers = LocalWorkers(setup, 2)
     try:
         for count, started in ((2, 1), (8, 2)):
-            futures = [workers.submit(Sheet(Dialect.SQLITE, "1", (GOLD, SLOW))) for _ in range(count)]
+            futures = [workers.submit(Task(Dialect.SQLITE, "1", (GOLD, SLOW))) for _ in range(count)]
             wait(futures, 60)
             assert len(workers.processes) == started
     finally:

@@ -13,7 +13,7 @@ CLOSED = "asking was ended before there was an answer"
 Thing = TypeVar("Thing")
 
 
-class Places(Generic[Thing]):
+class Slots(Generic[Thing]):
     """Things to be used by one thread at a time each, the one that was used last first."""
 
     def __init__(self, things: Sequence[Thing]) -> None:

@@ -9,7 +9,7 @@ from dialects.errors import BadInput
 from harness.data.questions import Difficulty, Question
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.preview import PreviewText, preview
-from harness.pytest_plugin.thresholds import Demands, explained, parse_fail_on, parse_fail_under
+from harness.pytest_plugin.thresholds import Thresholds, explained, parse_fail_on, parse_fail_under
 from harness.sqltree.error_classes import ErrorClass
 from tests.harness.pytest_plugin.running import counts, item, score
 
@@ -152,5 +152,5 @@ def test_a_total_below_the_threshold_exits_with_1_and_one_line(
 
 
 def test_nothing_fails_under_no_demands() -> None:
-    assert Demands().unmet([]) is None
-    assert Demands({"ex": 1.0}).unmet([]) == "--bird-fail-under: no pair has a score of EX"
+    assert Thresholds().unmet([]) is None
+    assert Thresholds({"ex": 1.0}).unmet([]) == "--bird-fail-under: no pair has a score of EX"

@@ -20,7 +20,7 @@ from dialects.errors import BadInput, HarnessError
 from harness.outcomes import Judgement, Outcome, PairResult
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
-from harness.pytest_plugin.thresholds import Demands
+from harness.pytest_plugin.thresholds import Thresholds
 from harness.report.console import print_tables
 from harness.report.failures import failures
 from harness.runs.folder import RunFolder
@@ -56,12 +56,12 @@ def refuse_distributed(plan: Plan, config: pytest.Config) -> None:
         raise BadInput("metrics of time need a machine with nothing else running: leave out pytest's -n")
 
 
-class Driver:
+class PairRunner:
     """Runs one plan under pytest: letters, the run folder, the tables and what is demanded of them.
 
     Args:
         plan: what to run.
-        demands: when that is a failure.
+        thresholds: when that is a failure.
         resume: the option that completes a run that is broken off, to be named then.
 
     Raises:
@@ -70,9 +70,9 @@ class Driver:
 
     is_quick = True
 
-    def __init__(self, plan: Plan, demands: Demands | None = None, resume: str = "--resume") -> None:
+    def __init__(self, plan: Plan, thresholds: Thresholds | None = None, resume: str = "--resume") -> None:
         self._plan = plan
-        self._demands = demands or Demands()
+        self._thresholds = thresholds or Thresholds()
         self._resume = resume
         self._evaluation: Evaluation = plan.evaluation
         self._pairs = plan.evaluation.pairs
@@ -155,7 +155,7 @@ class Driver:
         return self._answer(place, self._result(place))
 
     def _answer(self, place: int, result: PairResult) -> Answer:
-        return Answer(str(result.outcome), self._demands.failure(self._pairs[place], result))
+        return Answer(str(result.outcome), self._thresholds.failure(self._pairs[place], result))
 
     def _result(self, place: int) -> PairResult:
         """The result of one pair, computed once."""
@@ -209,7 +209,7 @@ class Driver:
             return
         self.scores = folder.finish()
         unwritten = folder.fault or self._write_reports(folder)
-        self._failures = [self._demands.unmet(self.scores), unwritten]
+        self._failures = [self._thresholds.unmet(self.scores), unwritten]
         if unwritten is not None:
             self.stopped = session.exitstatus = BadInput.exit_code
         elif any(self._failures) and exitstatus != pytest.ExitCode.TESTS_FAILED:

@@ -90,7 +90,7 @@ _FUNCTIONS: tuple[type[exp.Expr], ...] = (
 """A name and arguments, the same on both targets."""
 
 
-class Speller(Generator):
+class TargetGenerator(Generator):
     """Writes a tree of the compiler in the words of one target."""
 
     QUERY_HINT_SEP = " "

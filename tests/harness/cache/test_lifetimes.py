@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.cache.lifetimes import Lasting, lasting
+from harness.cache.lifetimes import Lifetime, lifetime
 from harness.data.question_sets import load_set
 
 TODAY = {
@@ -101,17 +101,17 @@ ALWAYS = ["SELECT 1", "SELECT born FROM t WHERE strftime('%Y', born) = '2000'", 
 
 @pytest.mark.parametrize("sql", [sql for texts in TODAY.values() for sql in texts])
 def test_what_depends_on_the_date_alone_lasts_for_the_day(sql: str) -> None:
-    assert lasting(sql) is Lasting.TODAY
+    assert lifetime(sql) is Lifetime.TODAY
 
 
 @pytest.mark.parametrize("sql", [sql for texts in NEVER.values() for sql in texts], ids=lambda sql: sql[:60])
 def test_what_depends_on_the_time_of_day_chance_or_a_zone_does_not_last(sql: str) -> None:
-    assert lasting(sql) is Lasting.NEVER
+    assert lifetime(sql) is Lifetime.NEVER
 
 
 @pytest.mark.parametrize("sql", ALWAYS)
 def test_what_asks_the_data_alone_lasts(sql: str) -> None:
-    assert lasting(sql) is Lasting.ALWAYS
+    assert lifetime(sql) is Lifetime.ALWAYS
 
 
 @pytest.mark.bird
@@ -120,8 +120,8 @@ def test_of_the_published_golds_almost_all_last_for_a_day(bird_home: Path) -> No
     questions = load_set("mini_dev", bird_home).questions
     for dialect, expected in moments.items():
         found = {
-            kind: [question.key for question in questions if lasting(question.gold[dialect]) is kind]
-            for kind in Lasting
+            kind: [question.key for question in questions if lifetime(question.gold[dialect]) is kind]
+            for kind in Lifetime
         }
-        assert found[Lasting.NEVER] == expected, dialect
-        assert len(found[Lasting.TODAY]) == 11 - len(expected), dialect
+        assert found[Lifetime.NEVER] == expected, dialect
+        assert len(found[Lifetime.TODAY]) == 11 - len(expected), dialect

@@ -40,7 +40,7 @@ class Workers(Protocol):
         ...
 
 
-class Waiting:
+class TaskQueue:
     """Tasks by urgency."""
 
     def __init__(self) -> None:
