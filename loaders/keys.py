@@ -11,7 +11,7 @@ from dialects.schema import ForeignKey
 from dialects.server_schema import ServerTable
 
 
-class Spelling(Protocol):
+class KeySyntax(Protocol):
     """How an engine writes what the keys stand on."""
 
     def table(self, table: ServerTable) -> str:
@@ -32,50 +32,48 @@ Attempt = Callable[[str], str | None]
 
 
 def add_keys(
-    table: ServerTable, spelling: Spelling, attempt: Attempt, *, primary_key: bool = True
+    table: ServerTable, syntax: KeySyntax, attempt: Attempt, *, primary_key: bool = True
 ) -> list[str]:
     """Add primary key, unique keys and indexes; an ordinary index stands in for a key that is refused.
 
     Args:
         table: the table, filled.
-        spelling: the engine's.
+        syntax: the engine's.
         attempt: runs a statement.
         primary_key: whether the primary key is still to be added.
 
     Returns:
         A note on each that is left out.
     """
-    source, name, notes = table.source, spelling.table(table), []
+    source, name, notes = table.source, syntax.table(table), []
     wanted = (
         [("primary key", "PRIMARY KEY", source.primary_key)] if primary_key and source.primary_key else []
     )
     wanted += [("unique key", "UNIQUE", columns) for columns in source.unique]
     indexes = list(source.indexes)
     for kind, words, columns in wanted:
-        whole = spelling.columns(table, columns, whole=True)
+        whole = syntax.columns(table, columns, whole=True)
         if refused := attempt(f"ALTER TABLE {name} ADD {words} {whole}"):
             notes.append(f"{kind} of {_named(table, columns)} is an ordinary index: {refused}")
             indexes.append(columns)
     for columns in indexes:
-        part = spelling.columns(table, columns, whole=False)
-        if refused := attempt(spelling.index(name, part)):
+        part = syntax.columns(table, columns, whole=False)
+        if refused := attempt(syntax.index(name, part)):
             notes.append(f"index of {_named(table, columns)} is left out: {refused}")
     return notes
 
 
 def add_foreign_keys(
-    table: ServerTable, tables: Sequence[ServerTable], spelling: Spelling, attempt: Attempt
+    table: ServerTable, tables: Sequence[ServerTable], syntax: KeySyntax, attempt: Attempt
 ) -> list[str]:
     """Add the foreign keys of one table, once the keys of all tables are there.
 
     Returns:
         A note on each that is left out.
     """
-    name = spelling.table(table)
+    name = syntax.table(table)
     clauses = {
-        f"{_named(table, reference.columns)} to {reference.parent}": _clause(
-            table, tables, reference, spelling
-        )
+        f"{_named(table, reference.columns)} to {reference.parent}": _clause(table, tables, reference, syntax)
         for reference in table.source.foreign_keys
     }
     # At once they cost little more than one alone.
@@ -86,12 +84,12 @@ def add_foreign_keys(
 
 
 def _clause(
-    table: ServerTable, tables: Sequence[ServerTable], reference: ForeignKey, spelling: Spelling
+    table: ServerTable, tables: Sequence[ServerTable], reference: ForeignKey, syntax: KeySyntax
 ) -> str:
     parent = next(other for other in tables if other.source.name == reference.parent)
-    own = spelling.columns(table, reference.columns, whole=True)
-    there = spelling.columns(parent, reference.parent_columns, whole=True)
-    return f"ADD FOREIGN KEY {own} REFERENCES {spelling.table(parent)} {there}"
+    own = syntax.columns(table, reference.columns, whole=True)
+    there = syntax.columns(parent, reference.parent_columns, whole=True)
+    return f"ADD FOREIGN KEY {own} REFERENCES {syntax.table(parent)} {there}"
 
 
 def _named(table: ServerTable, columns: Sequence[str]) -> str:

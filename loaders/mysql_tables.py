@@ -53,11 +53,11 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
     advance: Callable[[int], None],
 ) -> Filled:
     """See `Target.fill`."""
-    spelling, is_ordered = _Spelling(staging), _is_ordered(table, database.profile)
+    syntax, is_ordered = _KeySyntax(staging), _is_ordered(table, database.profile)
     with connected(server) as session:
-        count = _fill(session, spelling, table, source, connection, advance, is_ordered=is_ordered)
-        notes = _add_keys(session, spelling, table, source.tables, primary_key=not is_ordered)
-        ask(session, f"ANALYZE TABLE {spelling.table(table)}")
+        count = _fill(session, syntax, table, source, connection, advance, is_ordered=is_ordered)
+        notes = _add_keys(session, syntax, table, source.tables, primary_key=not is_ordered)
+        ask(session, f"ANALYZE TABLE {syntax.table(table)}")
     return Filled(count, tuple(notes))
 
 
@@ -65,16 +65,16 @@ def link(server: Server, database: Database, source: Source, staging: str) -> li
     """See `Target.link`."""
     if not any(table.source.foreign_keys for table in source.tables):
         return []
-    spelling = _Spelling(staging)
+    syntax = _KeySyntax(staging)
     with connected(server) as session:
         add = partial(attempt, session)
-        notes = [add_foreign_keys(table, source.tables, spelling, add) for table in source.tables]
+        notes = [add_foreign_keys(table, source.tables, syntax, add) for table in source.tables]
     return [note for some in notes for note in some]
 
 
 def _fill(  # noqa: PLR0913, PLR0917 - as fill
     session: Connection[Any],
-    spelling: _Spelling,
+    syntax: _KeySyntax,
     table: ServerTable,
     source: Source,
     connection: sqlite3.Connection,
@@ -83,7 +83,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
     is_ordered: bool,
 ) -> int:
     """Create one table with all its rows and return their number, as the server counts it."""
-    name = spelling.table(table)
+    name = syntax.table(table)
     columns = [
         f"{quoted(column.name)} {column.type}{'' if column.source.nullable else ' NOT NULL'}"
         for column in table.columns
@@ -91,7 +91,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
     if table.place is not None:
         columns.append(f"{quoted(table.place)} bigint NOT NULL INVISIBLE")
     if is_ordered:
-        columns.append(f"PRIMARY KEY {spelling.columns(table, table.source.primary_key, whole=True)}")
+        columns.append(f"PRIMARY KEY {syntax.columns(table, table.source.primary_key, whole=True)}")
     try:
         ask(session, f"CREATE TABLE {name} ({', '.join(columns)}) {_SETTLED}")
         load_rows(session, name, table, connection, advance)
@@ -129,7 +129,7 @@ def _is_ordered(table: ServerTable, profile: Profile) -> bool:
 
 def _add_keys(
     session: Connection[Any],
-    spelling: _Spelling,
+    syntax: _KeySyntax,
     table: ServerTable,
     tables: Sequence[ServerTable],
     *,
@@ -137,17 +137,17 @@ def _add_keys(
 ) -> list[str]:
     """Add all keys and indexes by one statement, which reads the table once; one by one if it is refused."""
     wanted: list[str] = []
-    add = partial(add_keys, table, spelling, primary_key=primary_key)
+    add = partial(add_keys, table, syntax, primary_key=primary_key)
     add(wanted.append)
-    words = f"ALTER TABLE {spelling.table(table)} "
+    words = f"ALTER TABLE {syntax.table(table)} "
     clauses = [statement.removeprefix(words) for statement in wanted]
-    clauses += [f"ADD INDEX {columns}" for columns in _referring(spelling, table, tables)]
+    clauses += [f"ADD INDEX {columns}" for columns in _referring(syntax, table, tables)]
     if not clauses or attempt(session, words + ", ".join(clauses)) is None:
         return []
     return add(partial(attempt, session))
 
 
-def _referring(spelling: _Spelling, table: ServerTable, tables: Sequence[ServerTable]) -> Iterator[str]:
+def _referring(syntax: _KeySyntax, table: ServerTable, tables: Sequence[ServerTable]) -> Iterator[str]:
     """The columns of foreign keys that need an index of their own, which `link` would otherwise build.
 
     https://dev.mysql.com/doc/refman/9.7/en/create-table-foreign-keys.html
@@ -160,7 +160,7 @@ def _referring(spelling: _Spelling, table: ServerTable, tables: Sequence[ServerT
         is_indexed = any(columns[: len(key.columns)] == key.columns for columns in indexed)
         if not is_indexed and types == _types(parent, key.parent_columns) and not _UNINDEXED & {*types}:
             indexed.append(key.columns)
-            yield spelling.columns(table, key.columns, whole=True)
+            yield syntax.columns(table, key.columns, whole=True)
 
 
 def _types(table: ServerTable, columns: Sequence[str]) -> list[str]:
@@ -169,8 +169,8 @@ def _types(table: ServerTable, columns: Sequence[str]) -> list[str]:
     return [types[column].split("(")[0] for column in columns]
 
 
-class _Spelling:
-    """See `loaders.keys.Spelling`."""
+class _KeySyntax:
+    """See `loaders.keys.KeySyntax`."""
 
     def __init__(self, staging: str) -> None:
         self._staging = staging

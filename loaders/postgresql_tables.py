@@ -59,8 +59,8 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
     schema = quoted(staging)
     with connected(server, database.postgresql_database) as session:
         count = _fill(session, schema, table, source, connection, advance)
-        notes = add_keys(table, _Spelling(schema), partial(attempt, session))
-        run(session, f"ANALYZE {_Spelling(schema).table(table)}")
+        notes = add_keys(table, _KeySyntax(schema), partial(attempt, session))
+        run(session, f"ANALYZE {_KeySyntax(schema).table(table)}")
     return Filled(count, tuple(notes))
 
 
@@ -68,10 +68,10 @@ def link(server: Server, database: Database, source: Source, staging: str) -> li
     """See `Target.link`."""
     if not any(table.source.foreign_keys for table in source.tables):
         return []
-    spelling = _Spelling(quoted(staging))
+    syntax = _KeySyntax(quoted(staging))
     with connected(server, database.postgresql_database) as session:
         add = partial(attempt, session)
-        notes = [add_foreign_keys(table, source.tables, spelling, add) for table in source.tables]
+        notes = [add_foreign_keys(table, source.tables, syntax, add) for table in source.tables]
     return [note for some in notes for note in some]
 
 
@@ -139,8 +139,8 @@ def _value(column: ServerColumn) -> str:
     return counted.format(quoted(column.source.name)) if counted else stored_value(column)
 
 
-class _Spelling:
-    """See `loaders.keys.Spelling`."""
+class _KeySyntax:
+    """See `loaders.keys.KeySyntax`."""
 
     def __init__(self, schema: str) -> None:
         self._schema = schema

@@ -65,7 +65,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Figures:
+class StoreStatistics:
     """What the store holds: how much of each kind, the size of its files, and how large they may grow.
 
     `oldest` and `newest` are times of last use, in seconds since 1970, exact to a day; None where nothing is.
@@ -180,7 +180,7 @@ class Store:
                     connection.executemany("INSERT OR REPLACE INTO contents VALUES (?, ?, ?)", contents)
                 bound(connection, self._most_bytes)
 
-    def figures(self) -> Figures:
+    def figures(self) -> StoreStatistics:
         """What is there now."""
         shares: dict[Kind, Share] = {}
         times: list[float] = []
@@ -192,7 +192,7 @@ class Store:
                     shares[Kind(kind)] = Share(entries, size)
                     times += [oldest, newest]
         oldest, newest = min(times, default=None), max(times, default=None)
-        return Figures(shares, on_disk(self.path), self._most_bytes, oldest, newest)
+        return StoreStatistics(shares, on_disk(self.path), self._most_bytes, oldest, newest)
 
     def clear(self) -> int:
         """Drop all entries and give their room back to the disk; returns how many there were."""

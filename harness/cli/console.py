@@ -61,7 +61,7 @@ def described(application: typer.Typer) -> None:
         command.short_help = lines.partition("\n")[0].rstrip(".")
 
 
-class _Lasting(io.FileIO):
+class _OutlivedStream(io.FileIO):
     """A stream that a command outlives: what nobody can read is dropped, and a full disk is told of."""
 
     fault: str | None = None
@@ -103,10 +103,10 @@ def lasting_output() -> Iterator[Output]:
         became.fault = out[1].fault if out else None
 
 
-def _lasting(stream: TextIO | None) -> tuple[io.TextIOWrapper, _Lasting] | None:
+def _lasting(stream: TextIO | None) -> tuple[io.TextIOWrapper, _OutlivedStream] | None:
     """The same stream, which never fails; None where it is no file: closed, or what a test reads."""
     try:
-        raw = _Lasting(stream.fileno(), "wb", closefd=False)  # type: ignore[union-attr]  # then it raises
+        raw = _OutlivedStream(stream.fileno(), "wb", closefd=False)  # type: ignore[union-attr]  # then it raises
     except (AttributeError, OSError, ValueError):
         return None
     encoding = getattr(stream, "encoding", None)

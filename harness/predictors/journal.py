@@ -33,7 +33,7 @@ class Event(StrEnum):
 
 
 @dataclass(frozen=True)
-class Known:
+class JournalState:
     """What a journal holds when it is opened.
 
     `lost` counts asks that were sent and of which nothing more is known; `failed` those that have no reply;
@@ -115,10 +115,10 @@ def _write_whole(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _read(path: Path) -> Known:
+def _read(path: Path) -> JournalState:
     """What a file has; a last line that is not whole is cut away, since its reply cannot be had."""
     if not path.exists():
-        return Known({}, 0, 0, Usage(), cut_off=False)
+        return JournalState({}, 0, 0, Usage(), cut_off=False)
     raw = path.read_bytes()
     whole = raw[: raw.rfind(b"\n") + 1]
     if len(whole) < len(raw):
@@ -139,7 +139,7 @@ def _read(path: Path) -> Known:
             refuse(path, detail, "repair or remove that line, or choose another folder with --out")
         last[identity] = event
     waiting = [event for identity, event in last.items() if identity not in replies]
-    return Known(
+    return JournalState(
         replies,
         failed=waiting.count(Event.FAILED),
         lost=waiting.count(Event.SENT),
@@ -152,16 +152,16 @@ def _reply(record: Mapping[str, Any]) -> Reply:
     return Reply(str(record["text"]), Usage(**record["usage"]), record["finish"], record["model"])
 
 
-def tell(known: Known, say: Callable[[str], None]) -> None:
+def tell(state: JournalState, say: Callable[[str], None]) -> None:
     """Say what an earlier run has left."""
-    if known.replies:
-        say(f"{len(known.replies)} replies are known from earlier: what is the same is not asked again")
-    if known.failed:
-        say(f"{known.failed} asks had failed, and are asked again")
-    if known.lost:
+    if state.replies:
+        say(f"{len(state.replies)} replies are known from earlier: what is the same is not asked again")
+    if state.failed:
+        say(f"{state.failed} asks had failed, and are asked again")
+    if state.lost:
         say(
-            f"{known.lost} asks were under way when an earlier run was killed:"
+            f"{state.lost} asks were under way when an earlier run was killed:"
             " they are sent again, under the same idempotency key"
         )
-    if known.cut_off:
+    if state.cut_off:
         say("the last line of the journal was cut off by a crash, and is left out")

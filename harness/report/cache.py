@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from loaders.store import Figures, Kind
+from loaders.store import Kind, StoreStatistics
 
 _NAMES = {
     Kind.EXECUTION: "executed texts",
@@ -12,7 +12,7 @@ _NAMES = {
 }
 
 
-def cache_lines(figures: Figures, path: Path) -> list[str]:
+def cache_lines(figures: StoreStatistics, path: Path) -> list[str]:
     """How much there is of what, how old it is, and how large it may grow."""
     lines = [f"{path}: {_size(figures.file_bytes)} of at most {_size(figures.most_bytes)}"]
     lines += [

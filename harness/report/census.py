@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.report.spelling import printable_json
+from harness.report.formatting import printable_json
 from loaders.inventory import ColumnInventory, Inventory, Range, Stop
 
 

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from harness.report.formatting import texts
 from harness.report.overview import noted, overview
-from harness.report.spelling import texts
 from harness.report.table_model import Column, Group, TableModel
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
 from harness.runs.extent import Extent

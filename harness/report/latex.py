@@ -6,7 +6,7 @@ XeLaTeX or LuaLaTeX.
 
 from collections.abc import Iterator, Sequence
 
-from harness.report.spelling import DASH, MINUS, heads, printable, texts, width
+from harness.report.formatting import DASH, MINUS, heads, printable, texts, width
 from harness.report.table_model import Document, TableModel
 
 _ESCAPES = {

@@ -9,7 +9,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.outcomes import Outcome
-from harness.report.spelling import spelled
+from harness.report.formatting import spelled
 from harness.report.table_model import Kind
 from harness.report.tables import NAMES, new_table, plain, print_table, wide
 from harness.runs.extent import Extent, Whose, how_far

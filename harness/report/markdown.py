@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from harness.report.spelling import heads, printable, texts
+from harness.report.formatting import heads, printable, texts
 from harness.report.table_model import Document, TableModel
 
 _ACTIVE = re.compile(r"([\\`*_\[\]~|$#])")

@@ -8,7 +8,7 @@ from dialects.enums import Dialect
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.diagnosis import diagnosis_grid
-from harness.report.spelling import listed
+from harness.report.formatting import listed
 from harness.report.spider import hardness_grid, partial_grids
 from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES

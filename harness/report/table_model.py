@@ -119,7 +119,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Figure:
+class NamedCell:
     """One cell with all that names it, for programs; values are as they were computed, nothing rounded.
 
     `planned` and `completed` count the pairs of the predictor on the engine: where they differ, the figure is
@@ -145,7 +145,7 @@ class Figure:
 
 def figures(
     grid: TableModel, extent: Mapping[tuple[str, str], tuple[int, int]] | None = None
-) -> Iterator[Figure]:
+) -> Iterator[NamedCell]:
     """Every cell of a table, row by row; cells that show nothing are left out.
 
     Args:
@@ -159,7 +159,7 @@ def figures(
                 low, high = cell.interval or (None, None)
                 engine = dialect or row.dialect or ""
                 planned, completed = (extent or {}).get((row.predictor, engine), (None, None))
-                yield Figure(
+                yield NamedCell(
                     row.predictor,
                     engine,
                     column.metric,

@@ -6,13 +6,13 @@ from dataclasses import fields
 from io import StringIO
 from typing import Any
 
-from harness.report.spelling import printable, printable_json
-from harness.report.table_model import Document, Figure, figures
+from harness.report.formatting import printable, printable_json
+from harness.report.table_model import Document, NamedCell, figures
 
 SCHEMA_VERSION = 1
 """Version of `tables.json` and `reproduce.json`; docs/reports.md describes them."""
 
-COLUMNS = tuple(field.name for field in fields(Figure))
+COLUMNS = tuple(field.name for field in fields(NamedCell))
 
 
 def csv_text(document: Document) -> str:

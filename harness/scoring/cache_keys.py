@@ -35,7 +35,7 @@ DECIDE_NOTHING = frozenset({
     "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/report", "harness/request.py", "harness/runs", "harness/scoring/timing.py",
-    "harness/session/evaluation.py", "harness/session/evaluator.py", "harness/session/plan.py",
+    "harness/session", "harness/sqltree/constructs.py",
     "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.

@@ -105,7 +105,7 @@ def _cells(columns: Sequence[Column], values: Sequence[Value]) -> tuple[tuple[st
 
 
 def _shown(value: Value) -> str | None:
-    """A value as `Spelling.shown` has the server write it."""
+    """A value as `HashSyntax.shown` has the server write it."""
     if value is None:
         return None
     if isinstance(value, bytes):

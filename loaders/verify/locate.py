@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dialects.enums import Dialect
 from loaders.verify import here, there
-from loaders.verify.sides import Ask, Compared, Row, Spelling
+from loaders.verify.sides import Ask, Compared, HashSyntax, Row
 
 _BUCKETS = 8
 _NAMED = 5
@@ -32,27 +32,27 @@ class Located:
 
 
 def locate(
-    connection: sqlite3.Connection, ask: Ask, spelling: Spelling, table: Compared, dialect: Dialect
+    connection: sqlite3.Connection, ask: Ask, syntax: HashSyntax, table: Compared, dialect: Dialect
 ) -> Located:
     """Find columns and rows of a table that differ between the file and the server."""
-    ours, theirs = here.column_totals(connection, table), there.column_totals(ask, spelling, table)
+    ours, theirs = here.column_totals(connection, table), there.column_totals(ask, syntax, table)
     differing = [column.name for column, a, b in zip(table.columns, ours, theirs, strict=True) if a != b]
-    wanted = _buckets(connection, ask, spelling, table)
+    wanted = _buckets(connection, ask, syntax, table)
     only_here, only_there = _apart(
         here.rows(connection, table, wanted, ()),
-        there.rows(ask, spelling, table, wanted, ()),
+        there.rows(ask, syntax, table, wanted, ()),
     )
     if not table.key:
         return Located(tuple(differing), _unkeyed(table, only_here, only_there, dialect))
     keys = list(dict.fromkeys(row.key for row in [*only_here[:_NAMED], *only_there[:_NAMED]]))
     file_rows = _by_key(here.rows(connection, table, (), keys))
-    server_rows = _by_key(there.rows(ask, spelling, table, (), keys))
+    server_rows = _by_key(there.rows(ask, syntax, table, (), keys))
     sentences = [_sentence(table, file_rows.get(key, []), server_rows.get(key, []), dialect) for key in keys]
     return Located(tuple(differing), tuple(filter(None, sentences))[:_NAMED])
 
 
-def _buckets(connection: sqlite3.Connection, ask: Ask, spelling: Spelling, table: Compared) -> list[str]:
-    ours, theirs = here.buckets(connection, table), there.buckets(ask, spelling, table)
+def _buckets(connection: sqlite3.Connection, ask: Ask, syntax: HashSyntax, table: Compared) -> list[str]:
+    ours, theirs = here.buckets(connection, table), there.buckets(ask, syntax, table)
     differing = sorted(
         digits for digits in ours.keys() | theirs.keys() if ours.get(digits) != theirs.get(digits)
     )

@@ -33,7 +33,7 @@ class Holding(StrEnum):
 
 
 Types = Mapping[Holding, tuple[str, Form]]
-"""The pattern of the right types, in the server's spelling, and the form of their values."""
+"""The pattern of the right types, in the server's syntax, and the form of their values."""
 
 _POSTGRESQL: Types = {
     Holding.INTEGERS: ("bigint", Form.INTEGER),

@@ -37,7 +37,7 @@ _ONE_SNAPSHOT = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
 
 @contextmanager
 def asking(server: Server, database: Database) -> Iterator[Ask]:
-    """See `Spelling.asking`. All that is asked is asked of one state of the tables."""
+    """See `HashSyntax.asking`. All that is asked is asked of one state of the tables."""
     del database
     with mysql_session.connected(server) as connection:
         mysql_session.ask(connection, _ONE_SNAPSHOT)
@@ -49,7 +49,7 @@ def asking(server: Server, database: Database) -> Iterator[Ask]:
 
 
 def standing(server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:
-    """See `Spelling.standing`. A text's type is that alone where its characters are utf8mb4."""
+    """See `HashSyntax.standing`. A text's type is that alone where its characters are utf8mb4."""
     found: dict[str, dict[str, str]] = {}
     with mysql_session.connected(server) as connection:
         place = [database.mysql_database]
@@ -73,12 +73,12 @@ def _text(value: str | bytes) -> str:
 
 
 def table(database: Database, name: str) -> str:
-    """See `Spelling.table`."""
+    """See `HashSyntax.table`."""
     return f"{quoted(database.mysql_database)}.{quoted(name)}"
 
 
 def hashed(columns: Sequence[Column]) -> str:
-    """See `Spelling.hashed`."""
+    """See `HashSyntax.hashed`."""
     heads = [f"ifnull({_HEADS[column.form].format(_value(column))}, '{NULL}')" for column in columns]
     texts = [f", {_value(column)}" for column in columns if column.form is Form.TEXT]
     return f"sha2(concat_ws('', concat_ws(',', {', '.join(heads)}), '|'{''.join(texts)}), 256)"
@@ -90,12 +90,12 @@ def _value(column: Column) -> str:
 
 
 def summand(hashed: str) -> str:
-    """See `Spelling.summand`."""
+    """See `HashSyntax.summand`."""
     return f"cast(conv(left({hashed}, {SUMMAND}), 16, 10) AS unsigned)"
 
 
 def shown(column: Column) -> str:
-    """See `Spelling.shown`."""
+    """See `HashSyntax.shown`."""
     if column.form is Form.BLOB:
         return f"concat('0x', lower(hex(left({column.target}, 40))))"
     text = f"convert({column.target} USING utf8mb4)"

@@ -35,7 +35,7 @@ _HEADS = {
 
 @contextmanager
 def asking(server: Server, database: Database) -> Iterator[Ask]:
-    """See `Spelling.asking`. All that is asked is asked of one state of the tables."""
+    """See `HashSyntax.asking`. All that is asked is asked of one state of the tables."""
     with connected(server, database.postgresql_database) as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         connection.execute("SET LOCAL DateStyle = 'ISO, YMD'")
@@ -49,7 +49,7 @@ def asking(server: Server, database: Database) -> Iterator[Ask]:
 
 
 def standing(server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:
-    """See `Spelling.standing`."""
+    """See `HashSyntax.standing`."""
     with connected(server, MAINTENANCE) as connection:
         name = [database.postgresql_database]
         if not connection.execute("SELECT FROM pg_database WHERE datname = %s", name).rowcount:
@@ -71,12 +71,12 @@ def standing(server: Server, database: Database) -> Mapping[str, Mapping[str, st
 
 
 def table(database: Database, name: str) -> str:
-    """See `Spelling.table`."""
+    """See `HashSyntax.table`."""
     return f"{quoted(database.postgresql_schema)}.{quoted(name)}"
 
 
 def hashed(columns: Sequence[Column]) -> str:
-    """See `Spelling.hashed`."""
+    """See `HashSyntax.hashed`."""
     heads = [f"coalesce({_HEADS[column.form].format(column.target)}, '{NULL}')" for column in columns]
     texts = [f"{column.target}::text" for column in columns if column.form is Form.TEXT]
     body = ", " + _nested("concat(", texts) if texts else ""
@@ -85,12 +85,12 @@ def hashed(columns: Sequence[Column]) -> str:
 
 
 def summand(hashed: str) -> str:
-    """See `Spelling.summand`."""
+    """See `HashSyntax.summand`."""
     return f"('x' || left({hashed}, {SUMMAND}))::bit({4 * SUMMAND})::bigint"
 
 
 def shown(column: Column) -> str:
-    """See `Spelling.shown`."""
+    """See `HashSyntax.shown`."""
     text = (
         f"{column.target}::float8::text"
         if column.form in {Form.DOUBLE, Form.SINGLE}

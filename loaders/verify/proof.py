@@ -19,7 +19,7 @@ from loaders.verify.difference import Difference, Kind, Verified
 from loaders.verify.forms import Digest
 from loaders.verify.locate import locate
 from loaders.verify.mapping import ESCAPING, TYPES, table_name
-from loaders.verify.sides import Spelling
+from loaders.verify.sides import HashSyntax
 from loaders.verify.sqlite import FileTable, file_tables
 from loaders.verify.tables import Matched, matched, wrong_types
 
@@ -42,16 +42,16 @@ def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
         BadInput: a file cannot be read.
         EngineUnavailable: the server cannot be reached or broke.
     """
-    spelling = _spelling(server.dialect)
+    syntax = _syntax(server.dialect)
     markers = target(server.dialect).markers(server, databases)
-    strangers = _strangers(databases, server, spelling, markers)
+    strangers = _strangers(databases, server, syntax, markers)
     for database in databases:
         others = strangers.pop(namespace(database, server.dialect), ())
         marker = markers.get(key(database))
-        yield _verified(database, server, spelling, others, escape=marker is not None and marker.escape)
+        yield _verified(database, server, syntax, others, escape=marker is not None and marker.escape)
 
 
-def _spelling(dialect: Dialect) -> Spelling:
+def _syntax(dialect: Dialect) -> HashSyntax:
     # Each brings its driver along, which is slow to import.
     match dialect:
         case Dialect.MYSQL:
@@ -67,7 +67,7 @@ def _spelling(dialect: Dialect) -> Spelling:
 
 
 def _strangers(
-    databases: Sequence[Database], server: Server, spelling: Spelling, markers: Mapping[Key, Marker]
+    databases: Sequence[Database], server: Server, syntax: HashSyntax, markers: Mapping[Key, Marker]
 ) -> dict[tuple[str, ...], Sequence[str]]:
     """The tables of each namespace that none of these databases has, and nobody has loaded."""
     dialect = server.dialect
@@ -80,13 +80,13 @@ def _strangers(
         known.setdefault(namespace(filed(*filed_under), dialect), set()).update(marker.tables)
     places = {namespace(database, dialect): database for database in reversed(databases)}
     return {
-        place: sorted(spelling.standing(server, database).keys() - known[place])
+        place: sorted(syntax.standing(server, database).keys() - known[place])
         for place, database in places.items()
     }
 
 
 def _verified(
-    database: Database, server: Server, spelling: Spelling, strangers: Sequence[str], *, escape: bool
+    database: Database, server: Server, syntax: HashSyntax, strangers: Sequence[str], *, escape: bool
 ) -> Verified:
     started = time.monotonic()
     dialect = server.dialect
@@ -94,14 +94,14 @@ def _verified(
         Difference(Kind.EXTRA_TABLE, name, None, f"is on {dialect} alone, and nobody has loaded it")
         for name in strangers
     ]
-    standing = spelling.standing(server, database)
+    standing = syntax.standing(server, database)
     with opened(database.sqlite_path) as connection:
         tables = file_tables(connection)
         differences += _missing(tables, standing.keys(), dialect)
-        pairs = list(_matched(connection, tables, standing, (database, dialect), spelling, escape=escape))
+        pairs = list(_matched(connection, tables, standing, (database, dialect), syntax, escape=escape))
         differences += [difference for pair in pairs for difference in pair.differences]
         pairs = [pair for pair in pairs if pair.compared.columns]
-        digests, found = _compared(connection, pairs, (database, server), spelling, escape=escape)
+        digests, found = _compared(connection, pairs, (database, server), syntax, escape=escape)
         differences += found
     values = sum(one.rows * len(pair.compared.columns) for one, pair in zip(digests, pairs, strict=True))
     seconds = time.monotonic() - started
@@ -120,7 +120,7 @@ def _matched(  # noqa: PLR0913 - what is matched, and how
     tables: Sequence[FileTable],
     standing: Mapping[str, Mapping[str, str]],
     where: tuple[Database, Dialect],
-    spelling: Spelling,
+    syntax: HashSyntax,
     *,
     escape: bool,
 ) -> Iterator[Matched]:
@@ -129,7 +129,7 @@ def _matched(  # noqa: PLR0913 - what is matched, and how
     for table in tables:
         name = table_name(table.name, dialect)
         if name in standing:
-            place = spelling.table(database, name)
+            place = syntax.table(database, name)
             yield matched(connection, table, place, standing[name], (database, dialect, types), escape=escape)
 
 
@@ -137,7 +137,7 @@ def _compared(
     connection: sqlite3.Connection,
     pairs: Sequence[Matched],
     where: tuple[Database, Server],
-    spelling: Spelling,
+    syntax: HashSyntax,
     *,
     escape: bool,
 ) -> tuple[list[Digest], list[Difference]]:
@@ -147,25 +147,25 @@ def _compared(
     ours: list[Digest] = []
     differences: list[Difference] = []
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(_server_digests, pairs, where, spelling)
+        asked = pool.submit(_server_digests, pairs, where, syntax)
         for pair in pairs:
             digest, classes = here.digest(connection, pair.compared)
             ours.append(digest)
             differences += wrong_types(connection, pair, classes, types, escape=escape)
         theirs = asked.result()
     for pair, mine, other in zip(pairs, ours, theirs, strict=True):
-        differences += _values(connection, pair, (mine, other), where, spelling)
+        differences += _values(connection, pair, (mine, other), where, syntax)
     return ours, differences
 
 
 def _server_digests(
-    pairs: Sequence[Matched], where: tuple[Database, Server], spelling: Spelling
+    pairs: Sequence[Matched], where: tuple[Database, Server], syntax: HashSyntax
 ) -> list[Digest]:
     database, server = where
     if not pairs:
         return []
-    with spelling.asking(server, database) as ask:
-        return [there.digest(ask, spelling, pair.compared) for pair in pairs]
+    with syntax.asking(server, database) as ask:
+        return [there.digest(ask, syntax, pair.compared) for pair in pairs]
 
 
 def _values(
@@ -173,15 +173,15 @@ def _values(
     pair: Matched,
     digests: tuple[Digest, Digest],
     where: tuple[Database, Server],
-    spelling: Spelling,
+    syntax: HashSyntax,
 ) -> Iterator[Difference]:
     mine, other = digests
     database, server = where
     table = pair.compared.source.name
     if mine == other:
         return
-    with spelling.asking(server, database) as ask:
-        found = locate(connection, ask, spelling, pair.compared, server.dialect)
+    with syntax.asking(server, database) as ask:
+        found = locate(connection, ask, syntax, pair.compared, server.dialect)
     if mine.rows != other.rows:
         text = f"{other.rows:,} rows instead of {mine.rows:,}"
         yield Difference(Kind.ROWS, table, None, text, found.rows)

@@ -55,7 +55,7 @@ class Row:
     """Those of each value's hash, and the value as it is shown; None is NULL."""
 
 
-class Spelling(Protocol):
+class HashSyntax(Protocol):
     """How a server engine is asked for hashes. `loaders.verify.mysql` and `.postgresql` stand for it."""
 
     def asking(self, server: Server, database: Database) -> AbstractContextManager[Ask]:

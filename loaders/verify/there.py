@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from loaders.verify.forms import BUCKET, IDENTITY, SUMMAND, Digest
-from loaders.verify.sides import Ask, Column, Compared, Row, Spelling
+from loaders.verify.sides import Ask, Column, Compared, HashSyntax, Row
 
 MOST_ROWS = 20_000
 """Of one side that are held in memory: enough for the buckets of a table of ten million rows."""
@@ -12,49 +12,49 @@ _CELLS_AT_A_TIME = 500
 """Columns of a result: PostgreSQL returns 1,664 at most."""
 
 
-def digest(ask: Ask, spelling: Spelling, table: Compared) -> Digest:
+def digest(ask: Ask, syntax: HashSyntax, table: Compared) -> Digest:
     """What the whole table comes to."""
     [(rows, total)] = ask(
-        f"SELECT count(*), sum({spelling.summand('h')})"  # noqa: S608 - quoted
-        f" FROM {_hashed(spelling, table)}"
+        f"SELECT count(*), sum({syntax.summand('h')})"  # noqa: S608 - quoted
+        f" FROM {_hashed(syntax, table)}"
     )
     return Digest(rows, int(total or 0))
 
 
-def column_totals(ask: Ask, spelling: Spelling, table: Compared) -> list[int]:
+def column_totals(ask: Ask, syntax: HashSyntax, table: Compared) -> list[int]:
     """What each column comes to."""
     totals: list[int] = []
     for part in _parts(table.columns):
-        sums = ", ".join(f"sum({spelling.summand(spelling.hashed([column]))})" for column in part)
+        sums = ", ".join(f"sum({syntax.summand(syntax.hashed([column]))})" for column in part)
         [found] = ask(f"SELECT {sums} FROM {table.target}")  # noqa: S608 - quoted
         totals += [int(value or 0) for value in found]
     return totals
 
 
-def buckets(ask: Ask, spelling: Spelling, table: Compared) -> dict[str, Digest]:
+def buckets(ask: Ask, syntax: HashSyntax, table: Compared) -> dict[str, Digest]:
     """What the rows of each bucket come to, by the bucket's digits."""
     found = ask(
-        f"SELECT substr(h, {SUMMAND + 1}, {BUCKET}), count(*), sum({spelling.summand('h')})"  # noqa: S608 - quoted
-        f" FROM {_hashed(spelling, table)}"
+        f"SELECT substr(h, {SUMMAND + 1}, {BUCKET}), count(*), sum({syntax.summand('h')})"  # noqa: S608 - quoted
+        f" FROM {_hashed(syntax, table)}"
         " GROUP BY 1"
     )
     return {bucket: Digest(rows, int(total or 0)) for bucket, rows, total in found}
 
 
 def rows(
-    ask: Ask, spelling: Spelling, table: Compared, wanted: Collection[str], keys: Collection[str]
+    ask: Ask, syntax: HashSyntax, table: Compared, wanted: Collection[str], keys: Collection[str]
 ) -> list[Row]:
     """The rows in these buckets, and those with these keys; not more than `MOST_ROWS`."""
     columns = table.columns[:_CELLS_AT_A_TIME]
-    key = _cut(spelling.hashed(table.key)) if table.key else "''"
-    cells = [text for column in columns for text in (_cut(spelling.hashed([column])), spelling.shown(column))]
+    key = _cut(syntax.hashed(table.key)) if table.key else "''"
+    cells = [text for column in columns for text in (_cut(syntax.hashed([column])), syntax.shown(column))]
     conditions = [f"substr(h, {SUMMAND + 1}, {BUCKET}) IN ({_listed(wanted)})"] if wanted else []
     conditions += [f"k IN ({_listed(keys)})"] if keys else []
     if not conditions:
         return []
     names = [f"c{number}" for number in range(len(cells))]
     aliased = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
-    row = _cut(spelling.hashed(table.columns))
+    row = _cut(syntax.hashed(table.columns))
     found = ask(
         f"SELECT h, k, {', '.join(names)}"  # noqa: S608 - quoted
         f" FROM (SELECT {row} AS h, {key} AS k, {aliased} FROM {table.target}) AS hashed"
@@ -63,10 +63,10 @@ def rows(
     return [Row(h, k, tuple(zip(rest[::2], rest[1::2], strict=True))) for h, k, *rest in found]
 
 
-def _hashed(spelling: Spelling, table: Compared) -> str:
+def _hashed(syntax: HashSyntax, table: Compared) -> str:
     """A subquery that gives the hash of each row as h."""
-    hashed = spelling.hashed(table.columns)
-    return f"(SELECT {hashed} AS h FROM {table.target}{spelling.BARRIER}) AS hashed"  # noqa: S608 - quoted
+    hashed = syntax.hashed(table.columns)
+    return f"(SELECT {hashed} AS h FROM {table.target}{syntax.BARRIER}) AS hashed"  # noqa: S608 - quoted
 
 
 def _cut(hashed: str) -> str:

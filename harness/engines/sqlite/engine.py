@@ -62,7 +62,7 @@ class _File(NamedTuple):
         return cls(path, os.getpid(), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-class _Idle:
+class _ConnectionPool:
     """Connections that wait for the next session; reading the schema takes most of a short query's time.
 
     No statement can change a connection, and none is kept in it. One comes back here only after statements
@@ -103,14 +103,14 @@ class _Idle:
 
 
 class SQLiteSession:
-    """One connection to one database file: a new one, or one of `idle` and given back to it."""
+    """One connection to one database file: a new one, or one of `pool`, given back to it."""
 
-    def __init__(self, database: Database, idle: _Idle | None = None) -> None:
+    def __init__(self, database: Database, pool: _ConnectionPool | None = None) -> None:
         self._path = database.sqlite_path
-        self._idle = idle
-        self._file = None if idle is None else _File.at(self._path)
-        waiting = idle.take(self._file) if idle and self._file else None
-        self._connection = waiting or connect(self._path, **(_USED_AGAIN if idle else _USED_ONCE))
+        self._pool = pool
+        self._file = None if pool is None else _File.at(self._path)
+        waiting = pool.take(self._file) if pool and self._file else None
+        self._connection = waiting or connect(self._path, **(_USED_AGAIN if pool else _USED_ONCE))
         self._ran_to_its_end = True
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
@@ -175,8 +175,8 @@ class SQLiteSession:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._idle and self._file and self._ran_to_its_end:
-            self._idle.give(self._file, self._connection)
+        if self._pool and self._file and self._ran_to_its_end:
+            self._pool.give(self._file, self._connection)
         else:
             self._connection.close()
 
@@ -189,17 +189,17 @@ class SQLiteEngine:
     """
 
     dialect: ClassVar[Dialect] = Dialect.SQLITE
-    _idle: _Idle | None = None
+    _pool: _ConnectionPool | None = None
 
     def __init__(self, *, pooled: bool = False) -> None:
         if pooled:
-            self._idle = _Idle()
-            weakref.finalize(self, self._idle.close)
+            self._pool = _ConnectionPool()
+            weakref.finalize(self, self._pool.close)
 
     def session(self, database: Database, seconds: float) -> SQLiteSession:
         """See `Engine.session`; SQLite has no time limit of its own, so `cancel` alone enforces it."""
         del seconds
-        return SQLiteSession(database, self._idle)
+        return SQLiteSession(database, self._pool)
 
     def version(self) -> str:
         """See `Engine.version`."""

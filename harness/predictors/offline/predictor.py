@@ -9,7 +9,7 @@ from harness.predictors.offline.catalog import Catalog, catalog
 from harness.predictors.offline.composition import compose
 from harness.predictors.offline.linking import Linker
 from harness.predictors.offline.reading import understand
-from harness.predictors.offline.spelling import spell
+from harness.predictors.offline.writing import spell
 
 VERSION = 1
 """Counts up whenever the same problem may get another answer."""

@@ -20,7 +20,7 @@ NOTHING = -1
 """In place of a place: there is none."""
 
 
-class Places:
+class Numbering:
     """Values by the order in which they first came."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
@@ -41,7 +41,7 @@ class Texts:
     """SQL and the words of engines, each once."""
 
     def __init__(self) -> None:
-        self._whole = Places()
+        self._whole = Numbering()
 
     def of(self, text: str | None) -> int:
         """The place of a text, `NOTHING` for None."""
@@ -61,8 +61,8 @@ class Questions:
 
     def __init__(self, known: Mapping[str, Question], databases: Iterable[str]) -> None:
         self._known = known
-        self._databases = Places(sorted(databases))
-        self._keys = Places()
+        self._databases = Numbering(sorted(databases))
+        self._keys = Numbering()
         self._columns: dict[str, list[Any]] = {
             "key": self._keys.values, "db": [], "difficulty": [], "text": [], "evidence": []
         }  # fmt: skip
@@ -96,10 +96,10 @@ class Pairs:
     """The columns of all pairs; those that only the view of one pair needs are `details`."""
 
     questions: Questions
-    predictors: Places
+    predictors: Numbering
     metrics: Sequence[str]
     _texts: Texts = field(default_factory=Texts)
-    _rows: Places = field(default_factory=Places)
+    _rows: Numbering = field(default_factory=Numbering)
 
     def __post_init__(self) -> None:
         names = ("predictor", "dialect", "question", "outcome", "error_class", "origin")

@@ -10,7 +10,7 @@ from harness.metrics import METRICS
 from harness.outcomes import PairResult
 from harness.preview import Preview
 from harness.report.comparison import Comparison, Side, printed
-from harness.report.html.columns import Pairs, Places, Questions
+from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import Table, write_page
 from harness.report.tables import figure
 from harness.runs.reading import Key
@@ -56,7 +56,7 @@ def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
         if any(change.metric == name for one in comparisons for change in one.differences.changes)
     ]
     databases = {flip.db_id for one in comparisons for flip in one.differences.flips}
-    pairs = Pairs(Questions({**b.questions, **a.questions}, databases), Places(), metrics)
+    pairs = Pairs(Questions({**b.questions, **a.questions}, databases), Numbering(), metrics)
     flips = []
     for place, one in enumerate(comparisons):
         for flip in one.differences.flips:

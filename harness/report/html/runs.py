@@ -10,10 +10,10 @@ from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview
 from harness.report.documents import cautions
-from harness.report.html.columns import Pairs, Places, Questions
+from harness.report.formatting import spelled, spelled_range
+from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import Table, write_page
 from harness.report.overview import extent_lines, is_partial, scored
-from harness.report.spelling import spelled, spelled_range
 from harness.report.table_model import Kind
 from harness.report.tables import NAMES, figure
 from harness.runs.error_counts import summary as error_classes
@@ -45,7 +45,7 @@ def write_html(
     """
     metrics = _metrics(run)
     scores = summarize(run.results, metrics)
-    named = Places(score.predictor for score in scores)
+    named = Numbering(score.predictor for score in scores)
     pairs = Pairs(Questions(questions, {result.db_id for result in run.results}), named, metrics)
     for result in _in_order(run.results, named.values):
         pairs.add(result, previews.get((result.dialect, result.predictor, result.question)))

@@ -9,7 +9,7 @@ import pytest
 from dialects.errors import BadInput
 from harness.report.cache import cache_lines, cleared_lines
 from loaders import paths
-from loaders.store import MOST_BYTES, Figures, Kind, Share, Store, allowed_bytes, default_path
+from loaders.store import MOST_BYTES, Kind, Share, Store, StoreStatistics, allowed_bytes, default_path
 from tests.harness.cache.stored import entries, key
 
 DAY = 24 * 3600.0
@@ -156,11 +156,11 @@ def test_what_is_no_size_is_bad_input(text: str, monkeypatch: pytest.MonkeyPatch
 
 def test_the_lines_of_the_command() -> None:
     at = Path("cache") / "store.sqlite"
-    empty = Figures({}, 16_384, 2_000_000_000, None, None)
+    empty = StoreStatistics({}, 16_384, 2_000_000_000, None, None)
     assert cache_lines(empty, at) == [f"{at}: 16.4 kB of at most 2.0 GB", "  nothing is kept"]
     noon = time.mktime((2026, 1, 2, 12, 0, 0, 0, 0, -1))
     kinds = {Kind.JUDGEMENT: Share(1234567, 987), Kind.EXECUTION: Share(2, 2_500_000)}
-    assert cache_lines(Figures(kinds, 3_000_000, 5_000_000, noon, noon + 3 * DAY), at) == [
+    assert cache_lines(StoreStatistics(kinds, 3_000_000, 5_000_000, noon, noon + 3 * DAY), at) == [
         f"{at}: 3.0 MB of at most 5.0 MB",
         "          2 executed texts, 2.5 MB",
         "  1,234,567 judgements, 987 bytes",

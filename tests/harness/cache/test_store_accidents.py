@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders.store import MOST_BYTES, Figures, Store
+from loaders.store import MOST_BYTES, Store, StoreStatistics
 from tests.harness.cache.stored import entries, finish, key
 
 
@@ -102,7 +102,7 @@ def test_a_folder_that_cannot_be_made_costs_only_the_store(tmp_path: Path, said:
         for _ in range(3):
             store.put(entries(1))
             assert store.get([key(1)]) == {}
-        assert store.figures() == Figures({}, 0, MOST_BYTES, None, None)
+        assert store.figures() == StoreStatistics({}, 0, MOST_BYTES, None, None)
         assert store.clear() == 0
     assert len(said) == 1
     assert "this run does without what earlier ones have computed" in said[0]

@@ -95,7 +95,7 @@ def both_servers(
 def test_the_documented_figures_of_published_golds_are_those_that_the_command_gives(
     name: str, both_servers: dict[Dialect, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    documented = Path(harness.coverage.command.__file__).parents[1] / "docs" / "published-golds.md"
+    documented = Path(harness.coverage.command.__file__).parents[2] / "docs" / "published-golds.md"
     page = tmp_path / documented.name
     shutil.copy(documented, page)
     monkeypatch.setattr(harness.coverage.command, "_DOCS", tmp_path)

@@ -146,6 +146,6 @@ def test_the_committed_judgements_are_readable(path: Path) -> None:
 
 
 def test_the_documentation_explains_every_reason_that_a_published_gold_can_have() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "published-golds.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "published-golds.md").read_text(encoding="utf-8")
     never = {Reason.UNSPECIFIED, Reason.CLOCK, Reason.NO_REFERENCE, Reason.UNTRANSLATABLE, Reason.DIFFERENT}
     assert [reason for reason in Reason if reason not in never and f"`{reason}`" not in page] == []

@@ -10,7 +10,7 @@ from harness.data.question_sets import load_set
 from harness.metrics.statistics import wilson
 from harness.outcomes import Outcome
 from harness.report.documents import tables
-from harness.report.table_model import Figure, figures
+from harness.report.table_model import NamedCell, figures
 from harness.runs.groups import NO_CLASS, By, shares
 from harness.runs.reading import read_run
 from harness.sqltree.constructs import Construct, constructs
@@ -172,5 +172,5 @@ def test_what_became_of_pairs_is_counted_and_shared_and_never_scored(tmp_path: P
             assert {f.questions for f in own if f.metric == "pairs_percent"} == {12}
 
 
-def _of(grid: object) -> list[Figure]:
+def _of(grid: object) -> list[NamedCell]:
     return list(figures(grid))  # type: ignore[arg-type]

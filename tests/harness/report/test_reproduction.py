@@ -25,8 +25,8 @@ from harness.data.published import (
     said_of,
 )
 from harness.data.question_sets import load_set
+from harness.report.formatting import texts
 from harness.report.reproduction import Reference, reproduction
-from harness.report.spelling import texts
 from harness.report.writing import write_reports, write_reproduction
 from harness.runs.reading import LATEST, read_run
 from harness.runs.summary import summarize

@@ -234,7 +234,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_a_harness_that_is_killed_loses_no_result(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _KILLED, tmp_path],
-        cwd=Path(__file__).parents[2],
+        cwd=Path(__file__).parents[3],
         capture_output=True,
         check=False,
     )

@@ -59,7 +59,7 @@ def test_all_that_judging_imports_is_in_the_key() -> None:
 def test_in_the_harness_nothing_else_is() -> None:
     of_the_harness = {path for path in sources() if path.startswith("harness/") and path.endswith(".py")}
     # A reader of files decides what a question says, which is in the key itself; but it may be used by both.
-    others = {path for path in of_the_harness - closure(*JUDGES, *LOADS) if "/readers/" not in path}
+    others = {path for path in of_the_harness - closure(*JUDGES, *LOADS) if "/data/" not in path}
     assert others == set()
 
 
@@ -77,15 +77,15 @@ def test_data_that_translations_and_functions_are_made_of_are_in_the_key() -> No
 
 
 SAY = """
-from harness.scoring import keys
-before = keys.code()
-assert keys.is_as_at_the_start()
+from harness.scoring import cache_keys
+before = cache_keys.code()
+assert cache_keys.is_as_at_the_start()
 import sys
 from pathlib import Path
-changed = Path(keys.__file__).parents[2] / sys.argv[1]
+changed = Path(cache_keys.__file__).parents[2] / sys.argv[1]
 changed.write_text(changed.read_text() + "# changed\\n")
 print(before)
-print(keys.code() == before, keys.is_as_at_the_start())
+print(cache_keys.code() == before, cache_keys.is_as_at_the_start())
 """
 
 

@@ -21,7 +21,7 @@ from harness.sqltree.error_classes import ErrorClass
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import name
 
-README = Path(__file__).parents[2] / "README.md"
+README = Path(__file__).parents[3] / "README.md"
 
 
 @pytest.fixture(scope="module")

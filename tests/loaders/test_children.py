@@ -15,7 +15,7 @@ from loaders import children
 _PARENT = """
 import os, sys, time
 from threading import Thread
-from harness import children
+from loaders import children
 
 ours, theirs = os.pipe()
 started = []
@@ -66,7 +66,7 @@ def test_processes_are_started_by_a_thread_that_stays_also_in_a_forked_child() -
     thread = Thread(target=begin)
     thread.start()
     thread.join()
-    code = "import os; from harness import children; children._starter.call(os.getpid)\n"
+    code = "import os; from loaders import children; children._starter.call(os.getpid)\n"
     code += "pid = os.fork()\nif not pid: os._exit(children._starter.call(os.getpid) != os.getpid())\n"
     code += "raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 0

@@ -1,0 +1,66 @@
+"""Modules and classes say the words of docs/architecture.md, and none that the page has replaced."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("harness", "loaders", "dialects")
+PAGE = ROOT / "docs" / "architecture.md"
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def rows(head: str) -> list[list[str]]:
+    """The cells of the table below `head`, row by row."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    first = lines.index(head) + 2
+    end = next(at for at in range(first, len(lines)) if not lines[at].startswith("|"))
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[first:end]]
+
+
+def replaced() -> dict[str, str]:
+    """The words that are not used, with what is said instead."""
+    return {word: say for say, words in rows("| say | not |") for word in words.split(", ")}
+
+
+def named() -> list[tuple[str, str]]:
+    """Every module and class: its name, and where it stands."""
+    found = []
+    for path in (path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))):
+        place = path.relative_to(ROOT).as_posix()
+        found.append((path.stem if path.stem != "__init__" else path.parent.name, place))
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        classes = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+        found += [(node.name, f"{place}:{node.lineno}") for node in classes]
+    return found
+
+
+def parts(name: str) -> set[str]:
+    """The words of a name: `CamelCase`, `snake_case`."""
+    return {part.lower() for part in _PARTS.findall(name)}
+
+
+def test_no_module_or_class_is_named_by_a_word_that_was_replaced() -> None:
+    words = replaced()
+    assert len(words) > 15
+    names = named()
+    assert len(names) > 800
+    assert {
+        where: (name, say) for name, where in names for word, say in words.items() if word in parts(name)
+    } == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("MySQLDriver", {"my", "sql", "driver"}), ("_Known", {"known"}), ("set_places", {"set", "places"})],
+)
+def test_a_word_is_found_in_names(name: str, expected: set[str]) -> None:
+    assert expected <= parts(name) | {"my"}
+
+
+def test_no_word_of_the_glossary_is_one_that_was_replaced() -> None:
+    words = {word for row in rows("| word | meaning |") for word in row[0].split(", ")}
+    assert len(words) > 15
+    assert words & replaced().keys() == set()
