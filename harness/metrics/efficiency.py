@@ -46,9 +46,10 @@ class Timing:
 
     `tau` is the estimate. `low` and `high` enclose it; each of the two by itself holds with `confidence`
     (between 0 and 1). All three are None where the method gives no interval. `samples` counts the pairs of
-    times that the estimate stands on, `executions` the SQL texts that were run for it, warm-up included.
-    `reward` is the documented one, before any square root; `decided` says whether it follows from the
-    interval, or else was the nearest to 1 that the interval allows. The official method always decides.
+    times that the estimate stands on, `executions` the SQL texts that were run for it, warm-up included; 0
+    where a text ended the process that counted them. `reward` is the documented one, before any square root;
+    `decided` says whether it follows from the interval, or else was the nearest to 1 that the interval
+    allows. The official method always decides.
 
     `error` is None, or why there are no times: the prediction failed or ran out of time while it was timed
     (`tau` and `reward` are 0), or gold did, which is not held against the prediction (both are 1, undecided).

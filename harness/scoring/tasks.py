@@ -20,6 +20,7 @@ from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
+from harness.scoring.timing import Method
 from harness.scoring.variants import Variants
 from loaders.server import Server
 
@@ -149,6 +150,17 @@ class Progress:
     judged: Mapping[str, Judgement]
     executed: Mapping[str, bytes]
     gold: bytes | None
+
+
+@dataclass(frozen=True)
+class TimingTask:
+    """A prediction that matches, to be timed beside its gold on an engine by a method; both are SQL texts."""
+
+    dialect: Dialect
+    db_id: str
+    prediction: str
+    gold: str
+    method: Method
 
 
 class Workers(Protocol):

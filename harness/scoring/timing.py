@@ -1,6 +1,7 @@
 """How long a prediction takes beside its gold, on a real engine: one pair of SQL texts becomes one `Timing`.
 
-For pairs that match, and only while nothing else runs. The times are those of warm statements: a time begins
+For pairs that match, in a worker process of its own (`harness.scoring.workers`), and only while nothing else
+runs. The times are those of warm statements: a time begins
 when the text is sent and ends when the last row is there and the cursor is closed; connecting is not in it.
 Limits hold here, too. What the times come to is decided in `harness.metrics.efficiency`.
 """
@@ -8,7 +9,8 @@ Limits hold here, too. What the times come to is decided in `harness.metrics.eff
 import contextlib
 import gc
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -33,6 +35,13 @@ ITERATIONS = 100
 _LEAST_SECONDS = 1e-9
 """A time that a clock is too coarse to see."""
 
+Noting = Callable[[str, float | None], AbstractContextManager[None]]
+"""Is entered while an engine has a text, with the seconds for it unless it has limits of its own."""
+
+
+def _unnoted(_text: str, _seconds: float | None) -> AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
 
 class Method(StrEnum):
     """How a pair is timed."""
@@ -44,7 +53,13 @@ class Method(StrEnum):
 
 
 def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
-    engine: Engine, database: Database, prediction: str, gold: str, method: Method, limits: Limits
+    engine: Engine,
+    database: Database,
+    prediction: str,
+    gold: str,
+    method: Method,
+    limits: Limits,
+    noting: Noting = _unnoted,
 ) -> Timing:
     """Time a prediction that matches its gold.
 
@@ -56,12 +71,13 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
         method: how to time them.
         limits: `seconds` holds for each execution (stable), or 100 times as long for all of them together
             (official). Rows are read and dropped, so that the other limits do not matter.
+        noting: notes which text it is, for who supervises this process; never within a time that counts.
 
     Raises:
         EngineLost: the engine is to blame, not a statement.
     """
     if method is Method.OFFICIAL:
-        return _official(engine, database, prediction, gold, limits)
+        return _official(engine, database, prediction, gold, limits, noting)
     if same_text(prediction, gold):
         return _IDENTICAL
     with (
@@ -69,13 +85,29 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
         engine.session(database, limits.seconds) as prediction_session,
         _without_garbage_collection(),
     ):
-        program = gold_session.program(gold)
-        if program is not None and program == prediction_session.program(prediction):
-            return _IDENTICAL
+        with noting(gold, limits.seconds):
+            program = gold_session.program(gold)
+        if program is not None:
+            with noting(prediction, limits.seconds):
+                is_same = program == prediction_session.program(prediction)
+            if is_same:
+                return _IDENTICAL
         return _stable(
-            _Statement(_PREDICTION, prediction, prediction_session, limits.seconds),
-            _Statement(_GOLD, gold, gold_session, limits.seconds),
+            _Statement(_PREDICTION, prediction, prediction_session, limits.seconds, noting),
+            _Statement(_GOLD, gold, gold_session, limits.seconds, noting),
         )
+
+
+def failed_while_timed(method: Method, why: str, *, is_of_gold: bool) -> Timing:
+    """What comes of a pair where running one of its texts has ended the process: as where the text fails.
+
+    Args:
+        method: how it was to be timed.
+        why: what the text did, after its subject.
+        is_of_gold: whether the text is gold, or else the prediction.
+    """
+    tau = 1.0 if is_of_gold and method is Method.STABLE else 0.0
+    return _untimed(tau, 0, Clock.CLIENT, _Failed(_GOLD if is_of_gold else _PREDICTION, why))
 
 
 _IDENTICAL = Timing(1.0, 1.0, 1.0, 0, 0, Clock.IDENTICAL, 1.0, decided=True, reward=1.0)
@@ -84,9 +116,9 @@ _IDENTICAL = Timing(1.0, 1.0, 1.0, 0, 0, Clock.IDENTICAL, 1.0, decided=True, rew
 class _Failed(Exception):
     """A statement failed or ran out of time while it was timed."""
 
-    def __init__(self, statement: "_Statement", why: str) -> None:
-        super().__init__(f"{statement.name} {why} while it was timed")
-        self.is_of_gold = statement.name == _GOLD
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"{name} {why} while it was timed")
+        self.is_of_gold = name == _GOLD
 
 
 _PREDICTION, _GOLD = "the prediction", "gold"
@@ -100,6 +132,7 @@ class _Statement:
     sql: str
     session: Session
     limit: float
+    noting: Noting
     clock: Clock = Clock.CLIENT
     spent: list[Spent] = field(default_factory=list)
     executions: int = 0
@@ -113,18 +146,18 @@ class _Statement:
         self.executions += 1
         began = time.monotonic()
         try:
-            with WATCHDOG.guard(self.session, self.limit) as guarded:
+            with self.noting(self.sql, None), WATCHDOG.guard(self.session, self.limit) as guarded:
                 before = self._read()
                 for _ in self.session.batches(self.sql):
                     pass
                 took = self._read() - before
         except SqlError as error:
             if not isinstance(error, SqlTimeout) and not guarded.fired:
-                raise _Failed(self, f"failed ({error.message})") from error
-            raise _Failed(self, f"took longer than {self.limit:.3g} s") from error
+                raise _Failed(self.name, f"failed ({error.message})") from error
+            raise _Failed(self.name, f"took longer than {self.limit:.3g} s") from error
         # MySQL's SLEEP is stopped without an error.
         if time.monotonic() - began > self.limit:
-            raise _Failed(self, f"took longer than {self.limit:.3g} s")
+            raise _Failed(self.name, f"took longer than {self.limit:.3g} s")
         if took.elapsed < 0:
             raise EngineLost(
                 "the engine forgot what it had counted; let nothing else be timed on it meanwhile"
@@ -179,7 +212,9 @@ def _stable(prediction: _Statement, gold: _Statement) -> Timing:
     )
 
 
-def _official(engine: Engine, database: Database, prediction: str, gold: str, limits: Limits) -> Timing:
+def _official(  # noqa: PLR0913, PLR0917 - those of `measure`
+    engine: Engine, database: Database, prediction: str, gold: str, limits: Limits, noting: Noting
+) -> Timing:
     """The script counts any failure against the prediction, and so does this."""
     whole = limits.seconds * ITERATIONS
     due = time.monotonic() + whole
@@ -187,7 +222,7 @@ def _official(engine: Engine, database: Database, prediction: str, gold: str, li
     for number in range(2 * ITERATIONS):
         name, sql = (_GOLD, gold) if number % 2 else (_PREDICTION, prediction)
         with engine.session(database, whole) as session:
-            statement = _Statement(name, sql, session, max(0.0, due - time.monotonic()))
+            statement = _Statement(name, sql, session, max(0.0, due - time.monotonic()), noting)
             try:
                 statement.run()
             except _Failed as failure:

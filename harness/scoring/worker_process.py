@@ -1,4 +1,4 @@
-"""A worker process: judges the tasks that come in on a socket, until it is closed.
+"""A worker process: judges the tasks, or times the pairs, that come in on a socket, until it is closed.
 
 It is started by `harness.scoring.workers`, which replaces it when it ends. What SQL of a prediction can do to
 a process, it does to this one: a statement that nothing stops ends it, and so does one that crashes it; its
@@ -16,14 +16,18 @@ import struct
 import sys
 import time
 from collections.abc import Iterator
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
 from typing import NamedTuple, NoReturn
 
+from harness.engines.base import Engine, EngineLost
 from harness.engines.watchdog import WATCHDOG, Watchdog
+from harness.metrics.efficiency import Timing
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Stage, Task
+from harness.scoring.tasks import Setup, Stage, Task, TimingTask, explain
+from harness.scoring.timing import Noting, measure
 
 HUNG = 71
 """Exit code of a worker that ended itself, because a statement did not stop."""
@@ -110,6 +114,8 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
     setup, place = connection.recv()
     note = _Note(noted)
     judge = Judge(setup, setup.engines(place), note.during)
+    # Others than those that judge: times are taken in new connections, on the first server.
+    engine, noting = cache(setup.engine), partial(note.during, Stage.RUNNING)
     Watchdog.until = staticmethod(note.until)
     Watchdog.last_resort = staticmethod(lambda: os._exit(HUNG))
     _limit_memory()
@@ -118,10 +124,22 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
-            task: Task = connection.recv()
+            task: Task | TimingTask = connection.recv()
         except (EOFError, OSError):
             _end()
-        connection.send(judge.judge(task, connection.send))
+        if isinstance(task, Task):
+            connection.send(judge.judge(task, connection.send))
+        else:
+            connection.send(_timed(task, setup, engine(task.dialect), noting))
+
+
+def _timed(task: TimingTask, setup: Setup, engine: Engine, noting: Noting) -> Timing | EngineLost:
+    """What timing a pair comes to, or why no text is to blame that there is none."""
+    database = setup.questions.database(task.db_id, setup.profile)
+    try:
+        return measure(engine, database, task.prediction, task.gold, task.method, setup.limits, noting)
+    except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one pair's, not the run's
+        return EngineLost(explain(error))
 
 
 def _await_end(connection: Connection) -> None:

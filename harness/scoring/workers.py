@@ -1,10 +1,11 @@
-"""Worker processes on this machine, supervised: whatever a text does to one, every task is judged.
+"""Worker processes on this machine, supervised: whatever a text does to one, every task is done.
 
 A worker that hangs in a statement ends itself, and the text gets the outcome of a timeout. One that is late
 with something else is ended by its supervisor, and what it was at is left out, or its text a timeout. One
 that dies is replaced and the rest of its task judged; a text at which a worker crashes twice is to blame,
 one at which workers are killed is given up as a harness error. No text decides another's outcome, and nothing
-of this reaches the process that asks.
+of this reaches the process that asks. Where pairs are timed it is the same: a text that is to blame failed
+while it was timed, and a pair whose worker was killed is timed again from its beginning.
 """
 
 import contextlib
@@ -23,12 +24,15 @@ from mmap import mmap
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Event, Lock, Thread
+from typing import Any
 
 from harness.cache.codec import encode
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution
+from harness.metrics.efficiency import Timing
 from harness.outcomes import Judgement, Outcome
-from harness.scoring.tasks import OPTIONAL, Judged, Progress, Setup, Stage, Task
+from harness.scoring.tasks import OPTIONAL, Judged, Progress, Setup, Stage, Task, TimingTask
+from harness.scoring.timing import failed_while_timed
 from harness.scoring.worker_process import HUNG, NOTE_BYTES, Noted, digest
 from loaders import children
 
@@ -51,7 +55,7 @@ _HEAD_START_SECONDS = 1.0
 
 
 class Died(Exception):
-    """A worker ended before it had judged its task, while it did what it had `noted`."""
+    """A worker ended before it had done its task, while it did what it had `noted`."""
 
     def __init__(self, code: int, noted: Noted, said: str, *, was_late: bool) -> None:
         super().__init__(said)
@@ -63,6 +67,19 @@ class Died(Exception):
     def name(self) -> str:
         """What ended it."""
         return signal.Signals(-self.code).name if self.code < 0 else f"exit code {self.code}"
+
+    @property
+    def was_stuck(self) -> bool:
+        """Whether it was at something that did not stop in time."""
+        return self.was_late or self.code == HUNG
+
+    def blames(self, times: int) -> bool:
+        """Whether the text that it was at is to blame, after `times` workers died so."""
+        return bool(self.noted.stage) and (self.was_stuck or (-self.code in _CRASHES and times > 1))
+
+    def why_given_up(self) -> str:
+        """What is said where no other worker is to try."""
+        return f"{_MOST_DEATHS} processes that were to run it have ended: {self.name}; {self}"
 
 
 class _Process:
@@ -81,8 +98,12 @@ class _Process:
         self._connection = Connection(ours.detach())
         self._setup: bytes | None = setup
 
-    def judge(self, task: Task, tell: Callable[[Progress], None]) -> Judged:
-        """Have it judge a task; `tell` is given what comes of some of its texts before.
+    def do(self, task: Task | TimingTask, tell: Callable[[Progress], None]) -> Any:
+        """Have it judge a task or time a pair; what comes of it.
+
+        Args:
+            task: the task or the pair.
+            tell: is given what comes of some texts of a task before.
 
         Raises:
             Died: it ended, or was ended here because it was late.
@@ -95,8 +116,8 @@ class _Process:
             self._connection.send(task)
             while True:
                 was_late = not self._is_in_time()
-                said: Judged | Progress = self._connection.recv()
-                if isinstance(said, Judged):
+                said = self._connection.recv()
+                if not isinstance(said, Progress):
                     return said
                 tell(said)
         except (EOFError, OSError):
@@ -125,7 +146,7 @@ class _Process:
         return self._process.pid
 
     def stop(self) -> None:
-        """Tell it, from any thread, to cancel what it is doing and to end; `judge` then raises."""
+        """Tell it, from any thread, to cancel what it is doing and to end; `do` then raises."""
         with (
             contextlib.suppress(OSError),
             socket.socket(fileno=os.dup(self._connection.fileno())) as connection,
@@ -133,7 +154,7 @@ class _Process:
             connection.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Stop it and wait until it has ended; not while `judge` runs."""
+        """Stop it and wait until it has ended; not while `do` runs."""
         self._connection.close()
         try:
             self._process.wait(_ENDING_SECONDS)
@@ -158,7 +179,7 @@ class LocalWorkers:
         self._questions = {question.key: question for question in setup.questions.questions}
         self._count = count
         self._place = place
-        self._queue: SimpleQueue[tuple[Task, Future[Judged]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Task | TimingTask, Future[Any]] | None] = SimpleQueue()
         self._lock = Lock()
         self._threads: list[Thread] = []
         self._processes: dict[int, _Process] = {}
@@ -168,7 +189,17 @@ class LocalWorkers:
 
     def submit(self, task: Task) -> Future[Judged]:
         """See `Workers.submit`."""
-        future: Future[Judged] = Future()
+        return self._put(task)
+
+    def time(self, task: TimingTask) -> Future[Timing]:
+        """Have a pair timed; whoever asks sees to it that nothing else runs.
+
+        The future raises EngineLost where no text is to blame that the pair could not be timed.
+        """
+        return self._put(task)
+
+    def _put(self, task: Task | TimingTask) -> Future[Any]:
+        future: Future[Any] = Future()
         with self._lock:
             if self._closed:
                 future.cancel()
@@ -217,7 +248,7 @@ class LocalWorkers:
             thread.join()
 
     def _serve(self, place: int) -> None:
-        """Have one worker judge one task after the other."""
+        """Have one worker do one task after the other."""
         if place != self._place:
             self._wanted.wait(_HEAD_START_SECONDS)
         while (entry := self._queue.get()) is not None:
@@ -231,16 +262,19 @@ class LocalWorkers:
         with self._busy[place]:
             self._bury(place)
 
-    def _settle(self, future: Future[Judged], place: int, task: Task) -> None:
-        """Have a task judged, and say so to whoever waits; the place is this thread's for so long."""
+    def _settle(self, future: Future[Any], place: int, task: Task | TimingTask) -> None:
+        """Have a task done, and say so to whoever waits; the place is this thread's for so long."""
         try:
-            judged = self._judge(place, task)
+            done = self._judge(place, task) if isinstance(task, Task) else self._time(place, task)
         except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
             # Its answer to this task must not be taken for that to the next.
             self._bury(place)
             future.set_exception(error)
         else:
-            future.set_result(judged)
+            if isinstance(done, EngineLost):
+                future.set_exception(done)
+            else:
+                future.set_result(done)
 
     def _judge(self, place: int, task: Task) -> Judged:
         """Have a task judged, by another worker where one dies.
@@ -260,16 +294,49 @@ class LocalWorkers:
         deaths: Counter[tuple[bytes, int]] = Counter()
         while True:
             try:
-                judged = self._worker(place).judge(task, keep)
+                judged: Judged = self._done(place, task, keep)
             except Died as died:
-                self._bury(place)
-                if self._closed:
-                    raise EngineLost("the run was stopped") from died
                 fate = (died.noted.text, died.noted.stage)
                 deaths[fate] += 1
                 task = self._after(task, died, deaths[fate])
             else:
                 return Judged(judged.judgements, {**executed, **judged.executed}, judged.gold or gold)
+
+    def _time(self, place: int, task: TimingTask) -> Timing | EngineLost:
+        """Have a pair timed, by another worker where one dies; or why no text is to blame that it was not.
+
+        Raises:
+            EngineLost: the run was stopped.
+        """
+        deaths: Counter[bytes] = Counter()
+        while True:
+            try:
+                timing: Timing | EngineLost = self._done(place, task, _ignore)
+            except Died as died:
+                text = died.noted.text
+                deaths[text] += 1
+                if died.blames(deaths[text]):
+                    is_of_gold = text != digest(task.prediction)
+                    return failed_while_timed(task.method, _what_it_did(died), is_of_gold=is_of_gold)
+                if deaths.total() == _MOST_DEATHS:
+                    return EngineLost(died.why_given_up())
+            else:
+                return timing
+
+    def _done(self, place: int, task: Task | TimingTask, tell: Callable[[Progress], None]) -> Any:
+        """What comes of a task at the worker of a place.
+
+        Raises:
+            Died: it died, and is buried.
+            EngineLost: the run was stopped.
+        """
+        try:
+            return self._worker(place).do(task, tell)
+        except Died as died:
+            self._bury(place)
+            if self._closed:
+                raise EngineLost("the run was stopped") from died
+            raise
 
     def _after(self, task: Task, died: Died, times: int) -> Task:
         """What is still to be judged after a worker died for the same as `times` workers in all.
@@ -277,9 +344,8 @@ class LocalWorkers:
         A text that is to blame gets its outcome, and one that is not is given up; the others are judged.
         """
         text = next((each for each in task.texts if digest(each) == died.noted.text), None)
-        is_to_blame = died.was_late or died.code == HUNG or (-died.code in _CRASHES and times > 1)
         stage = died.noted.stage
-        if stage and is_to_blame and times < _MOST_DEATHS:
+        if died.blames(times) and times < _MOST_DEATHS:
             if stage in OPTIONAL:
                 question = self._questions[task.question]
                 texts = {*task.texts, *question.gold.values()}
@@ -291,15 +357,15 @@ class LocalWorkers:
             return replace(task, gold=encoded)
         if times < _MOST_DEATHS:
             return task
-        why = f"{_MOST_DEATHS} processes that were to run it have ended: {died.name}; {died}"
-        judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(task.dialect), error=why)
+        zero = self._setup.zero(task.dialect)
+        judgement = Judgement(Outcome.HARNESS_ERROR, zero, error=died.why_given_up())
         given_up = [text] if text is not None else [each for each in task.texts if each not in task.judged]
         return replace(task, judged={**task.judged, **dict.fromkeys(given_up, judgement)})
 
     def _fate(self, died: Died) -> Execution:
         """What a text that a worker died of comes to."""
         is_run = died.noted.stage == Stage.RUNNING
-        if not died.was_late and died.code != HUNG:
+        if not died.was_stuck:
             error = "it crashes the process that runs it" if is_run else "its rows crash what scores them"
             return Execution(Ending.ERROR, error=f"{error} ({died.name})")
         if is_run:
@@ -324,3 +390,13 @@ class LocalWorkers:
             process = self._processes.pop(place, None)
         if process is not None:
             process.close()
+
+
+def _ignore(_progress: Progress) -> None:
+    """A pair is timed or is not: nothing comes of it before."""
+
+
+def _what_it_did(died: Died) -> str:
+    """What a text did that was timed and that its worker died of."""
+    stuck = "did not stop when its time was up"
+    return stuck if died.was_stuck else f"crashed the process that ran it ({died.name})"

@@ -2,7 +2,7 @@
 
 Promises: each gold is executed once per engine, whatever the number of predictors and workers; a gold that
 fails is never held against a prediction; equal predictions for a question are executed once. What is timed is
-timed afterwards, one pair at a time, with nothing else running.
+timed afterwards, in a worker process of its own, one pair at a time, with nothing else running.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,8 +19,9 @@ from harness.outcomes import Judgement, Outcome, PairResult
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.golds import Golds
 from harness.scoring.once import Once
-from harness.scoring.tasks import Setup, explain
-from harness.scoring.timing import Method, measure
+from harness.scoring.tasks import Setup, TimingTask, explain
+from harness.scoring.timing import Method
+from harness.scoring.workers import LocalWorkers
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class Evaluation:
     def __init__(self, setup: Setup, predictions: Sequence[PredictionFile], judging: Judging) -> None:
         self._setup = setup
         self._judging = judging
+        # On this machine, wherever tasks are judged. Its process judges none, and starts when it is needed.
+        self._timer = LocalWorkers(setup, 1)
         self._timings = Once()
         self._timed_metrics = [METRICS[name] for name in setup.metrics if METRICS[name].basis in METHODS]
         self.pairs: tuple[Pair, ...] = tuple(
@@ -165,9 +168,9 @@ class Evaluation:
 
     def _measure(self, pair: Pair, sql: str, method: Method) -> Timing:
         gold = self._judging.golds.text(pair.question, pair.dialect)
-        database = self._setup.questions.database(pair.question.db_id, self._setup.profile)
-        return measure(self._judging.engines[pair.dialect], database, sql, gold, method, self._setup.limits)
+        return self._timer.time(TimingTask(pair.dialect, pair.question.db_id, sql, gold, method)).result()
 
     def close(self) -> None:
-        """Stop at once: what is being judged is cancelled."""
+        """Stop at once: what is being judged or timed is cancelled."""
+        self._timer.close()
         self._judging.close()

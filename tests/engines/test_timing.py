@@ -2,26 +2,32 @@
 
 import dataclasses
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits, execute
 from harness.metrics.efficiency import LOOKS, Clock, Timing
-from harness.scoring.timing import Method, measure
+from harness.scoring.tasks import Setup, TimingTask
+from harness.scoring.timing import ITERATIONS, Method, measure
+from harness.scoring.workers import LocalWorkers
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 from tests.loaders.servers import ask
+from tests.watching import Watched, in_turn
 
 pytestmark = pytest.mark.engine
 
 
 @pytest.fixture(scope="session")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("timing") / "numbers.sqlite"
+    path = tmp_path_factory.mktemp("timing") / "numbers" / "numbers.sqlite"
+    path.parent.mkdir()
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE number (n INTEGER)")
     connection.executemany("INSERT INTO number VALUES (?)", [(n,) for n in range(1000)])
@@ -154,3 +160,64 @@ def test_a_prediction_cannot_read_what_the_server_counts(
     timed(server, database, "SELECT 1", "SELECT 1 + 0")
     execution = execute(on_server(server), database, f"SELECT * FROM {table}", Limits())
     assert execution.ending is Ending.ERROR
+
+
+SOME, ALL = "SELECT n FROM number WHERE n > 500", "SELECT n FROM number"
+
+
+@pytest.mark.parametrize("method", Method)
+def test_both_are_run_strictly_in_turn(server: Server, database: Database, method: Method) -> None:
+    load([database], server)
+    watched = Watched(on_server(server))
+    timing = measure(watched.engine, database, SOME, ALL, method, Limits())
+    assert timing.error is None
+    assert watched.texts == in_turn(method, timing, SOME, ALL)
+
+
+@contextmanager
+def timer(server: Server, database: Database, limits: Limits | None = None) -> Iterator[LocalWorkers]:
+    """The process in which pairs of a run are timed."""
+    load([database], server)
+    questions = QuestionSet(
+        name="timing",
+        title="timing",
+        collection=database.collection,
+        questions=(),
+        order={},
+        databases=database.sqlite_path.parents[1],
+        schemas={},
+        files={},
+    )
+    assert questions.database(database.db_id) == database
+    started = LocalWorkers(Setup(questions, {server.dialect: (server,)}, limits=limits or Limits()), 1)
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+@pytest.mark.parametrize("method", Method)
+def test_a_pair_is_timed_in_a_worker_as_often_and_by_the_same_clock(
+    server: Server, database: Database, method: Method
+) -> None:
+    with timer(server, database) as workers:
+        found = workers.time(TimingTask(server.dialect, database.db_id, SOME, ALL, method)).result()
+    here = measure(on_server(server), database, SOME, ALL, method, Limits())
+    assert (found.error, found.clock) == (None, here.clock)
+    is_official = method is Method.OFFICIAL
+    for timing in found, here:
+        assert timing.samples in ({ITERATIONS} if is_official else set(LOOKS))
+        assert timing.executions == 2 * timing.samples + (0 if is_official else 2)
+
+
+def test_what_is_endless_while_it_is_timed_in_a_worker_costs_no_other_pair(
+    server: Server, database: Database
+) -> None:
+    with timer(server, database, Limits(seconds=2)) as workers:
+        endless, other = [
+            workers.time(TimingTask(server.dialect, database.db_id, text, ALL, Method.STABLE))
+            for text in (SLEEP[server.dialect].format(60), SOME)
+        ]
+        assert endless.result().error == "the prediction took longer than 2 s while it was timed"
+        assert endless.result().reward == 0.0
+        assert other.result().error is None

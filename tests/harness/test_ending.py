@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -34,12 +34,16 @@ def environment(**more: str) -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")} | more
 
 
-def predictions(folder: Path, endless: Sequence[int] = ()) -> Path:
-    """The careless answers, of which some never end."""
+SLOW = f"SELECT * FROM ({{}}) WHERE ({ENDLESS.replace('i + 1 FROM n', 'i + 1 FROM n LIMIT 2000000')}) > 0"
+"""The same rows, a second later, so that a pair takes half a minute to be timed."""
+
+
+def predictions(folder: Path, endless: Sequence[int] = (), instead: str = ENDLESS) -> Path:
+    """The careless answers, with others in the place of some; by default such as never end."""
     texts = json.loads((PREDICTIONS / "predict_sample_careless_sqlite.json").read_text(encoding="utf-8"))
     for place in endless:
-        _, *rest = texts[str(place)].split("\t----- bird -----\t")
-        texts[str(place)] = "\t----- bird -----\t".join((ENDLESS, *rest))
+        text, *rest = texts[str(place)].split("\t----- bird -----\t")
+        texts[str(place)] = "\t----- bird -----\t".join((instead.format(text), *rest))
     path = folder / "predict_sample_careless_sqlite.json"
     path.write_text(json.dumps(texts), encoding="utf-8")
     return path
@@ -83,6 +87,43 @@ def test_a_run_that_is_ended_says_how_far_it_came_and_how_it_goes_on(
     assert "Traceback" not in printed
     state = " ".join(call("runs", "--out", str(out))[1].split())
     assert f"broken off after {judged} of 12 pairs" in state
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "sigterm"])
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_a_run_that_is_ended_while_it_measures_leaves_no_process(
+    driver: str, number: signal.Signals, tmp_path: Path
+) -> None:
+    out = tmp_path / "results"
+    path = predictions(tmp_path, [10], SLOW)
+    metrics = "--bird-metrics" if driver == "plugin" else "--metrics"
+    with subprocess.Popen(
+        [*command(driver, path, out), metrics, "ex,r_ves_stable"], cwd=tmp_path, env=environment(),
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        until = time.monotonic() + PATIENT_SECONDS
+        while len(results(out)) < 10 and time.monotonic() < until:
+            time.sleep(0.05)
+        workers = children(process.pid)
+        process.send_signal(number)
+        printed, _ = process.communicate(timeout=PATIENT_SECONDS)
+    assert process.returncode == (128 + number if driver != "plugin" else pytest.ExitCode.INTERRUPTED), (
+        printed
+    )
+    assert "broken off after 10 of 12 pairs" in printed
+    assert "Traceback" not in printed
+    assert workers
+    assert [each for each in workers if Path(f"/proc/{each}").exists()] == []
+
+
+def children(process: int) -> list[int]:
+    """The processes that a process has started, and that have not ended."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if int(path.read_text(encoding="utf-8").rpartition(")")[2].split()[1]) == process:
+                found.append(int(path.parent.name))
+    return found
 
 
 def results(out: Path) -> list[str]:

@@ -1,6 +1,8 @@
 """How pairs are timed, on SQLite: what is not measured at all, what limits do, what comes back."""
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.efficiency import CONFIDENCE, LOOKS, Clock
 from harness.scoring.timing import ITERATIONS, Method, measure
 from loaders.namespace import Database
+from tests.watching import Watched, in_turn
 
 
 @pytest.fixture
@@ -92,6 +95,36 @@ def test_what_does_not_come_to_its_end_has_no_times(  # noqa: PLR0913, PLR0917 -
     assert (timing.tau, timing.reward, timing.samples) == (reward, reward, 0)
     assert timing.decided is (reward == 0)
     assert timing.executions in (1, 2)
+
+
+@pytest.mark.parametrize("method", Method)
+def test_both_are_run_strictly_in_turn_in_sessions_of_their_own(database: Database, method: Method) -> None:
+    watched = Watched(SQLiteEngine())
+    timing = measure(watched.engine, database, LIGHT, HEAVY, method, Limits())
+    assert watched.texts == in_turn(method, timing, LIGHT, HEAVY)
+    assert watched.sessions == (timing.executions if method is Method.OFFICIAL else 2)
+
+
+@pytest.mark.parametrize("method", Method)
+def test_what_an_engine_has_is_noted_in_turn_and_never_within_what_is_noted(
+    database: Database, method: Method
+) -> None:
+    noted: list[str] = []
+    inside = 0
+
+    @contextmanager
+    def note(text: str, seconds: float | None) -> Iterator[None]:
+        nonlocal inside
+        if seconds is None:
+            noted.append(text)
+        inside += 1
+        assert inside == 1
+        yield
+        inside -= 1
+
+    timing = measure(SQLiteEngine(), database, LIGHT, HEAVY, method, Limits(), note)
+    assert noted == [text for text, _ in in_turn(method, timing, LIGHT, HEAVY)]
+    assert inside == 0
 
 
 def test_the_official_limit_is_one_for_all_executions_together(database: Database) -> None:

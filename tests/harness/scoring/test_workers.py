@@ -16,9 +16,12 @@ from harness.cache.codec import decode, encode
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution, Limits
+from harness.engines.sqlite.engine import SQLiteEngine
+from harness.metrics.efficiency import LOOKS
 from harness.outcomes import Judgement, Outcome
 from harness.scoring import workers as module
-from harness.scoring.tasks import OPTIONAL, Judged, Setup, Stage, Task
+from harness.scoring.tasks import OPTIONAL, Judged, Setup, Stage, Task, TimingTask
+from harness.scoring.timing import ITERATIONS, Method, measure
 from harness.scoring.worker_process import HUNG, Noted, digest
 from harness.scoring.workers import Died, LocalWorkers
 
@@ -182,16 +185,22 @@ def test_workers_that_die_at_nothing_give_their_task_up(setup: Setup) -> None:
 def killed_again_and_again(workers: LocalWorkers, number: signal.Signals, times: int) -> None:
     """Kill so many workers, one after the other, while each is at work."""
     for _ in range(times):
-        until = time.monotonic() + 60
-        while not workers.processes and time.monotonic() < until:
-            time.sleep(0.01)
-        [process] = workers.processes
-        # At work: it has used some processor time for the endless statement.
-        while workers.processes == [process] and _ticks(process) < 150 and time.monotonic() < until:
-            time.sleep(0.01)
+        process = at_work(workers)
         os.kill(process, number)
+        until = time.monotonic() + 60
         while workers.processes == [process] and time.monotonic() < until:
             time.sleep(0.01)
+
+
+def at_work(workers: LocalWorkers) -> int:
+    """The one process, as soon as it has used some processor time for the endless statement."""
+    until = time.monotonic() + 60
+    while not workers.processes and time.monotonic() < until:
+        time.sleep(0.01)
+    [process] = workers.processes
+    while workers.processes == [process] and _ticks(process) < 150 and time.monotonic() < until:
+        time.sleep(0.01)
+    return process
 
 
 def _ticks(process: int) -> int:
@@ -323,3 +332,112 @@ def test_few_tasks_start_one_worker_and_many_all(setup: Setup, monkeypatch: pyte
             assert len(workers.processes) == started
     finally:
         workers.close()
+
+
+QUICK = "SELECT DISTINCT name FROM animal"
+
+
+def pair(prediction: str, method: Method = Method.OFFICIAL, gold: str = GOLD) -> TimingTask:
+    return TimingTask(Dialect.SQLITE, "zoo", prediction, gold, method)
+
+
+@pytest.mark.parametrize("method", Method)
+def test_a_pair_is_timed_as_often_and_by_the_same_clock_as_in_this_process(
+    setup: Setup, workers: LocalWorkers, method: Method
+) -> None:
+    found = workers.time(pair(QUICK, method)).result(120)
+    here = measure(SQLiteEngine(), setup.questions.database("zoo"), QUICK, GOLD, method, setup.limits)
+    assert (found.error, found.clock) == (None, here.clock)
+    is_official = method is Method.OFFICIAL
+    for timing in found, here:
+        assert timing.samples in ({ITERATIONS} if is_official else set(LOOKS))
+        assert timing.executions == 2 * timing.samples + (0 if is_official else 2)
+
+
+@pytest.mark.parametrize(
+    ("method", "prediction", "gold", "reward"),
+    [
+        (Method.STABLE, UNSTOPPABLE, GOLD, 0.0),
+        (Method.STABLE, GOLD, UNSTOPPABLE, 1.0),
+        (Method.OFFICIAL, UNSTOPPABLE, GOLD, 0.0),
+        (Method.OFFICIAL, GOLD, UNSTOPPABLE, 0.0),
+    ],
+)
+def test_a_text_that_nothing_stops_while_it_is_timed_has_failed_and_the_next_pair_is_timed(
+    setup: Setup, method: Method, prediction: str, gold: str, reward: float
+) -> None:
+    """As one that is stopped. The official limit is 100 times as long, for all executions together."""
+    limits = LIMITS if method is Method.STABLE else Limits(seconds=0.02)
+    timer = LocalWorkers(replace(setup, limits=limits), 1)
+    try:
+        first, second = timer.time(pair(prediction, method, gold)), timer.time(pair(QUICK, Method.STABLE))
+        timing = first.result(120)
+        name = "the prediction" if gold == GOLD else "gold"
+        assert timing.error == f"{name} did not stop when its time was up while it was timed"
+        assert (timing.tau, timing.reward, timing.samples) == (reward, reward, 0)
+        assert timing.decided is (reward == 0)
+        assert second.result(120).error is None
+    finally:
+        timer.close()
+
+
+@pytest.fixture
+def patient(setup: Setup) -> Iterator[LocalWorkers]:
+    started = LocalWorkers(replace(setup, limits=Limits(600)), 1)
+    yield started
+    started.close()
+
+
+def test_a_pair_whose_worker_is_killed_is_timed_again_from_its_beginning(patient: LocalWorkers) -> None:
+    future = patient.time(pair(SLOW.replace("200000", "80000")))
+    killed_again_and_again(patient, signal.SIGKILL, 1)
+    timing = future.result(120)
+    assert (timing.error, timing.executions) == (None, 2 * ITERATIONS)
+
+
+def test_workers_that_are_killed_cost_the_pair_that_they_timed_and_no_other(patient: LocalWorkers) -> None:
+    first, second = patient.time(pair(ENDLESS)), patient.time(pair(QUICK))
+    killed_again_and_again(patient, signal.SIGKILL, 3)
+    with pytest.raises(EngineLost, match="3 processes that were to run it have ended: SIGKILL"):
+        first.result(120)
+    assert second.result(120).error is None
+
+
+@pytest.mark.parametrize("prediction", [ENDLESS, GOLD])
+def test_a_text_at_which_workers_crash_while_it_is_timed_has_failed(
+    patient: LocalWorkers, prediction: str
+) -> None:
+    gold = GOLD if prediction == ENDLESS else ENDLESS
+    first, second = patient.time(pair(prediction, Method.STABLE, gold)), patient.time(pair(QUICK))
+    killed_again_and_again(patient, signal.SIGSEGV, 2)
+    name, reward = ("the prediction", 0.0) if gold == GOLD else ("gold", 1.0)
+    timing = first.result(120)
+    assert timing.error == f"{name} crashed the process that ran it (SIGSEGV) while it was timed"
+    assert timing.reward == reward
+    assert second.result(120).error is None
+
+
+def test_what_is_wrong_with_an_engine_is_no_texts_fault_and_costs_no_worker(
+    setup: Setup, workers: LocalWorkers
+) -> None:
+    path = setup.questions.database("zoo").sqlite_path
+    assert workers.time(pair(QUICK)).result(120).error is None
+    [process] = workers.processes
+    away = path.rename(path.with_suffix(".away"))
+    with pytest.raises(EngineLost, match="SQLite cannot open"):
+        workers.time(pair(QUICK)).result(120)
+    away.rename(path)
+    assert workers.time(pair(QUICK)).result(120).error is None
+    assert workers.processes == [process]
+
+
+@pytest.mark.parametrize("prediction", [ENDLESS, UNSTOPPABLE])
+def test_closing_stops_what_is_timed_and_cancels_what_waits(patient: LocalWorkers, prediction: str) -> None:
+    timed, waiting = patient.time(pair(prediction)), patient.time(pair(QUICK))
+    process = at_work(patient)
+    patient.close()
+    with pytest.raises(EngineLost, match="stopped"):
+        timed.result(0)
+    with pytest.raises(CancelledError):
+        waiting.result(0)
+    assert not Path(f"/proc/{process}").exists()

@@ -2,9 +2,10 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import Self
 
 import pytest
 
@@ -12,18 +13,24 @@ from dialects.enums import Dialect, Profile
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Column, DatabaseSchema, Difficulty, Question, QuestionSet
-from harness.engines.base import Engine, Row
+from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import METRICS
+from harness.metrics.efficiency import Timing
 from harness.outcomes import Outcome, PairResult
 from harness.scoring.dispatch import Judging
-from harness.scoring.tasks import Setup
+from harness.scoring.tasks import Setup, TimingTask
+from harness.scoring.timing import Method
 from harness.scoring.variants import find_variants
+from harness.scoring.workers import LocalWorkers
+from harness.session import evaluation as module
+from harness.session.evaluation import Evaluation
 from harness.sqltree.error_classes import ErrorClass
 from loaders.namespace import Database
 from tests.evaluating import results
 from tests.harness.scoring.in_process import threads
+from tests.watching import Watched
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 FOREVER = f"{ENDLESS} SELECT count(*) FROM n"
@@ -66,6 +73,23 @@ def scored(  # noqa: PLR0913
     variants: str | None = None,
 ) -> list[PairResult]:
     """The results of several predictors' answers to one question."""
+    questions, files = asked(databases, predictions, gold)
+    setup = Setup(
+        questions,
+        {Dialect.SQLITE: ()},
+        Profile.OFFICIAL,
+        FAST,
+        tuple(metrics),
+        None if variants is None else find_variants(variants, questions, print),
+    )
+    engines = {Dialect.SQLITE: engine or SQLiteEngine()}
+    return results(setup, files, Judging(setup, threads(setup, engines), engines=engines))
+
+
+def asked(
+    databases: Path, predictions: Mapping[str, str | None], gold: str = "SELECT name FROM animal"
+) -> tuple[QuestionSet, list[PredictionFile]]:
+    """One question, and several predictors' answers to it."""
     question = Question("1", 1, "zoo", "Which animals?", "", Difficulty.SIMPLE, {Dialect.SQLITE: gold})
     questions = QuestionSet(
         name="zoo",
@@ -88,16 +112,7 @@ def scored(  # noqa: PLR0913
         )
         for predictor, sql in predictions.items()
     ]
-    setup = Setup(
-        questions,
-        {Dialect.SQLITE: ()},
-        Profile.OFFICIAL,
-        FAST,
-        tuple(metrics),
-        None if variants is None else find_variants(variants, questions, print),
-    )
-    engines = {Dialect.SQLITE: engine or SQLiteEngine()}
-    return results(setup, files, Judging(setup, threads(setup, engines), engines=engines))
+    return questions, files
 
 
 @pytest.mark.parametrize(
@@ -253,48 +268,72 @@ def test_a_gold_that_fails_gives_nobody_an_error_class(databases: Path) -> None:
     assert (result.outcome, result.error_class) == (Outcome.GOLD_ERROR, None)
 
 
-class WatchfulEngine(SQLiteEngine):
-    """SQLite that writes down how many sessions are open whenever one more is opened."""
+def test_matches_are_timed_once_and_after_everything_else(
+    databases: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watched = Watched(SQLiteEngine())
+    timed: list[tuple[TimingTask, int]] = []
 
-    def __init__(self) -> None:
-        self.texts: list[tuple[str, int]] = []
-        self.open = 0
+    class Noting(LocalWorkers):
+        def time(self, task: TimingTask) -> Future[Timing]:
+            timed.append((task, len(watched.texts)))
+            return super().time(task)
 
-    def session(self, database: Database, seconds: float) -> SQLiteSession:
-        watching = self
-
-        class Watched(SQLiteSession):
-            def batches(self, sql: str) -> Iterator[list[Row]]:
-                watching.texts.append((sql, watching.open))
-                return super().batches(sql)
-
-            def __enter__(self) -> Self:
-                watching.open += 1
-                return super().__enter__()
-
-            def __exit__(self, *args: object) -> None:
-                watching.open -= 1
-                super().__exit__(*args)  # type: ignore[arg-type]
-
-        del seconds
-        return Watched(database)
-
-
-def test_matches_are_timed_once_and_after_everything_else(databases: Path) -> None:
-    engine = WatchfulEngine()
-    right, wrong = "SELECT name FROM animal WHERE 1", "SELECT 1"
+    monkeypatch.setattr(module, "LocalWorkers", Noting)
+    right, wrong, gold = "SELECT name FROM animal WHERE 1", "SELECT 1", "SELECT name FROM animal"
     answers = {"a": right, "b": right, "c": wrong}
-    found = scored(databases, answers, engine=engine, metrics=["ex", "r_ves", "r_ves_stable"])
+    found = scored(databases, answers, gold, watched.engine, metrics=["ex", "r_ves", "r_ves_stable"])
     assert [set(result.timings) for result in found] == [{"official", "stable"}] * 2 + [set()]
     assert found[0].timings == found[1].timings
     assert found[2].scores == {"ex": 0.0, "r_ves": 0.0, "r_ves_stable": 0.0}
-    texts = [sql for sql, _ in engine.texts]
-    assert texts.count(wrong) == 1
-    assert texts.index(wrong) < 3, "everything is executed before anything is timed"
-    stable, official = found[0].timings["stable"], found[0].timings["official"]
-    assert official.executions == 200
-    assert len(texts) == 3 + official.executions + stable.executions
-    assert {sessions for _, sessions in engine.texts[3:]} <= {1, 2}, "the pair's own, and no other"
+    assert sorted(text for text, _ in watched.texts) == sorted([gold, right, wrong])
+    assert timed == [(TimingTask(Dialect.SQLITE, "zoo", right, gold, method), 3) for method in Method], (
+        "everything is executed before anything is timed"
+    )
+    assert found[0].timings["official"].executions == 200
+
+
+def hanging_from(moment: float) -> str:
+    """The right answer, until a moment; from then on it is stopped by nothing but the end of its process."""
+    hang = "instr(zeroblob(6000000), CAST(zeroblob(3000000) || x'01' AS BLOB))"
+    return (
+        "SELECT name FROM animal WHERE CASE WHEN julianday('now') <"
+        f" julianday({moment!r}, 'unixepoch') THEN 1 ELSE {hang} = 0 END"
+    )
+
+
+def timed_from(moment: float, databases: Path, predictions: Mapping[str, str]) -> list[PairResult] | None:
+    """Results that are timed after a moment; None where not all matched before."""
+    questions, files = asked(databases, predictions)
+    setup = Setup(questions, {Dialect.SQLITE: ()}, limits=FAST, metrics=("ex", "r_ves_stable"))
+    evaluation = Evaluation(setup, files, Judging(setup, lambda: LocalWorkers(setup, 1)))
+    try:
+        pairs = evaluation.pairs
+        judged = list(map(evaluation.result, pairs, evaluation.begin(pairs)))
+        if any(result.outcome is not Outcome.MATCH for result in judged):
+            return None
+        time.sleep(max(0.0, moment - time.time()))
+        return list(map(evaluation.timed, pairs, judged))
+    finally:
+        evaluation.close()
+
+
+def test_a_text_that_hangs_only_when_it_is_timed_costs_its_own_times_alone(databases: Path) -> None:
+    for seconds in (1, 5, 25, 125):
+        # As long as a machine needs to judge it before.
+        moment = time.time() + seconds
+        answers = {"a": hanging_from(moment), "b": "SELECT DISTINCT name FROM animal"}
+        found = timed_from(moment, databases, answers)
+        if found is not None:
+            break
+    assert found is not None
+    hanging, other = found
+    assert (hanging.outcome, hanging.scores) == (Outcome.MATCH, {"ex": 1.0, "r_ves_stable": 0.0})
+    assert hanging.timings["stable"].error == (
+        "the prediction did not stop when its time was up while it was timed"
+    )
+    assert other.timings["stable"].error is None
+    assert other.scores["r_ves_stable"] > 0
 
 
 def test_a_result_survives_the_way_to_a_file_and_back(databases: Path, tmp_path: Path) -> None:
