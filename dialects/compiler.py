@@ -1,27 +1,53 @@
 """The compilation of one statement: expressions bottom-up, each node by the rewrite that its kind has."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, Protocol
 
 from sqlglot import exp
 
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
 from dialects.relation import Relation
-from dialects.rewrites import queries
-from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
 from dialects.scope import Scope
 from dialects.source import position
 from dialects.tables import Tables
 from dialects.typed import Typed
 from dialects.visits import Visits
 
+Handler = Callable[["Compiler", Any, Scope], Typed]
+"""What one kind of node becomes, in the scope in which it stands."""
+
+
+class QueryHandler(Protocol):
+    """What a SELECT, VALUES or compound SELECT becomes; see `dialects.rewrites.queries.query`."""
+
+    def __call__(
+        self, c: "Compiler", node: exp.Expr, parent: Scope | None, *, derived: bool, exists: bool
+    ) -> Relation:
+        """Compile one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rewrites:
+    """What a compiler is given: it knows no rewrite itself, so that each of them can stand on it.
+
+    `transparent` are the operators under which NULL is still as good as FALSE, where it is above them.
+    """
+
+    expressions: Mapping[type[exp.Expr], Handler]
+    transparent: tuple[type[exp.Expr], ...]
+    query: QueryHandler
+
 
 class Compiler:
     """One statement on its way to one target; keeps what was applied and what was assumed."""
 
-    def __init__(self, tables: Tables, sql: str, root: exp.Expr) -> None:
+    def __init__(self, tables: Tables, sql: str, root: exp.Expr, rewrites: Rewrites) -> None:
+        self._rewrites = rewrites
         self.tables = tables
         self.root = root
         """The whole statement."""
@@ -77,10 +103,13 @@ class Compiler:
                         inner = self.expression(node, scope)
                     if inner.node == found.node:
                         return found.of(node=found.node.copy())
-        handler = HANDLERS.get(type(node))
+        handler = self._rewrites.expressions.get(type(node))
         if handler is None:
             raise Untranslatable(node.key, "no rewrite knows it", position(node))
-        filtering, self.filtering = self.filtering, self.filtering and isinstance(node, TRANSPARENT)
+        filtering, self.filtering = (
+            self.filtering,
+            self.filtering and isinstance(node, self._rewrites.transparent),
+        )
         try:
             return handler(self, node, scope)
         except Untranslatable as error:
@@ -119,4 +148,4 @@ class Compiler:
         """Compile a SELECT, VALUES or compound SELECT; see `dialects.rewrites.queries.query`."""
         # What a query returns is a value, wherever the query stands.
         with self.filtered(False):
-            return queries.query(self, node, parent, derived=derived, exists=exists)
+            return self._rewrites.query(self, node, parent, derived=derived, exists=exists)

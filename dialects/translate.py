@@ -10,15 +10,19 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dialects.compiler import Compiler
+from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.generator import spell
+from dialects.rewrites import queries
+from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
 from dialects.schema import Schema
 from dialects.source import parse
 from dialects.tables import Tables
 
 __all__ = ["Translation", "Untranslatable", "translate"]
+
+_REWRITES = Rewrites(HANDLERS, TRANSPARENT, queries.query)
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,7 @@ def translate(sql: str, schema: Schema, target: Dialect) -> Translation:
     if target is Dialect.SQLITE:
         return Translation(sql, target)
     tree = parse(sql)
-    compiler = Compiler(_tables(schema, target), sql, tree)
+    compiler = Compiler(_tables(schema, target), sql, tree, _REWRITES)
     try:
         relation = compiler.query(tree, None)
         # What SQLite itself refuses has no meaning to keep, even where the compiler has found one.

@@ -199,15 +199,6 @@ def _kind(path: Path) -> str | None:
     return next((name for is_kind, name in _KINDS if is_kind(mode)), None)
 
 
-def repair(file: TextFile) -> str:
-    """What to do about a fault of a published kind of file, which may be somebody's own."""
-    # Reading what is published is for those who have a fault.
-    from loaders.packages.manifest import published  # noqa: PLC0415
-
-    known = {digest for each in published().values() for digest in each.files.values()}
-    return "fetch the file again" if file.sha256 in known else "correct the file"
-
-
 def is_text(value: Any) -> TypeGuard[str]:
     r"""Whether a JSON value is a string that UTF-8 can hold: `"\ud83d"` alone, half a character, is none."""
     if not isinstance(value, str):

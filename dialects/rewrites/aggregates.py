@@ -1,11 +1,11 @@
 """Aggregate functions. https://sqlite.org/lang_aggfunc.html."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dialects.coercions import as_double, as_number, as_text, integral, plain, value
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import AsInteger, Bigint, Double, Listed, case, every, is_not_null, number, server
@@ -13,11 +13,8 @@ from dialects.rewrites.casts import whole
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import reached
 from dialects.rules import Rule
+from dialects.scope import Scope
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, integer, real, text
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
-    from dialects.scope import Scope
 
 RULES = (
     Rule(
@@ -67,7 +64,7 @@ def is_aggregate(name: str, arguments: Sequence[exp.Expr]) -> bool:
 
 
 def aggregate(
-    c: "Compiler", node: exp.Expr, scope: "Scope", where: exp.Expr | None, over: Finish | None = None
+    c: Compiler, node: exp.Expr, scope: Scope, where: exp.Expr | None, over: Finish | None = None
 ) -> Typed:
     """Compile a call of an aggregate, with its FILTER and as a window function."""
     name, arguments = node.name.lower(), list(node.expressions)
@@ -119,7 +116,7 @@ def _of_nulls(finish: Finish) -> Typed:
     return Typed(finish(exp.Max(this=exp.Null())), Kind.NULL)
 
 
-def _count_rows(c: "Compiler", condition: exp.Expr | None, over: Finish | None) -> Typed:
+def _count_rows(c: Compiler, condition: exp.Expr | None, over: Finish | None) -> Typed:
     call: exp.Expr = exp.Count(this=exp.Star())
     if condition is not None:
         c.applies("aggregate-filter")
@@ -130,7 +127,7 @@ def _count_rows(c: "Compiler", condition: exp.Expr | None, over: Finish | None) 
     return integer(over(call) if over else call, 0, nullable=False)
 
 
-def _kept(c: "Compiler", condition: exp.Expr | None) -> Callable[[exp.Expr], exp.Expr]:
+def _kept(c: Compiler, condition: exp.Expr | None) -> Callable[[exp.Expr], exp.Expr]:
     """The argument, NULL where MySQL has to leave the row out."""
     if condition is None or c.target is Dialect.POSTGRESQL:
         return lambda node: node
@@ -141,7 +138,7 @@ def _distinct(node: exp.Expr, *, distinct: bool) -> exp.Expr:
     return exp.Distinct(expressions=[node]) if distinct else node
 
 
-def _countable(c: "Compiler", t: Typed, *, distinct: bool) -> exp.Expr:
+def _countable(c: Compiler, t: Typed, *, distinct: bool) -> exp.Expr:
     if t.kind is Kind.ANY and isinstance(t.node, exp.Column):
         return t.node
     if t.kind is Kind.ANY and distinct:
@@ -159,7 +156,7 @@ def _there(t: Typed) -> Typed:
 
 
 def _sum(
-    c: "Compiler", t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool
+    c: Compiler, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool
 ) -> Typed:
     whole_values = _counts_as_integer(t)
     t = as_number(c, t)
@@ -183,7 +180,7 @@ def _sum(
 
 
 def _average(
-    c: "Compiler", t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool
+    c: Compiler, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool
 ) -> Typed:
     if t.kind is Kind.NULL:
         return _of_nulls(finish)
@@ -210,9 +207,7 @@ def _counts_as_integer(t: Typed) -> exp.Expr | None:
     return None if t.kind is Kind.BLOB else integral(t)
 
 
-def _extreme(
-    c: "Compiler", name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
-) -> Typed:
+def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish) -> Typed:
     if t.kind is Kind.NULL:
         return _of_nulls(finish)
     if t.kind is Kind.BLOB:
@@ -232,7 +227,7 @@ def _extreme(
 
 
 def _listed(
-    c: "Compiler", scope: "Scope", first: Typed, rest: Sequence[Typed],
+    c: Compiler, scope: Scope, first: Typed, rest: Sequence[Typed],
     kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool,
 ) -> Typed:  # fmt: skip
     c.applies("group-concat")

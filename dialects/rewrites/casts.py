@@ -1,19 +1,15 @@
 """CAST, and columns whose values are of several storage classes. https://sqlite.org/lang_expr.html#castexpr."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dialects.coercions import EXACT, Rewrite, as_double, as_integer, as_number, as_text, choose, literal
+from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Truncated, is_not_null, number, server
 from dialects.rules import Context, Rule
 from dialects.schema import affinity
+from dialects.scope import Scope
 from dialects.typed import Affinity, Kind, Typed, null
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
-    from dialects.scope import Scope
 
 RULES = (
     Rule(
@@ -32,7 +28,7 @@ RULES = (
 )
 
 
-def cast(c: "Compiler", node: exp.Expr, scope: "Scope") -> Typed:
+def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """CAST(x AS type): the type's name decides by its letters alone."""
     to = node.args["to"]
     name = str(to.args.get("kind") or "") if to.this is exp.DType.USERDEFINED else to.this.name

@@ -1,10 +1,9 @@
 """UNION, UNION ALL, INTERSECT, EXCEPT and VALUES. https://sqlite.org/lang_select.html#compound_select_statements."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dialects.coercions import bounds, is_beyond_double
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Text, number
@@ -13,9 +12,6 @@ from dialects.rewrites.limits import limit_rows
 from dialects.rules import Rule
 from dialects.scope import Column, Scope
 from dialects.typed import Affinity, Collation, Kind
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -39,9 +35,7 @@ RULES = (
 )
 
 
-def compile_compound(
-    c: "Compiler", node: exp.SetOperation, scope: Scope | None, *, derived: bool
-) -> Relation:
+def compile_compound(c: Compiler, node: exp.SetOperation, scope: Scope | None, *, derived: bool) -> Relation:
     """Compile a compound SELECT."""
     parts, operators = flatten(node)
     relations = [c.query(part, scope, derived=derived or at == 0) for at, part in enumerate(parts)]
@@ -63,7 +57,7 @@ def flatten(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.SetOperation]]:
 
 
 def combined(
-    c: "Compiler",
+    c: Compiler,
     node: exp.Expr,
     relations: list[Relation],
     operators: list[exp.SetOperation],
@@ -121,7 +115,7 @@ def _operand(node: exp.Query) -> exp.Expr:
     return exp.Subquery(this=node) if node.args.get("limit") or node.args.get("order") else node
 
 
-def unify(c: "Compiler", relations: list[Relation], at: int) -> Column:
+def unify(c: Compiler, relations: list[Relation], at: int) -> Column:
     """One column of a compound SELECT, its values of one type in every part."""
     values = [relation.columns[at].value for relation in relations]
     kinds = {found.kind for found in values} - {Kind.NULL}
@@ -148,7 +142,7 @@ def unify(c: "Compiler", relations: list[Relation], at: int) -> Column:
     return Column(first.name, result)
 
 
-def _convert(c: "Compiler", node: exp.Expr, at: int, given: Kind, wanted: Kind) -> None:
+def _convert(c: Compiler, node: exp.Expr, at: int, given: Kind, wanted: Kind) -> None:
     """Change one result column in every SELECT of a query."""
     if isinstance(node, exp.SetOperation):
         _convert(c, node.this, at, given, wanted)
@@ -177,7 +171,7 @@ def converted(node: exp.Expr, wanted: Kind) -> exp.Expr:
 
 
 def _sort(
-    c: "Compiler", order: exp.Expr, relation: Relation, relations: list[Relation], parts: list[exp.Expr]
+    c: Compiler, order: exp.Expr, relation: Relation, relations: list[Relation], parts: list[exp.Expr]
 ) -> None:
     from dialects.rewrites.ordering import ordered  # noqa: PLC0415
 
@@ -215,7 +209,7 @@ def _place(term: exp.Expr, relations: list[Relation], parts: list[exp.Expr]) -> 
     raise Untranslatable("ORDER BY of a compound SELECT", "a term is no result column")
 
 
-def compile_values(c: "Compiler", node: exp.Values, scope: Scope | None, *, derived: bool) -> Relation:
+def compile_values(c: Compiler, node: exp.Values, scope: Scope | None, *, derived: bool) -> Relation:
     """VALUES (...), (...): rows without a table."""
     rows = [
         exp.Select(

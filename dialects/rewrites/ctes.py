@@ -1,9 +1,8 @@
 """WITH, ordinary and recursive. https://sqlite.org/lang_with.html."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide
@@ -12,9 +11,6 @@ from dialects.rewrites import compound
 from dialects.rules import Rule
 from dialects.scope import Column, Recipe, Scope
 from dialects.typed import Kind, Typed
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -31,7 +27,7 @@ _STEPS = 2**62
 """No recursion counts further; products that could are computed exactly."""
 
 
-def compile_ctes(c: "Compiler", written: exp.Expr, scope: Scope) -> exp.With:
+def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
     """Compile the common table expressions of one WITH; `scope` gets their names."""
     clauses: list[exp.CTE] = []
     recursive = False
@@ -54,7 +50,7 @@ def _refers(node: exp.Expr, name: str) -> bool:
     return any(table.name.lower() == name.lower() for table in node.find_all(exp.Table))
 
 
-def _plain(c: "Compiler", cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
+def _plain(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
     relation = c.query(cte.this, scope, derived=True)
     return _renamed(relation, names)
 
@@ -81,7 +77,7 @@ def _renamed(relation: Relation, names: list[str]) -> Relation:
     return relation
 
 
-def _recursive(c: "Compiler", cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
+def _recursive(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
     c.applies("recursive-query")
     if c.target is Dialect.MYSQL:
         c.hints["SET_VAR(cte_max_recursion_depth = 4294967295)"] = None
@@ -139,7 +135,7 @@ def _common(one: Kind, other: Kind) -> Kind:
 
 
 def _combined(
-    c: "Compiler", anchors: list[Relation], operators: list[exp.SetOperation], step: Relation,
+    c: Compiler, anchors: list[Relation], operators: list[exp.SetOperation], step: Relation,
     kinds: list[Kind], shown: tuple[Column, ...],
 ) -> Relation:  # fmt: skip
     for relation in (*anchors, step):

@@ -1,21 +1,18 @@
 """What a target has no clause for: FULL JOIN, and on MySQL the row that has a group's extreme value."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import FirstOf, case, number
 from dialects.rewrites.determined import conjuncts
 from dialects.rewrites.grouping import Groups
 
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
-
-def emulate(c: "Compiler", tree: exp.Select, groups: Groups | None) -> None:
+def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     """Change a compiled SELECT into one that the target takes."""
     joins = tree.args.get("joins") or []
     full = [at for at, join in enumerate(joins) if join.side == "FULL" and not _takes(c, join)]
@@ -28,7 +25,7 @@ def emulate(c: "Compiler", tree: exp.Select, groups: Groups | None) -> None:
         _first_rows(c, tree, groups)
 
 
-def _takes(c: "Compiler", join: exp.Join) -> bool:
+def _takes(c: Compiler, join: exp.Join) -> bool:
     """Whether the target has such a FULL JOIN: PostgreSQL with equalities between columns of both sides."""
     right = _names(join.this)
     return c.target is Dialect.POSTGRESQL and all(
@@ -59,7 +56,7 @@ def _parts(tree: exp.Select, *names: str) -> list[exp.Expr]:
     return found
 
 
-def _full_join(c: "Compiler", tree: exp.Select, at: int, more: list[exp.Expr]) -> None:
+def _full_join(c: Compiler, tree: exp.Select, at: int, more: list[exp.Expr]) -> None:
     """Emulate FULL JOIN number `at`; `more` is kept besides the tree in terms of the same columns."""
     joins = tree.args["joins"]
     full, before, after = joins[at], joins[:at], joins[at + 1 :]
@@ -123,7 +120,7 @@ def _names_of(item: exp.Expr) -> set[str]:
     return {item.alias or item.name}
 
 
-def _first_rows(c: "Compiler", tree: exp.Select, groups: Groups) -> None:
+def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
     """ROW_NUMBER tells which row of each group has the extreme value; its columns are picked by CASE."""
     alias, place = c.name("rows"), "_place"
     own = {

@@ -1,19 +1,19 @@
 """Expressions: which rewrite compiles which node. https://sqlite.org/lang_expr.html."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from dialects.coercions import as_condition, choose, literal
+from dialects.compiler import Compiler, Handler
 from dialects.errors import Untranslatable
 from dialects.functions import FUNCTIONS
-from dialects.names import resolve
-from dialects.names import value as column_value
 from dialects.nodes import grouped
 from dialects.rewrites import comparison, conditional, dates, json, numeric, operators, printf, text
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.casts import cast
+from dialects.rewrites.names import resolve
+from dialects.rewrites.names import value as column_value
 from dialects.rewrites.patterns import glob, like
 from dialects.rewrites.subqueries import exists, membership, row, scalar
 from dialects.rewrites.windows import filtered, window
@@ -21,33 +21,28 @@ from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
 from dialects.typed import Affinity, Collation, Constant, Kind, Typed, boolean, null
 
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
-
 TRANSPARENT = (exp.And, exp.Or, exp.Paren, exp.EQ, exp.In)
 """Operators under which NULL is still as good as FALSE, where it is above them."""
 
 ENTERED = (conditional, dates, json, numeric, printf, text)
 """The modules that enter their functions into the table of `dialects.functions`."""
 
-Handler = Callable[["Compiler", Any, Scope], Typed]
-
 
 def _binary(rewrite: Callable[..., Typed]) -> Handler:
-    def handle(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    def handle(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         return rewrite(c, c.expression(node.this, scope), c.expression(node.expression, scope))
 
     return handle
 
 
 def _operator(rewrite: Callable[..., Typed]) -> Handler:
-    def handle(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    def handle(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         return rewrite(c, type(node), c.expression(node.this, scope), c.expression(node.expression, scope))
 
     return handle
 
 
-def _compare(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     with c.filtered(False):
         left, right = row(c, node.this, scope), row(c, node.expression, scope)
     assert isinstance(node, exp.Binary)  # noqa: S101 - what the table has
@@ -66,7 +61,7 @@ def _compare(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     return comparison.compare(c, operator, a, b)
 
 
-def _starred(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _starred(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     source = scope.sources[node.args["source"]]
     column = source.columns[node.args["column"]]
     if column.name.lower() in source.outranked:
@@ -74,7 +69,7 @@ def _starred(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     return column_value(c, scope, source, column)
 
 
-def _literal(_c: "Compiler", node: exp.Expr, _scope: Scope) -> Typed:
+def _literal(_c: Compiler, node: exp.Expr, _scope: Scope) -> Typed:
     if node.args.get("is_string"):
         return literal(node.name)
     digits = node.name
@@ -87,43 +82,43 @@ def _literal(_c: "Compiler", node: exp.Expr, _scope: Scope) -> Typed:
         raise Untranslatable(f"the number {digits}", "it cannot be read", position(node)) from None
 
 
-def _null(_c: "Compiler", _node: exp.Expr, _scope: Scope) -> Typed:
+def _null(_c: Compiler, _node: exp.Expr, _scope: Scope) -> Typed:
     return null()
 
 
-def _bool(_c: "Compiler", node: exp.Expr, _scope: Scope) -> Typed:
+def _bool(_c: Compiler, node: exp.Expr, _scope: Scope) -> Typed:
     return boolean(exp.Boolean(this=node.this), nullable=False, constant=Constant(int(node.this)))
 
 
-def _blob(_c: "Compiler", node: exp.Expr, _scope: Scope) -> Typed:
+def _blob(_c: Compiler, node: exp.Expr, _scope: Scope) -> Typed:
     return Typed(
         exp.HexString(this=node.this), Kind.BLOB, nullable=False, constant=Constant(bytes.fromhex(node.name))
     )
 
 
-def _paren(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _paren(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return c.expression(node.this, scope)
 
 
-def _plus(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _plus(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return c.expression(node.this, scope).of(affinity=Affinity.NONE)
 
 
-def _neg(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _neg(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if isinstance(node.this, exp.Literal) and not node.this.is_string and node.this.name.isdigit():
         found = -int(node.this.name)
         return literal(found if found >= -(2**63) else float(found))
     return operators.negate(c, c.expression(node.this, scope))
 
 
-def _not(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _not(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     found = as_condition(c, c.expression(node.this, scope))
     if isinstance(found.node, exp.Boolean):
         return boolean(exp.Boolean(this=not found.node.this), nullable=False)
     return boolean(exp.Not(this=grouped(found.node)), nullable=found.nullable)
 
 
-def _logic(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _logic(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     parts = [as_condition(c, c.expression(part, scope)) for part in node.flatten(unnest=False)]
     result = parts[0].node
     for found in parts[1:]:
@@ -138,7 +133,7 @@ def _grouped_logic(part: exp.Expr, node: exp.Expr) -> exp.Expr:
     return part
 
 
-def _is(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _is(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     wanted = node.expression
     found = c.expression(node.this, scope)
     if isinstance(wanted, exp.Boolean):
@@ -148,7 +143,7 @@ def _is(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     return comparison.compare(c, exp.NullSafeEQ, found, c.expression(wanted, scope))
 
 
-def _between(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _between(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     rows = [row(c, part, scope) for part in (node.this, node.args["low"], node.args["high"])]
     middle, least, most = rows
     if middle is not None and least is not None and most is not None:
@@ -168,7 +163,7 @@ def _between(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     return boolean(exp.And(this=grouped(a), expression=grouped(b)), nullable=low.nullable or high.nullable)
 
 
-def _case(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _case(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     base = None if node.this is None else c.expression(node.this, scope)
     branches = []
     for branch in node.args["ifs"]:
@@ -183,14 +178,14 @@ def _case(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     return choose(c, branches, None if last is None else c.expression(last, scope))
 
 
-def _collate(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _collate(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     name = node.expression.name.upper()
     if name not in Collation.__members__:
         raise Untranslatable(f"COLLATE {name}", "SQLite has no such collation", position(node))
     return c.expression(node.this, scope).of(collation=Collation(name), collates=True)
 
 
-def _call(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _call(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     name = node.name.lower()
     arguments = node.expressions
     if is_aggregate(name, arguments):
@@ -212,13 +207,13 @@ def _call(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _clock(name: str) -> Handler:
-    def handle(c: "Compiler", _node: exp.Expr, _scope: Scope) -> Typed:
+    def handle(c: Compiler, _node: exp.Expr, _scope: Scope) -> Typed:
         return FUNCTIONS[name].rewrite(c, [literal("now")])
 
     return handle
 
 
-def _like(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _like(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     escape = None
     if isinstance(node, exp.Escape):
         escape = c.expression(node.expression, scope)
@@ -229,12 +224,12 @@ def _like(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     return found
 
 
-def _glob(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def _glob(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return glob(c, c.expression(node.this, scope), c.expression(node.expression, scope))
 
 
 def _json(name: str) -> Handler:
-    def handle(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+    def handle(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if name not in FUNCTIONS:
             raise Untranslatable(name, "no rewrite knows this operator")
         return FUNCTIONS[name].rewrite(

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dialects.coercions import value
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.nodes import AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, is_null, number
 from dialects.rewrites.comparison import keyed
@@ -15,9 +15,6 @@ from dialects.rewrites.visiting import found_first
 from dialects.rules import Rule
 from dialects.scope import Column, Grouping, Scope, Source
 from dialects.typed import Kind, Typed
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -84,7 +81,7 @@ class Groups:
     first: list[exp.Expr] = field(default_factory=list)
     """MySQL: the ORDER BY terms that put the row first from which bare columns come."""
 
-    def finish(self, c: "Compiler", tree: exp.Select, having: exp.Expr | None) -> exp.Expr | None:
+    def finish(self, c: Compiler, tree: exp.Select, having: exp.Expr | None) -> exp.Expr | None:
         """Put GROUP BY onto the SELECT; returns its HAVING."""
         if having is not None and c.target is Dialect.MYSQL:
             having = self._aggregated(having)
@@ -114,7 +111,7 @@ class Groups:
 
 
 def group(
-    c: "Compiler", node: exp.Expr, scope: Scope, keys: list[tuple[exp.Expr, Typed]], holding: list[exp.Expr],
+    c: Compiler, node: exp.Expr, scope: Scope, keys: list[tuple[exp.Expr, Typed]], holding: list[exp.Expr],
     extremes: list[exp.Anonymous], *, empty: bool,
 ) -> Groups:  # fmt: skip
     """Say what columns are in a grouped SELECT.
@@ -165,14 +162,14 @@ def group(
     return result
 
 
-def _node(c: "Compiler", key: Typed) -> exp.Expr:
+def _node(c: Compiler, key: Typed) -> exp.Expr:
     if key.kind is Kind.ANY and isinstance(key.node, exp.Column):
         return key.node
     return keyed(c, key)
 
 
 def _of_extreme(
-    c: "Compiler",
+    c: Compiler,
     scope: Scope,
     found: Typed,
     call: exp.Anonymous,

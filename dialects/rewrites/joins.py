@@ -1,10 +1,10 @@
 """FROM: tables, subqueries and joins. https://sqlite.org/lang_select.html#the_from_clause."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import every
@@ -15,9 +15,6 @@ from dialects.rules import Rule
 from dialects.scope import Scope, Source
 from dialects.source import position
 from dialects.typed import Affinity, Typed
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -58,7 +55,7 @@ class From:
     """Joins whose ON is not compiled yet, and the sources to their left."""
 
 
-def sources(c: "Compiler", select: exp.Select, scope: Scope) -> From:
+def sources(c: Compiler, select: exp.Select, scope: Scope) -> From:
     """Compile FROM; `scope` gets its sources."""
     result = From(scope)
     first = select.args.get("from_")
@@ -79,7 +76,7 @@ def _own_joins(item: exp.Expr) -> list[exp.Join]:
     return list(item.args.get("joins") or []) if isinstance(item, exp.Table) else []
 
 
-def _item(c: "Compiler", item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
+def _item(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
     if isinstance(item, exp.Table):
         if isinstance(item.this, exp.Anonymous):
             raise Untranslatable(
@@ -97,7 +94,7 @@ def _item(c: "Compiler", item: exp.Expr, scope: Scope, result: From) -> exp.Expr
     raise Untranslatable(f"{item.key} in FROM", "no rewrite knows it", position(item))
 
 
-def _nested(c: "Compiler", item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
+def _nested(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
     """Joins in parentheses."""
     inner = From(scope)
     inner.node = _item(c, item, scope, inner)
@@ -113,7 +110,7 @@ def _nested(c: "Compiler", item: exp.Expr, scope: Scope, result: From) -> exp.Ex
     return exp.Paren(this=inner.node)
 
 
-def _table(c: "Compiler", item: exp.Table, scope: Scope) -> exp.Expr:
+def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     name = item.name
     shown = item.alias or name
     recipe = None if item.args.get("db") else scope.recipe(name)
@@ -157,14 +154,14 @@ def _named(name: str, alias: str) -> exp.Table:
     return table
 
 
-def _alias(c: "Compiler", scope: Scope, shown: str) -> str:
+def _alias(c: Compiler, scope: Scope, shown: str) -> str:
     """A name for a source, as it is written where that is free; lower case hides nothing from SQLite."""
     taken = {name.lower() for name in scope.names()}
     plain = shown.lower() if c.target is Dialect.MYSQL else shown
     return plain if shown.lower() not in taken else c.name(plain)
 
 
-def _derived(c: "Compiler", item: exp.Expr, scope: Scope) -> exp.Expr:
+def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
     shown = item.alias or ""
     inside = item.this if isinstance(item, exp.Subquery) else item
     relation = c.query(inside, scope.parent, derived=True)
@@ -183,7 +180,7 @@ def _of_source(term: exp.Expr, alias: str) -> exp.Expr:
     return term
 
 
-def _join(c: "Compiler", join: exp.Join, scope: Scope, result: From) -> None:
+def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
     left = list(scope.sources)
     side, natural = (join.side or "").upper(), (join.method or "").upper() == "NATURAL"
     node = _item(c, join.this, scope, result)
@@ -219,7 +216,7 @@ def _join(c: "Compiler", join: exp.Join, scope: Scope, result: From) -> None:
 
 
 def _share(
-    c: "Compiler", scope: Scope, name: str, left: list[Source], new: list[Source], side: str
+    c: Compiler, scope: Scope, name: str, left: list[Source], new: list[Source], side: str
 ) -> exp.Expr:
     """The equality of a shared column; afterwards its name alone means the common value."""
     lower = name.lower()
@@ -249,7 +246,7 @@ def _column(source: Source, name: str) -> Typed:
 
 
 def _on(
-    c: "Compiler", target: exp.Join, on: exp.Expr, scope: Scope, result: From, left: list[Source], count: int,
+    c: Compiler, target: exp.Join, on: exp.Expr, scope: Scope, result: From, left: list[Source], count: int,
     *, outer: bool,
 ) -> None:  # fmt: skip
     node = c.condition(on, scope, filtering=True)

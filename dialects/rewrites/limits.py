@@ -1,10 +1,9 @@
 """LIMIT and OFFSET. https://sqlite.org/lang_select.html#the_limit_clause."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dialects.coercions import BIGGEST
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import number
@@ -12,9 +11,6 @@ from dialects.numbers import well_formed
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.source import position
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -26,7 +22,7 @@ RULES = (
 )
 
 
-def limit_rows(c: "Compiler", node: exp.Expr, tree: exp.Expr) -> None:
+def limit_rows(c: Compiler, node: exp.Expr, tree: exp.Expr) -> None:
     """LIMIT and OFFSET of `node` onto `tree`."""
     written, skipped = node.args.get("limit"), node.args.get("offset")
     if written is None and skipped is None:
@@ -45,7 +41,7 @@ def limit_rows(c: "Compiler", node: exp.Expr, tree: exp.Expr) -> None:
         tree.set("offset", exp.Offset(expression=number(skip)))
 
 
-def _count(c: "Compiler", node: exp.Expr) -> int:
+def _count(c: Compiler, node: exp.Expr) -> int:
     found = c.expression(node, Scope())
     if found.constant is None or found.constant.value is None:
         raise Untranslatable("LIMIT", "it is not a constant", position(node))

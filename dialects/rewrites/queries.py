@@ -1,11 +1,11 @@
 """SELECT statements, and what is around them. https://sqlite.org/lang_select.html."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from dialects.coercions import as_double, value
+from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import is_constant, number
 from dialects.relation import Relation
@@ -21,9 +21,6 @@ from dialects.rules import Rule
 from dialects.scope import Column, Scope
 from dialects.source import position
 from dialects.typed import Collation, Kind, Typed
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -42,7 +39,7 @@ RULES = (
 
 
 def query(
-    c: "Compiler", node: exp.Expr, parent: Scope | None, *, derived: bool = False, exists: bool = False
+    c: Compiler, node: exp.Expr, parent: Scope | None, *, derived: bool = False, exists: bool = False
 ) -> Relation:
     """Compile a SELECT, VALUES or compound SELECT; `derived` gives every result column a name of its own."""
     while isinstance(node, exp.Subquery):
@@ -66,7 +63,7 @@ def query(
 
 
 def select(
-    c: "Compiler", node: exp.Select, parent: Scope | None, *, derived: bool = False, exists: bool = False
+    c: Compiler, node: exp.Select, parent: Scope | None, *, derived: bool = False, exists: bool = False
 ) -> Relation:
     """Compile one SELECT."""
     _refuse(node)
@@ -129,7 +126,7 @@ def select(
 
 
 def _grouped_instead(
-    c: "Compiler", node: exp.Select, scope: Scope, results: list[Result], values: list[Typed]
+    c: Compiler, node: exp.Select, scope: Scope, results: list[Result], values: list[Typed]
 ) -> tuple[Groups, list[Typed]]:
     """SELECT DISTINCT under a collation: of each group of equal texts SQLite returns what it finds first."""
     if scope.grouping is not None:
@@ -156,7 +153,7 @@ def _tree(items: list[exp.Expr], found: From, conditions: list[exp.Expr]) -> exp
     return tree
 
 
-def _item(c: "Compiler", found: Typed, name: str | None, written: exp.Expr, *, derived: bool) -> exp.Expr:
+def _item(c: Compiler, found: Typed, name: str | None, written: exp.Expr, *, derived: bool) -> exp.Expr:
     """A result column; one of several storage classes can go on as it is stored, but not out."""
     stored = derived and found.mixed and isinstance(found.node, exp.Column)
     if not derived and found.kind is Kind.ANY:
@@ -168,7 +165,7 @@ def _item(c: "Compiler", found: Typed, name: str | None, written: exp.Expr, *, d
     return item if name is None else aliased(item, name)
 
 
-def _as_numbers(c: "Compiler", found: Typed) -> Typed:
+def _as_numbers(c: Compiler, found: Typed) -> Typed:
     """A result of integers that double precision may round and reals: it leaves as a double all the same."""
     kinds: set[Kind] = set()
 
@@ -205,7 +202,7 @@ def _refuse(node: exp.Select) -> None:
         raise Untranslatable("DISTINCT ON", "SQLite has none")
 
 
-def _groups(c: "Compiler", node: exp.Select, scope: Scope, results: list[Result]) -> Groups | None:
+def _groups(c: Compiler, node: exp.Select, scope: Scope, results: list[Result]) -> Groups | None:
     written = node.args.get("group")
     parts = [*(item for _, item, _ in results)]
     parts += [node.args[clause] for clause in ("having", "order") if node.args.get(clause) is not None]

@@ -1,17 +1,13 @@
 """The result columns of a SELECT and their names. https://sqlite.org/lang_select.html."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
+from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.source import Starred
 from dialects.typed import Typed
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -26,7 +22,7 @@ Result = tuple[str, exp.Expr, bool]
 """A result column: its name, as it is written, and whether it has an alias."""
 
 
-def results_of(c: "Compiler", node: exp.Select, scope: Scope) -> list[Result]:
+def results_of(c: Compiler, node: exp.Select, scope: Scope) -> list[Result]:
     """The result columns as they are written, * spelled out."""
     results: list[Result] = []
     for item in node.expressions:

@@ -1,9 +1,8 @@
 """ORDER BY of a SELECT. https://sqlite.org/lang_select.html#the_order_by_clause."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import FirstOf, is_constant, number
@@ -18,9 +17,6 @@ from dialects.scope import Scope
 from dialects.source import Starred
 from dialects.typed import Collation, Kind, Typed
 
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
-
 RULES = (
     Rule(
         "distinct-order",
@@ -32,7 +28,7 @@ RULES = (
 
 
 def sort_terms(
-    c: "Compiler", node: exp.Select, scope: Scope, results: list[Result], values: list[Typed],
+    c: Compiler, node: exp.Select, scope: Scope, results: list[Result], values: list[Typed],
     names: list[str | None], tree: exp.Select, *, derived: bool,
 ) -> list[exp.Expr]:  # fmt: skip
     """The target's ORDER BY terms; SELECT DISTINCT can be changed in `tree` for them."""
@@ -76,7 +72,7 @@ def sort_terms(
 
 
 def tie_terms(
-    c: "Compiler",
+    c: Compiler,
     node: exp.Expr,
     scope: Scope,
     groups: Groups | None,
@@ -153,7 +149,7 @@ FOREIGN = (
 
 
 def _distinct_order(
-    c: "Compiler",
+    c: Compiler,
     node: exp.Select,
     scope: Scope,
     tree: exp.Select,

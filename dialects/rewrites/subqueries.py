@@ -1,10 +1,9 @@
 """Subqueries as values: scalar ones, EXISTS and IN. https://sqlite.org/lang_expr.html#subq."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dialects.coercions import plain
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import case, grouped, number, some
@@ -14,9 +13,6 @@ from dialects.rewrites.comparison import compare, compare_rows, equal, keyed, wi
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, null
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -40,7 +36,7 @@ RULES = (
 )
 
 
-def row(c: "Compiler", node: exp.Expr, scope: Scope) -> list[Typed] | None:
+def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:
     """The columns of a row value, or None if it is a single value."""
     while isinstance(node, exp.Paren):
         node = node.this
@@ -55,7 +51,7 @@ def _selects(node: exp.Expr) -> list[exp.Expr]:
     return list(node.selects) if isinstance(node, exp.Query) else []
 
 
-def scalar(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def scalar(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """(SELECT ...) as a value."""
     relation = c.query(node.this, scope)
     if len(relation.columns) != 1:
@@ -75,13 +71,13 @@ def scalar(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
     return mixed(c, value).of(mixed=False) if value.mixed else value
 
 
-def exists(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def exists(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """EXISTS (SELECT ...)."""
     relation = c.query(node.this, scope, exists=True)
     return boolean(exp.Exists(this=relation.node), nullable=False)
 
 
-def membership(c: "Compiler", node: exp.Expr, scope: Scope) -> Typed:
+def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """IN: a list, a subquery or a table."""
     with c.filtered(False):
         left = row(c, node.this, scope)
@@ -114,7 +110,7 @@ def _copies(parts: list[Typed]) -> list[Typed]:
     return [part.of(node=part.node.copy()) for part in parts]
 
 
-def _in_list(c: "Compiler", found: Typed, values: list[Typed]) -> Typed:
+def _in_list(c: Compiler, found: Typed, values: list[Typed]) -> Typed:
     if not values:
         c.applies("empty-list")
         return boolean(exp.Boolean(this=False), nullable=False)
@@ -140,9 +136,7 @@ def _in_list(c: "Compiler", found: Typed, values: list[Typed]) -> Typed:
     return boolean(some(test.node for test in tests))
 
 
-def _in_query(
-    c: "Compiler", node: exp.Expr, inside: exp.Expr, scope: Scope, left: list[Typed] | None
-) -> Typed:
+def _in_query(c: Compiler, node: exp.Expr, inside: exp.Expr, scope: Scope, left: list[Typed] | None) -> Typed:
     if isinstance(inside, exp.Subquery):
         inside = inside.this
     with c.filtered(False):
@@ -170,7 +164,7 @@ def _alike(left: Typed, right: Typed) -> bool:
     )
 
 
-def _limitless(c: "Compiler", relation: Relation) -> exp.Expr:
+def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
     """The subquery of IN: with a subquery of its own where MySQL cannot do without.
 
     It takes no LIMIT and no window function there, and MySQL 9.7 gets EXCEPT wrong beside NULL.
@@ -183,7 +177,7 @@ def _limitless(c: "Compiler", relation: Relation) -> exp.Expr:
     return node
 
 
-def _in_converted(c: "Compiler", parts: list[Typed], relation: Relation) -> Typed:
+def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     """IN where a value has to be converted: EXISTS says the same, apart from NULL."""
     if len(parts) != 1:
         raise Untranslatable("a row value in IN", "a column of the subquery is of another type")

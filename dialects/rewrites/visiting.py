@@ -1,18 +1,14 @@
 """The order in which SQLite finds rows, where nothing else decides between them."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import determined
 from dialects.rules import Rule
 from dialects.scope import Scope, Source
 from dialects.visits import Visit
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
 
 RULES = (
     Rule(
@@ -26,7 +22,7 @@ RULES = (
 )
 
 
-def found_first(c: "Compiler", node: exp.Expr, scope: Scope, holding: list[exp.Expr]) -> list[exp.Expr]:
+def found_first(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Expr]) -> list[exp.Expr]:
     """ORDER BY terms for the order in which SQLite finds the rows, as far as the target can tell.
 
     Args:
@@ -54,7 +50,7 @@ def found_first(c: "Compiler", node: exp.Expr, scope: Scope, holding: list[exp.E
     return terms
 
 
-def _backwards(c: "Compiler", node: exp.Expr, source: Source, visit: Visit) -> bool:
+def _backwards(c: Compiler, node: exp.Expr, source: Source, visit: Visit) -> bool:
     """Whether the outermost loop gives a descending order by going through its index from the end."""
     order = node.args.get("order")
     if order is None or node is not c.root or c.visits.sorted:
@@ -64,7 +60,7 @@ def _backwards(c: "Compiler", node: exp.Expr, source: Source, visit: Visit) -> b
     return bool(term.args.get("desc")) and leading is not None and term.this.name.lower() == leading.lower()
 
 
-def _loops(c: "Compiler", node: exp.Expr, scope: Scope) -> list[tuple[Source, Visit]]:
+def _loops(c: Compiler, node: exp.Expr, scope: Scope) -> list[tuple[Source, Visit]]:
     visits = c.visits if node is c.root else None
     if visits is None:
         return [(source, Visit(source.name)) for source in scope.sources] if len(scope.sources) == 1 else []
@@ -73,7 +69,7 @@ def _loops(c: "Compiler", node: exp.Expr, scope: Scope) -> list[tuple[Source, Vi
     return found if len(found) == len(scope.sources) else []
 
 
-def _terms(c: "Compiler", source: Source, visit: Visit) -> list[exp.Expr] | None:
+def _terms(c: Compiler, source: Source, visit: Visit) -> list[exp.Expr] | None:
     """The key of one loop: the index that it follows, and the row's place in the table."""
     if source.table is None:
         return _group_terms(c, source)
@@ -100,7 +96,7 @@ def _terms(c: "Compiler", source: Source, visit: Visit) -> list[exp.Expr] | None
     return [*terms, exp.Ordered(this=source.value(column).node)]
 
 
-def _group_terms(c: "Compiler", source: Source) -> list[exp.Expr] | None:
+def _group_terms(c: Compiler, source: Source) -> list[exp.Expr] | None:
     """A grouped subquery gives its groups in the order of their key."""
     names = [name for key in source.keys if len(key) == 1 for name in key]
     column = source.column(names[0]) if names else None

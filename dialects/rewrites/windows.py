@@ -1,10 +1,9 @@
 """Window functions. https://sqlite.org/windowfunctions.html."""
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dialects.coercions import as_integer, bounds, plain, value
+from dialects.compiler import Compiler
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Text, case, is_constant, number
@@ -13,11 +12,8 @@ from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import determined, name_of, reached
 from dialects.rewrites.ordering import ordered
 from dialects.rules import Rule
+from dialects.scope import Scope
 from dialects.typed import Affinity, Kind, Typed, integer, null, real
-
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
-    from dialects.scope import Scope
 
 RULES = (
     Rule(
@@ -35,7 +31,7 @@ _PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
 TIES = "rows that tie in the window's order are numbered in an order that SQLite does not define"
 
 
-def filtered(c: "Compiler", node: exp.Expr, scope: "Scope") -> Typed:
+def filtered(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """aggregate(...) FILTER (WHERE condition)."""
     call = node.this
     if not isinstance(call, exp.Anonymous) or not is_aggregate(call.name.lower(), call.expressions):
@@ -43,7 +39,7 @@ def filtered(c: "Compiler", node: exp.Expr, scope: "Scope") -> Typed:
     return aggregate(c, call, scope, node.expression.this)
 
 
-def window(c: "Compiler", node: exp.Expr, scope: "Scope") -> Typed:
+def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """function(...) [FILTER (...)] OVER (...)."""
     call, where = node.this, None
     if isinstance(call, exp.Filter):
@@ -77,18 +73,18 @@ def window(c: "Compiler", node: exp.Expr, scope: "Scope") -> Typed:
     raise Untranslatable(f"{name}() OVER", "no rewrite knows this window function")
 
 
-def _signed(c: "Compiler", node: exp.Expr) -> exp.Expr:
+def _signed(c: Compiler, node: exp.Expr) -> exp.Expr:
     """MySQL numbers rows without a sign, and would fail where a difference is negative."""
     return Bigint(this=node) if c.target is Dialect.MYSQL else node
 
 
-def _count(c: "Compiler", t: Typed, name: str) -> exp.Expr:
+def _count(c: Compiler, t: Typed, name: str) -> exp.Expr:
     if t.constant is None or t.kind is not Kind.INTEGER:
         raise Untranslatable(f"{name}()", "how many rows is not a constant")
     return as_integer(c, t).node
 
 
-def _pick(c: "Compiler", name: str, arguments: list[Typed], spec: "_Specification") -> Typed:
+def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification") -> Typed:
     first = plain(c, arguments[0])
     if first.kind is Kind.NULL and len(arguments) <= 2:  # noqa: PLR2004 - lag(value, offset, default)
         return null()
@@ -112,7 +108,7 @@ def _pick(c: "Compiler", name: str, arguments: list[Typed], spec: "_Specificatio
     )  # fmt: skip
 
 
-def _varies(node: exp.Expr, scope: "Scope") -> bool:
+def _varies(node: exp.Expr, scope: Scope) -> bool:
     """Whether an expression of OVER differs between rows; MySQL takes no columns of an outer SELECT there.
 
     Raises:
@@ -128,7 +124,7 @@ def _varies(node: exp.Expr, scope: "Scope") -> bool:
 class _Specification:
     """What stands in OVER, named windows put in their places."""
 
-    def __init__(self, c: "Compiler", node: exp.Expr, scope: "Scope") -> None:
+    def __init__(self, c: Compiler, node: exp.Expr, scope: Scope) -> None:
         self.c, self.scope = c, scope
         named = scope.windows.get(node.args["alias"].name.lower()) if node.args.get("alias") else None
         if node.args.get("alias") and named is None:
@@ -152,7 +148,7 @@ class _Specification:
             self.keys = [key for key in self.keys if _varies(key, scope)]
             self.terms = [term for term in self.terms if _varies(term, scope)]
 
-    def _frame(self, scope: "Scope") -> exp.Expr:
+    def _frame(self, scope: Scope) -> exp.Expr:
         assert self.spec is not None  # noqa: S101 - the caller has looked
         frame: exp.Expr = self.spec.copy()
         kind = str(frame.args.get("kind") or "").upper()

@@ -11,7 +11,8 @@ from typing import Any
 
 from harness.data.questions import Difficulty
 from loaders.errors import brief
-from loaders.textfiles import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse, repair
+from loaders.packages.manifest import repair
+from loaders.textfiles import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse
 
 _TEXTS = ("db_id", "question", "evidence", "SQL", "difficulty")
 _DB_ID = re.compile(r"\w[\w-]*")

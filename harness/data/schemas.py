@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.data.questions import Column, DatabaseSchema
-from loaders.textfiles import Faults, TextFile, is_text, read_json, refuse, repair
+from loaders.packages.manifest import repair
+from loaders.textfiles import Faults, TextFile, is_text, read_json, refuse
 
 
 def read_schemas(file: TextFile) -> Mapping[str, DatabaseSchema]:

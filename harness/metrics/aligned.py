@@ -19,10 +19,6 @@ from harness.metrics.comparison.distinct import firsts, gathered
 from harness.metrics.soft_f1 import Row
 
 
-class TooManyRows(Exception):
-    """The best assignment would take more memory than is allowed."""
-
-
 def soft_f1_aligned(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
     """The highest score that `soft_f1` has for any order of the predicted and of the gold rows.
 

@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from harness.metrics.aligned import TooManyRows
 from harness.metrics.sharing import Integers, Sharing, Table
+from harness.metrics.soft_f1 import TooManyRows
 
 MOST_SHARING = 30_000_000
 """Pairs of rows that may share a value, among the rows that could not be paired beforehand."""

@@ -14,6 +14,10 @@ from harness.metrics.comparison.distinct import firsts
 Row = tuple[object, ...]
 
 
+class TooManyRows(Exception):
+    """The best order of the rows would take more memory to find than is allowed."""
+
+
 def soft_f1(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
     """Soft-F1 as the official script computes it, to the last bit.
 

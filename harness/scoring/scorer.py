@@ -8,8 +8,9 @@ from dialects.enums import Dialect
 from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.execution import Ending, Execution
 from harness.metrics import METRICS, Basis, Metric, RowScore
-from harness.metrics.aligned import TooManyRows, soft_f1_aligned
+from harness.metrics.aligned import soft_f1_aligned
 from harness.metrics.ex import ex
+from harness.metrics.soft_f1 import TooManyRows
 from harness.metrics.strict import Answers
 from harness.outcomes import Judgement, Outcome
 from harness.preview import PreviewText, preview

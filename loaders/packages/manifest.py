@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
+from loaders.textfiles import TextFile
 
 MANIFEST = Path(__file__).with_name("published.toml")
 
@@ -91,3 +92,9 @@ def _entry(name: str, entry: dict[str, Any]) -> Published:
         hub=Hub(**hub) if hub else None,
         **entry,
     )
+
+
+def repair(file: TextFile) -> str:
+    """What to do about a fault of a published kind of file, which may be somebody's own."""
+    known = {digest for each in published().values() for digest in each.files.values()}
+    return "fetch the file again" if file.sha256 in known else "correct the file"

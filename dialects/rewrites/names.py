@@ -3,25 +3,21 @@
 https://sqlite.org/lang_select.html https://sqlite.org/quirks.html#dblquote
 """
 
-from typing import TYPE_CHECKING
-
 from sqlglot import exp
 
 from dialects.coercions import literal
+from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.rewrites.casts import mixed
 from dialects.scope import Column, Scope, Source
 from dialects.source import position
 from dialects.typed import Kind, Typed, boolean, null
 
-if TYPE_CHECKING:
-    from dialects.compiler import Compiler
-
 _ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
 """https://sqlite.org/lang_createtable.html#rowid"""
 
 
-def resolve(c: "Compiler", node: exp.Column, scope: Scope) -> Typed:
+def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
     """Compile a name.
 
     Raises:
@@ -43,7 +39,7 @@ def resolve(c: "Compiler", node: exp.Column, scope: Scope) -> Typed:
     raise Untranslatable(f"the name {shown}", "there is no such column", position(node))
 
 
-def value(c: "Compiler", scope: Scope, source: Source, column: Column) -> Typed:
+def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
     """A column's value where it is used: one per row, or one per group."""
     found = source.value(column)
     if scope.grouping is not None:
@@ -55,13 +51,13 @@ def value(c: "Compiler", scope: Scope, source: Source, column: Column) -> Typed:
     return _told_apart(c, found)
 
 
-def _told_apart(c: "Compiler", found: Typed) -> Typed:
+def _told_apart(c: Compiler, found: Typed) -> Typed:
     """A column with the storage classes of its values told apart, if it has several."""
     raw = found.mixed and found.each is None and found.integral is None
     return mixed(c, found) if raw else found
 
 
-def _alias(c: "Compiler", aliased: exp.Expr, place: Scope) -> Typed:
+def _alias(c: Compiler, aliased: exp.Expr, place: Scope) -> Typed:
     """The expression that an alias stands for; in it no alias counts."""
     aliases, place.aliases = place.aliases, {}
     try:
@@ -71,7 +67,7 @@ def _alias(c: "Compiler", aliased: exp.Expr, place: Scope) -> Typed:
         place.aliases = aliases
 
 
-def _in_scope(c: "Compiler", scope: Scope, name: str, qualifier: str) -> Typed | None:
+def _in_scope(c: Compiler, scope: Scope, name: str, qualifier: str) -> Typed | None:
     lower = name.lower()
     if not qualifier and lower in scope.shared:
         return _shared(c, scope, lower)
@@ -92,7 +88,7 @@ def _in_scope(c: "Compiler", scope: Scope, name: str, qualifier: str) -> Typed |
     return value(c, scope, *found[0])
 
 
-def _shared(c: "Compiler", scope: Scope, name: str) -> Typed:
+def _shared(c: Compiler, scope: Scope, name: str) -> Typed:
     """A column of USING or NATURAL."""
     found = scope.shared[name]
     if scope.grouping is None:

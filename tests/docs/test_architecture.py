@@ -1,4 +1,4 @@
-"""Modules and classes say the words of docs/architecture.md, and none that the page has replaced."""
+"""The rooms of docs/architecture.md are there, and modules and classes say its words."""
 
 import ast
 import re
@@ -64,3 +64,16 @@ def test_no_word_of_the_glossary_is_one_that_was_replaced() -> None:
     words = {word for row in rows("| word | meaning |") for word in row[0].split(", ")}
     assert len(words) > 15
     assert words & replaced().keys() == set()
+
+
+def test_the_rooms_of_the_page_are_there() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    rooms = page.split("```text\n", 1)[1].split("```", 1)[0]
+    files, folders = (
+        set(re.findall(r"\b\w+\.py\b", rooms)),
+        set(re.findall(r"^ *(\w+)/ ", rooms, re.MULTILINE)),
+    )
+    there = [path for room in ROOMS for path in (ROOT / room).rglob("*")]
+    assert len(files) > 60
+    assert files - {path.name for path in there} == set()
+    assert folders - {path.name for path in there} - {*ROOMS, "docker", "benchmarks", "tests"} == set()
