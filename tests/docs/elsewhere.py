@@ -30,7 +30,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "pip install 'bird-harness[ray]'": Why.DOWNLOADS,
     "make predict PREDICTOR=openai:MODEL SET=mini_dev DIALECT=all ARGS=--eval": Why.MODEL,
     "bird-harness predict openai:MODEL --set mini_dev --dialect all --eval": Why.MODEL,
-    "bird-harness predict offline --set mini_dev --dialect all --rows 3 --eval": Why.DATA,
+    "bird-harness predict offline --set mini_dev --dialect sqlite --rows 3 --eval": Why.DATA,
     "bird-harness predict openai:MODEL --base-url http://localhost:8000/v1 --set mini_dev --limit 20": Why.MODEL,
     "bird-harness eval --ray local": Why.CLUSTER,
     "bird-harness eval --ray 10.0.0.1:6379": Why.CLUSTER,

@@ -12,7 +12,7 @@ from tests.linear.found import Found, files, inline, patterns
 from tests.linear.growth import worst
 
 BOUNDED = ("harness.predictors.offline.", "harness/predictors/offline/")
-"""What reads questions and evidence, of which 4,000 characters are looked at (`tokens.LONGEST`)."""
+"""What reads questions and evidence, of which 4,000 characters are looked at (`reading.LONGEST`)."""
 
 EXEMPT = {
     "loaders.dumps.statements._ESCAPING": "asked at each quote alone, where it moves on",
@@ -29,8 +29,6 @@ EXEMPT = {
 
 MADE = {
     "harness/provision/versions.py": "of the harness's own versions",
-    "harness/predictors/offline/masking.py": "of names that are escaped, one after the other",
-    "harness/predictors/offline/bodies.py": "of a phrase that is escaped",
     "loaders/verify/mapping.py": "names of types, as the tables of this module have them",
 }
 """Where a pattern is made of something that is known only then, by file, and of what."""

@@ -1,4 +1,4 @@
-"""A predictor that needs no key and no network: rules of English, linked to the schema."""
+"""A predictor that needs no key and no network: a handful of templates over the words of a question."""
 
 from harness.predictors.offline.predictor import OfflinePredictor, open_offline
 

@@ -1,32 +1,44 @@
-"""The offline baseline: rules of English and a schema's names, no model, no network, no gold."""
+"""The offline baseline: a few templates of questions, no model, no network, no gold."""
 
 from collections.abc import Mapping
-from threading import Lock
+from dataclasses import replace
 from typing import Any
 
-from harness.predictors.base import Ask, DatabaseText, Problem, Reply
-from harness.predictors.offline.catalog import Catalog, catalog
-from harness.predictors.offline.composition import compose
-from harness.predictors.offline.linking import Linker
-from harness.predictors.offline.reading import understand
-from harness.predictors.offline.writing import spell
+from harness.predictors.base import Ask, Problem, Reply, TableText
+from harness.predictors.offline.reading import (
+    Condition,
+    Definition,
+    Field,
+    Order,
+    Schema,
+    words,
+)
+from harness.predictors.offline.writing import Query, Writer
 
-VERSION = 1
+VERSION = 2
 """Counts up whenever the same problem may get another answer."""
 
-_KNOWN = 64
+_FALLING = frozenset(
+    {"highest", "most", "largest", "biggest", "greatest", "longest", "latest", "top", "maximum"}
+)
+_RISING = frozenset({"lowest", "least", "smallest", "shortest", "earliest", "fewest", "minimum", "first"})
+_AGGREGATES = {"average": "AVG", "mean": "AVG", "total": "SUM", "sum": "SUM"}
+_DISTINCT = frozenset({"different", "distinct", "unique"})
+_PERCENT = frozenset({"percentage", "percent"})
+_PARTS = _PERCENT | {"ratio", "proportion", "share", "rate"}
+_EVERY = frozenset({"each", "every", "per"})
+_NUMBERS = {str(number): number for number in range(2, 101)} | {
+    word: number for number, word in enumerate(("two", "three", "four", "five"), start=2)
+}
+_BOUNDS = frozenset({"who", "whose", "that", "where", "with", "which", "for", "when"})
+"""Words that end what is asked for; the first of a sentence does not."""
 
 
 class OfflinePredictor:
     """Answers every ask with one query, made of the problem alone; messages are not read.
 
-    The same problem gets the same answer, always. No text makes it raise: what it doesn't understand is
-    left out.
+    The same problem gets the same answer, always. No text makes it raise: what has no template is left out.
     """
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._schemas: dict[int, tuple[DatabaseText, Catalog, Linker]] = {}
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -39,22 +51,10 @@ class OfflinePredictor:
 
     def answer(self, problem: Problem) -> str:
         """The query for a problem."""
-        schema, linker = self._schema(problem.database)
-        if not schema.entities:
+        schema = Schema(problem.database)
+        if not schema.tables:
             return "SELECT 1"
-        reading = understand(problem, schema, linker)
-        return spell(compose(reading), schema, problem.dialect)
-
-    def _schema(self, database: DatabaseText) -> tuple[Catalog, Linker]:
-        """The index of a schema; the last ones are kept by their identity, which costs less than a hash."""
-        with self._lock:
-            known = self._schemas.get(id(database))
-            if known is None or known[0] is not database:
-                if len(self._schemas) >= _KNOWN:
-                    self._schemas.clear()
-                found = catalog(database)
-                known = self._schemas[id(database)] = database, found, Linker(found)
-            return known[1], known[2]
+        return Writer(problem.database).write(_Question(problem, schema).query())
 
     def close(self) -> None:
         """Nothing to let go of."""
@@ -63,3 +63,114 @@ class OfflinePredictor:
 def open_offline() -> OfflinePredictor:
     """The offline baseline, ready to answer."""
     return OfflinePredictor()
+
+
+class _Question:
+    """One question, as the templates look at it."""
+
+    def __init__(self, problem: Problem, schema: Schema) -> None:
+        self._schema = schema
+        self._words = words(problem.text)
+        self._definitions = [
+            each for each in schema.definitions(problem.evidence) if self._says(each) or each.conditions
+        ]
+        self._mentioned = list(schema.mentioned(self._words))
+        self._root = self._subject()
+
+    def query(self) -> Query:
+        """The first template that fits: a share, a count, an aggregate, columns."""
+        asked = set(self._words)
+        query = Query(self._root, conditions=self._conditions(), grouped=self._grouped())
+        if share := self._share():
+            return replace(query, share=share, factor=100 if _PERCENT & asked else 1)
+        if self._counts():
+            distinct = bool(_DISTINCT & asked)
+            return replace(query, selected=(self._key(),), function="COUNT", is_distinct=distinct)
+        if aggregate := self._aggregate():
+            field, function = aggregate
+            return replace(query, root=field.table, selected=(field,), function=function)
+        order, limit = self._order(), self._limit()
+        return replace(query, selected=self._asked(), grouped=None, order=order, limit=limit)
+
+    def _says(self, definition: Definition) -> bool:
+        """Whether the question has the phrase that is defined."""
+        return f" {' '.join(definition.phrase)} " in f" {' '.join(self._words)} "
+
+    def _subject(self) -> TableText:
+        """The first table that is named, else that of the first column, else the first one."""
+        for _, one in sorted(self._mentioned, key=lambda each: isinstance(each[1], Field)):
+            return one.table if isinstance(one, Field) else one
+        for each in self._definitions:
+            for one in (*each.fields, *(condition.field for condition in each.conditions)):
+                return one.table
+        return self._schema.tables[0]
+
+    def _key(self) -> Field:
+        """What is counted: the key of the subject, or the column that `how many` stands before."""
+        for at, one in self._mentioned:
+            if isinstance(one, Field) and {"many", *_DISTINCT} & set(self._words[max(at - 2, 0) : at]):
+                return one
+        own = [field for field in self._schema.fields if field.table is self._root]
+        return next((field for field in own if field.column.name in self._root.primary_key), own[0])
+
+    def _counts(self) -> bool:
+        text = f" {' '.join(self._words[:12])} "
+        return any(sign in text for sign in (" how many ", " number of ", " count the ", " count of "))
+
+    def _share(self) -> tuple[Condition, ...]:
+        if not _PARTS & set(self._words):
+            return ()
+        return next((each.conditions for each in self._definitions if each.share and each.conditions), ())
+
+    def _aggregate(self) -> tuple[Field, str] | None:
+        """A column of numbers with the word before it that says what is made of it."""
+        for place, word in enumerate(self._words):
+            function = _AGGREGATES.get(word)
+            for at, one in self._mentioned if function is not None else ():
+                if isinstance(one, Field) and at > place and one.is_number:
+                    return one, function or ""
+        return None
+
+    def _asked(self) -> tuple[Field, ...]:
+        """The columns that evidence or question name and nothing is said of; else the subject's name."""
+        fields = [field for each in self._definitions if self._says(each) for field in each.fields]
+        end = next((at for at, word in enumerate(self._words) if at and word in _BOUNDS), len(self._words))
+        fields += [one for at, one in self._mentioned if isinstance(one, Field) and at < end]
+        order = self._order()
+        told = [condition.field for condition in self._conditions()] + ([order.field] if order else [])
+        return tuple(field for field in dict.fromkeys(fields) if field not in told) or (
+            self._schema.label(self._root),
+        )
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        """Those of the evidence, but for the share's."""
+        share = self._share()
+        found = [each.conditions for each in self._definitions if each.conditions != share]
+        return tuple(dict.fromkeys(condition for each in found for condition in each))
+
+    def _grouped(self) -> Field | None:
+        """The column, or the name of the table, that stands behind `each`."""
+        for at, one in self._mentioned:
+            if at and self._words[at - 1] in _EVERY:
+                return one if isinstance(one, Field) else self._schema.label(one)
+        return None
+
+    def _order(self) -> Order | None:
+        for each in self._definitions:
+            if each.order is not None:
+                return each.order
+        for place, word in enumerate(self._words):
+            if word in _FALLING | _RISING:
+                for at, one in self._mentioned:
+                    if isinstance(one, Field) and at > place and not one.is_text:
+                        return Order(one, word in _FALLING)
+        return None
+
+    def _limit(self) -> int:
+        """How many rows: the number beside a superlative, else one."""
+        for place, word in enumerate(self._words):
+            if word in _FALLING | _RISING:
+                for beside in self._words[max(place - 1, 0) : place + 2]:
+                    if beside in _NUMBERS:
+                        return _NUMBERS[beside]
+        return 1

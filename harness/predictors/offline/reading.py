@@ -1,179 +1,177 @@
-"""A question beside its schema and its external knowledge: which words mean what, and what it is about."""
+"""What the words of a question and its evidence mean in a schema: tables, columns, conditions, orders."""
 
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from sqlglot import exp
+from harness.predictors.base import ColumnText, DatabaseText, TableText
 
-from harness.predictors.base import Problem
-from harness.predictors.offline.catalog import Catalog, Entity, Field
-from harness.predictors.offline.knowledge import Definition, knowledge
-from harness.predictors.offline.lexicon import EVERY
-from harness.predictors.offline.linking import Linker, Mention
-from harness.predictors.offline.operations import Tree
-from harness.predictors.offline.placing import Placed, placed_in
-from harness.predictors.offline.tokens import Token, tokens
-from harness.predictors.offline.zones import Zone, zones
+LONGEST = 4000
+"""How much of a text is read, in characters: what stands behind it is not looked at."""
 
-_NEAR = 6
-_BACK = frozenset({"its", "their", "them", "these", "it"})
-"""Words that stand for something named before."""
+LONGEST_NAME = 5
+"""The most words that are looked up as one name."""
+
+_NUMBERS = ("int", "serial", "real", "num", "dec", "double", "float")
+_LABELS = ("name", "title")
 
 
-@dataclass
-class Reading:
-    """All that the steps look at."""
+@dataclass(frozen=True)
+class Field:
+    """A column with its table."""
 
-    catalog: Catalog
-    tokens: tuple[Token, ...]
-    mentions: list[Mention]
-    placed: list[Placed]
-    folded: frozenset[str]
-    zones: list[Zone]
-    subject: Entity
-    used: set[int] = field(default_factory=set)
-    """Definitions that something has been made of, by their places in `placed`."""
-
-    def word(self, at: int) -> str:
-        """The token at a place in lower case, empty outside."""
-        return self.tokens[at].text.lower() if 0 <= at < len(self.tokens) else ""
-
-    def mention_at(self, at: int) -> Mention | None:
-        """The mention that covers a token."""
-        return next((one for one in self.mentions if one.start <= at < one.end), None)
-
-    def nearest(self, at: int) -> Entity:
-        """The table that is mentioned nearest to a token, or what the question is about."""
-        near = [
-            one
-            for one in self.mentions
-            if one.entity and min(abs(one.start - at), abs(one.end - at)) <= _NEAR
-        ]
-        best = min(near, key=lambda one: min(abs(one.start - at), abs(one.end - at)), default=None)
-        return best.entity if best and best.entity else self.subject
+    table: TableText
+    column: ColumnText
 
     @property
-    def every(self) -> Entity | None:
-        """The table behind `each`."""
-        for one in self.mentions:
-            if one.entity is not None and {self.word(one.start - 1), self.word(one.start - 2)} & EVERY:
-                return one.entity
-        return None
+    def is_number(self) -> bool:
+        """By the engine's name of its type."""
+        kind = self.column.type.lower()
+        return any(part in kind for part in _NUMBERS) and not kind.startswith(("interval", "point"))
 
-    def pick(self, mention: Mention) -> Field:
-        """The one of several columns of like names that a mention means."""
-        fields = mention.fields
-        if len(fields) == 1:
-            return fields[0]
-        back = self.word(mention.start - 1) in _BACK
-        near = self.subject if back else self.nearest(mention.start)
-        every = self.every or self.subject
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text as it stands."""
+        return "text" in self.column.type.lower() or "char" in self.column.type.lower()
 
-        def rank(one: Field) -> tuple[int, ...]:
-            label = self.catalog.by_table[one.table.lower()].label
-            return (
-                one.table != near.name,
-                one.table != every.name,
-                one.table != self.subject.name,
-                one != label,
-                one.is_key,
+
+@dataclass(frozen=True)
+class Condition:
+    """`sign` compares a column with one literal; it is BETWEEN with two, IS NULL or IS NOT NULL with none."""
+
+    field: Field
+    sign: str
+    literals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Order:
+    """Rows by a column, the greatest or the least first."""
+
+    field: Field
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Definition:
+    """One statement of the evidence: what a phrase refers to. `share` is that of the rows that meet it."""
+
+    phrase: tuple[str, ...]
+    conditions: tuple[Condition, ...] = ()
+    order: Order | None = None
+    fields: tuple[Field, ...] = ()
+    share: bool = False
+
+
+_PIECE = re.compile(r"[^\W\d_]+|\d+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_SHORT = 3
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The words of a text or a name in small letters, without the endings of the plural."""
+    return tuple(_singular(word.lower()) for word in _PIECE.findall(_HUMP.sub(" ", text[:LONGEST])))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > len("ties"):
+        return word[:-3] + "y"
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > _SHORT else word
+
+
+_NAME = r"(?:\b\w++\.)?+(?:`[^`]++`|\"[^\"]++\"|\[[^\]]++\]|\b\w++)"
+_LITERAL = r"'[^']*+'|-?[0-9]++(?:\.[0-9]+)?\b"
+_CONDITION = re.compile(
+    rf"""
+    (?P<name>{_NAME})\s?
+    (?: (?P<sign>>=|<=|<>|!=|=|>|<|LIKE\b) \s?(?P<value>{_LITERAL})
+      | BETWEEN\s(?P<low>{_LITERAL})\sAND\s(?P<high>{_LITERAL})
+      | (?P<null>IS\s(?:NOT\s)?NULL)\b )
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_EXTREME = re.compile(rf"\b(MAX|MIN)\s?\(\s?({_NAME})\s?\)", re.IGNORECASE)
+_DEFINED = re.compile(r"\s(?:refers? to|means?|=)\s", re.IGNORECASE)
+_SHARE = re.compile(r"\bDIVIDE\s?\(|/", re.IGNORECASE)
+
+
+class Schema:
+    """The tables and columns of a problem by the words of their names."""
+
+    def __init__(self, database: DatabaseText) -> None:
+        self.tables = tuple(table for table in database.tables if table.columns)
+        self.fields = tuple(Field(table, column) for table in self.tables for column in table.columns)
+        self._tables = {words(table.name): table for table in reversed(self.tables)}
+        self._fields: dict[tuple[str, ...], list[Field]] = {}
+        for field in self.fields:
+            for name in {words(field.column.name), words(field.column.title or "")} - {()}:
+                self._fields.setdefault(name, []).append(field)
+
+    def label(self, table: TableText) -> Field:
+        """What its rows are called by: a name or a title, else the key, else the first column."""
+        own = [field for field in self.fields if field.table is table]
+        named = [
+            field for field in own if not field.is_number and field.column.name.lower().endswith(_LABELS)
+        ]
+        named.sort(key=lambda field: len(field.column.name))
+        return (named or [field for field in own if field.column.name in table.primary_key] or own)[0]
+
+    def field(self, name: str) -> Field | None:
+        """The column that the evidence names, with or without its table and quotes."""
+        table, _, column = name.rpartition(".")
+        column = column.strip('`"[]').lower()
+        found = [
+            field
+            for field in self.fields
+            if field.column.name.lower() == column and table.lower() in {"", field.table.name.lower()}
+        ]
+        return found[0] if found else None
+
+    def mentioned(self, asked: tuple[str, ...]) -> Iterator[tuple[int, TableText | Field]]:
+        """The tables and columns that words name in full, with their places; longer names first taken."""
+        start, near = 0, None
+        while start < len(asked):
+            for length in range(LONGEST_NAME, 0, -1):
+                name = asked[start : start + length]
+                found = self._tables.get(name) or self._nearest(name, near)
+                if found is not None:
+                    near = found.table if isinstance(found, Field) else found
+                    yield start, found
+                    start += len(name) - 1
+                    break
+            start += 1
+
+    def _nearest(self, name: tuple[str, ...], near: TableText | None) -> Field | None:
+        """The column of a name, that of the table that was named last before others."""
+        found = self._fields.get(name, [])
+        return next((field for field in found if field.table is near), found[0] if found else None)
+
+    def definitions(self, evidence: str) -> Iterator[Definition]:
+        """What the evidence says, statement by statement; what has no known form is left out."""
+        for statement in evidence[:LONGEST].split(";"):
+            phrase, *rest = _DEFINED.split(statement, maxsplit=1)
+            body = rest[0] if rest else statement
+            conditions = tuple(self._conditions(body)) or tuple(self._conditions(statement))
+            order = next(self._orders(body), None)
+            listed = [self.field(part.strip()) for part in body.split(",")]
+            yield Definition(
+                phrase=words(phrase),
+                conditions=conditions,
+                order=order,
+                fields=tuple(field for field in listed if field is not None) if all(listed) else (),
+                share=_SHARE.search(body) is not None,
             )
 
-        return min(fields, key=rank)
+    def _conditions(self, text: str) -> Iterator[Condition]:
+        for found in _CONDITION.finditer(text):
+            field = self.field(found["name"])
+            if field is not None:
+                sign = " ".join((found["sign"] or found["null"] or "BETWEEN").upper().split())
+                literals = [found[part] for part in ("value", "low", "high") if found[part] is not None]
+                yield Condition(field, sign, tuple(literals))
 
-    def entity(self, field: Field) -> Entity:
-        """The table of a column."""
-        return self.catalog.by_table[field.table.lower()]
-
-    def field(self, column: Tree) -> Field | None:
-        """The column that an expression names; of several tables the one that fits best."""
-        if not isinstance(column, exp.Column):
-            return None
-        if column.table:
-            return self.catalog.field(column)
-        fields = self.catalog.by_name.get(column.name.lower(), ())
-        return min(fields, key=lambda one: (one.table != self.subject.name, one.is_key), default=None)
-
-
-def understand(problem: Problem, catalog: Catalog, linker: Linker) -> Reading:
-    """The words of a problem, linked."""
-    found = tokens(problem.text)
-    known = knowledge(problem.evidence, catalog)
-    placed = [placed_in(one, found) for one in known.definitions]
-    mentions = linker.mentions(found)
-    subject = catalog.entities[0]
-    reading = Reading(catalog, found, mentions, placed, frozenset(known.folded), zones(found), subject)
-    _alias(reading)
-    reading.subject = _subject(reading)
-    return reading
-
-
-def _alias(reading: Reading) -> None:
-    """A phrase that stands for one column is a mention of it."""
-    for one in reading.placed:
-        if one.start < 0 or not one.definition.columns:
-            continue
-        if len(one.definition.columns) > 1:
-            reading.mentions = [
-                each for each in reading.mentions if each.end <= one.start or each.start >= one.end
-            ]
-            continue
-        column = one.definition.columns[0]
-        fields = reading.catalog.by_name.get(column.name.lower(), ())
-        fields = tuple(each for each in fields if not column.table or each.table == column.table)
-        if fields:
-            spans = [
-                (one.start, one.end),
-                *(span for span in one.again if span[1] - span[0] == len(one.definition.stems)),
-            ]
-            spans = [
-                span
-                for place, span in enumerate(spans)
-                if not any(span[0] < b and a < span[1] for a, b in spans[:place])
-            ]
-            kept = [
-                each for each in reading.mentions if all(each.end <= a or each.start >= b for a, b in spans)
-            ]
-            added = [Mention(start, end, fields=fields, score=2.0) for start, end in spans]
-            reading.mentions = sorted([*kept, *added], key=lambda each: each.start)
-
-
-def _subject(reading: Reading) -> Entity:  # noqa: PLR0911 - from the surest sign to the weakest
-    entities = {one.name: one for one in reading.catalog.entities}
-    ordered = [zone for zone in reading.zones if zone.lead == "give"]
-    asked = [zone for zone in reading.zones if zone.lead != "give"]
-    if (
-        ordered
-        and any(reading.word(at) in _BACK for at in range(ordered[0].start, ordered[0].end))
-        and not asked
-    ):
-        before = next(
-            (one.entity for one in reading.mentions if one.entity and one.start < ordered[0].start), None
-        )
-        if before is not None:
-            return before
-    for zone in (*asked, *ordered):
-        inside = [one for one in reading.mentions if zone.start <= one.start < zone.end]
-        for one in inside:
-            if one.entity is not None and one.score >= 1:
-                return one.entity
-            named = one.score >= 1 and not (one.fields and one.fields[0].is_key)
-            if one.fields and named and len({each.table for each in one.fields}) == 1:
-                return entities[one.fields[0].table]
-        weak = next((one.entity for one in inside if one.entity is not None), None)
-        if weak is not None:
-            return weak
-    anywhere = next((one.entity for one in reading.mentions if one.entity is not None), None)
-    if anywhere is not None:
-        return anywhere
-    columns = [column for one in reading.placed for column in _columns(one.definition) if column.table]
-    if columns:
-        return entities[columns[0].table]
-    fields = next((one.fields for one in reading.mentions if one.fields), ())
-    return entities[fields[0].table] if fields else reading.catalog.entities[0]
-
-
-def _columns(definition: Definition) -> list[exp.Column]:
-    trees = [definition.condition, definition.value, *definition.columns]
-    if definition.extreme:
-        trees.append(definition.extreme[0])
-    return [column for tree in trees if tree is not None for column in tree.find_all(exp.Column)]
+    def _orders(self, text: str) -> Iterator[Order]:
+        for which, name in _EXTREME.findall(text):
+            field = self.field(name)
+            if field is not None:
+                yield Order(field, which.upper() == "MAX")

@@ -1,200 +1,139 @@
-"""How a tree is written in each dialect."""
+"""A query of the templates, and how it is written in each dialect."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from harness.predictors.offline.catalog import Catalog, Sort
-from harness.predictors.offline.fitting import sort
-from harness.predictors.offline.operations import Operation, Tree, operation, rewritten
+from harness.predictors.base import DatabaseText, TableText
+from harness.predictors.offline.reading import Condition, Field, Order
 
 SQLGLOT = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 """What sqlglot calls the dialects."""
 
-
-def spell(tree: Tree, catalog: Catalog, dialect: Dialect) -> str:
-    """The text of a tree; the tree is used up."""
-    spelled = rewritten(tree, lambda node: _spelled(node, catalog, dialect))
-    return spelled.sql(SQLGLOT[dialect])
+_TEXT = {Dialect.SQLITE: "TEXT", Dialect.MYSQL: "CHAR", Dialect.POSTGRESQL: "TEXT"}
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
-def _spelled(node: Tree, catalog: Catalog, dialect: Dialect) -> Tree:
-    called = operation(node)
-    if called is not None:
-        arguments = node.expressions
-        return _SPELLINGS[called](arguments, sort(arguments[0], catalog) if arguments else Sort.TEXT, dialect)
-    if isinstance(node, exp.Like) and dialect is Dialect.POSTGRESQL:
-        # SQLite's LIKE, and MySQL's by its collation, take capital and small letters for the same.
-        return exp.ILike(this=node.this, expression=node.expression)
-    if isinstance(node, exp.Round) and dialect is Dialect.POSTGRESQL and node.args.get("decimals"):
-        node.set("this", _cast(node.this, "NUMERIC"))
-    if isinstance(node, exp.Div):
-        node.set("typed", dialect is not Dialect.MYSQL)
-        node.set("safe", dialect is not Dialect.POSTGRESQL)
-    return node
+@dataclass(frozen=True)
+class Query:
+    """What a template asks for.
+
+    `selected` are columns, or `function` of each of them; where there is a `share`, the part of the rows that
+    meet its conditions, times `factor`. All `conditions` have to hold.
+    """
+
+    root: TableText
+    selected: tuple[Field, ...] = ()
+    function: str | None = None
+    is_distinct: bool = False
+    share: tuple[Condition, ...] = ()
+    factor: int = 1
+    conditions: tuple[Condition, ...] = ()
+    grouped: Field | None = None
+    order: Order | None = None
+    limit: int = 1
 
 
-def _cast(tree: Tree, to: str) -> exp.Cast:
-    return exp.Cast(this=tree, to=exp.DataType.build(to))
+class Writer:
+    """Writes queries over one database in its dialect."""
 
+    def __init__(self, database: DatabaseText) -> None:
+        self._dialect = database.dialect
+        names = {table.name.lower(): table.name for table in database.tables}
+        self._links = [
+            (
+                table.name,
+                names[target.lower()],
+                self._on(table.name, columns, names[target.lower()], referred),
+            )
+            for table in database.tables
+            for columns, target, referred in table.foreign_keys
+            if target.lower() in names
+        ]
 
-def _call(name: str, *arguments: Tree) -> exp.Anonymous:
-    return exp.Anonymous(this=name, expressions=list(arguments))
+    def _on(self, source: str, columns: Sequence[str], target: str, referred: Sequence[str]) -> str:
+        pairs = zip(columns, referred, strict=False)
+        return " AND ".join(f"{self._quoted(source, a)} = {self._quoted(target, b)}" for a, b in pairs)
 
+    def write(self, query: Query) -> str:
+        """The text, without a semicolon. A column whose table nothing links is crossed with the others."""
+        parts = [f"SELECT {self._selected(query)}", f"FROM {self._from(query)}"]
+        if query.conditions:
+            parts.append(f"WHERE {self._all(query.conditions)}")
+        if query.grouped is not None:
+            parts.append(f"GROUP BY {self._name(query.grouped)}")
+        if query.order is not None:
+            parts.append(f"ORDER BY {self._order(query.order)} LIMIT {query.limit}")
+        return " ".join(parts)
 
-def _text(value: str) -> exp.Literal:
-    return exp.Literal.string(value)
+    def _selected(self, query: Query) -> str:
+        shown = [self._name(query.grouped)] if query.grouped is not None else []
+        if query.share:
+            met = self._all(query.share)
+            part = f"SUM(CASE WHEN {met} THEN 1 ELSE 0 END) * {query.factor}.0 / NULLIF(COUNT(*), 0)"
+            return ", ".join([*shown, part])
+        distinct = "DISTINCT " if query.is_distinct else ""
+        for field in query.selected:
+            name = self._name(field)
+            shown.append(f"{query.function}({distinct}{name})" if query.function else name)
+        return ", ".join(shown)
 
+    def _from(self, query: Query) -> str:
+        used = [*query.selected, *(each.field for each in (*query.share, *query.conditions))]
+        used += [query.order.field] if query.order is not None else []
+        used += [query.grouped] if query.grouped is not None else []
+        known = {query.root.name: self._quoted(query.root.name)}
+        for table in (field.table.name for field in used):
+            if table not in known:
+                known |= self._way(known, table) or {table: f"CROSS JOIN {self._quoted(table)}"}
+        return " ".join(known.values())
 
-def _number(value: float) -> Tree:
-    return exp.Literal.number(value)
+    def _way(self, known: Iterable[str], wanted: str) -> dict[str, str]:
+        """The tables on the shortest way along foreign keys from known ones, each with its join."""
+        ways: dict[str, dict[str, str]] = {table: {} for table in known}
+        queue = deque(ways)
+        while queue and wanted not in ways:
+            here = queue.popleft()
+            for source, target, on in self._links:
+                for one, other in ((source, target), (target, source)):
+                    if one == here and other not in ways:
+                        ways[other] = ways[here] | {other: f"INNER JOIN {self._quoted(other)} ON {on}"}
+                        queue.append(other)
+        return ways.get(wanted, {})
 
+    def _all(self, conditions: Sequence[Condition]) -> str:
+        return " AND ".join(self._condition(condition) for condition in conditions)
 
-_PLACES = {
-    "%Y": (1, 4), "%m": (6, 2), "%d": (9, 2), "%H": (12, 2), "%M": (15, 2), "%S": (18, 2), "%Y-%m": (1, 7),
-    "%Y-%m-%d": (1, 10), "%m-%d": (6, 5), "%H:%M": (12, 5),
-}  # fmt: skip
-"""Where a part stands in a date that is written as ISO 8601 has it, and how long it is."""
+    def _condition(self, condition: Condition) -> str:
+        """Both sides of one type, so that every engine takes the comparison."""
+        if not condition.literals:
+            return f"{self._name(condition.field)} {condition.sign}"
+        bare = [literal.strip("'") for literal in condition.literals]
+        name, sign = self._name(condition.field), condition.sign
+        if sign != "LIKE" and condition.field.is_number and all(_NUMBER.fullmatch(each) for each in bare):
+            return f"{name} {sign} {' AND '.join(bare)}"
+        if not condition.field.is_text and self._dialect is not Dialect.SQLITE:
+            name = f"CAST({name} AS {_TEXT[self._dialect]})"
+        if sign == "LIKE" and self._dialect is Dialect.POSTGRESQL:
+            sign = "ILIKE"  # SQLite's LIKE takes capital and small letters for the same
+        return f"{name} {sign} {' AND '.join(self._text(each) for each in bare)}"
 
-_MYSQL = {"%M": "%i", "%S": "%s"}
-_POSTGRESQL = {"%Y": "YYYY", "%m": "MM", "%d": "DD", "%H": "HH24", "%M": "MI", "%S": "SS", "%j": "DDD"}
+    def _order(self, order: Order) -> str:
+        way = " DESC" if order.descending else ""
+        if self._dialect is Dialect.POSTGRESQL:
+            way += " NULLS LAST" if order.descending else " NULLS FIRST"  # as the other two have it
+        return self._name(order.field) + way
 
+    def _name(self, field: Field) -> str:
+        return self._quoted(field.table.name, field.column.name)
 
-def _replaced(form: str, words: Mapping[str, str]) -> str:
-    for directive, word in words.items():
-        form = form.replace(directive, word)
-    return form
+    def _quoted(self, *names: str) -> str:
+        dialect = SQLGLOT[self._dialect]
+        return ".".join(exp.to_identifier(name, quoted=True).sql(dialect) for name in names)
 
-
-def _part(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    value, form = arguments[0], arguments[1].name
-    if dialect is Dialect.SQLITE:
-        return _call("STRFTIME", _text(form), value)
-    if of is Sort.TEXT and form in _PLACES:
-        start, length = _PLACES[form]
-        return _call("SUBSTR", value, _number(start), _number(length))
-    if dialect is Dialect.MYSQL:
-        return _call("DATE_FORMAT", value, _text(_replaced(form, _MYSQL)))
-    moment = value if of in {Sort.DAY, Sort.MOMENT} else _call("TO_TIMESTAMP", _numeric([value], of, dialect))
-    return _call("TO_CHAR", moment, _text(_replaced(form, _POSTGRESQL)))
-
-
-def _days(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    value = arguments[0]
-    if dialect is Dialect.SQLITE:
-        return _call("JULIANDAY", value)
-    if dialect is Dialect.MYSQL:
-        seconds = _call("TIMESTAMPDIFF", exp.var("SECOND"), _text("1970-01-01"), value)
-        return exp.Div(this=seconds, expression=exp.Literal(this="86400e0", is_string=False))
-    if of in {Sort.TEXT, Sort.NUMBER}:
-        value = _postgresql_day(_cast(value, "TEXT"))
-    epoch = exp.Extract(this=exp.var("EPOCH"), expression=value)
-    return exp.Div(this=epoch, expression=_number(86400.0), typed=True)
-
-
-def _epoch(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    value = arguments[0]
-    if dialect is Dialect.SQLITE:
-        return _call("STRFTIME", _text("%s"), value)
-    if dialect is Dialect.MYSQL:
-        return _call("TIMESTAMPDIFF", exp.var("SECOND"), _text("1970-01-01"), value)
-    if of in {Sort.TEXT, Sort.NUMBER}:
-        value = _postgresql_day(_cast(value, "TEXT"))
-    return _cast(exp.Extract(this=exp.var("EPOCH"), expression=value), "BIGINT")
-
-
-def _postgresql_day(value: Tree) -> Tree:
-    """The date at the beginning of a text; NULL where there is none, as the other two have it."""
-    begins = exp.RegexpLike(this=value, expression=_text(r"^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9])"))
-    written = _call("TO_DATE", _call("SUBSTR", value.copy(), _number(1), _number(10)), _text("YYYY-MM-DD"))
-    return exp.Case(ifs=[exp.If(this=begins, true=written)])
-
-
-def _day(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    value = arguments[0]
-    if of is Sort.TEXT and dialect is not Dialect.SQLITE:
-        return _call("SUBSTR", value, _number(1), _number(10))
-    if dialect is Dialect.POSTGRESQL:
-        return _cast(value if of is not Sort.NUMBER else _call("TO_TIMESTAMP", value), "DATE")
-    return _call("DATE", value)
-
-
-def _epoch_day(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    value = arguments[0] if of is Sort.NUMBER else _numeric(arguments, of, dialect)
-    if dialect is Dialect.SQLITE:
-        return _call("DATE", value, _text("unixepoch"))
-    if dialect is Dialect.MYSQL:
-        return _call("DATE", _call("FROM_UNIXTIME", value))
-    return _cast(_call("TO_TIMESTAMP", value), "DATE")
-
-
-def _today(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    del arguments, of
-    return _call("DATE", _text("now")) if dialect is Dialect.SQLITE else exp.CurrentDate()
-
-
-def _numeric(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    value = (
-        arguments[0] if of is Sort.TEXT or dialect is not Dialect.POSTGRESQL else _cast(arguments[0], "TEXT")
-    )
-    if dialect is Dialect.SQLITE:
-        return _cast(value, "REAL")
-    if dialect is Dialect.MYSQL:
-        return _cast(value, "DOUBLE")
-    return _cast(_call("SUBSTRING", value, _text(r"^-?[0-9]+(?:\.[0-9]+)?")), "DOUBLE PRECISION")
-
-
-def _as_text(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    del of
-    return _cast(arguments[0], "CHAR" if dialect is Dialect.MYSQL else "TEXT")
-
-
-def _ratio(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    del of
-    above, below = (
-        exp.paren(item, copy=False) if isinstance(item, exp.Binary) else item for item in arguments
-    )
-    # The cast goes to the number itself, before it is multiplied, as people write it.
-    if isinstance(arguments[0], exp.Mul):
-        above = exp.Mul(this=_real(arguments[0].this, dialect), expression=arguments[0].expression)
-    else:
-        above = _real(above, dialect)
-    if dialect is Dialect.POSTGRESQL:
-        below = exp.Nullif(this=below, expression=_number(0))
-    return exp.Div(
-        this=above,
-        expression=below,
-        typed=dialect is not Dialect.MYSQL,
-        safe=dialect is not Dialect.POSTGRESQL,
-    )
-
-
-def _real(tree: Tree, dialect: Dialect) -> exp.Cast:
-    return _cast(tree, {Dialect.SQLITE: "REAL", Dialect.MYSQL: "DOUBLE"}.get(dialect, "DOUBLE PRECISION"))
-
-
-def _whole(arguments: list[Tree], of: Sort, dialect: Dialect) -> Tree:
-    del of
-    above, below = (
-        exp.paren(item, copy=False) if isinstance(item, exp.Binary) else item for item in arguments
-    )
-    if dialect is Dialect.MYSQL:
-        return exp.IntDiv(this=above, expression=below)
-    if dialect is Dialect.POSTGRESQL:
-        below = exp.Nullif(this=below, expression=_number(0))
-    return exp.Div(this=above, expression=below, typed=True, safe=dialect is Dialect.SQLITE)
-
-
-_SPELLINGS: Mapping[Operation, Callable[[list[Tree], Sort, Dialect], Tree]] = {
-    Operation.PART: _part,
-    Operation.DAYS: _days,
-    Operation.EPOCH: _epoch,
-    Operation.DAY: _day,
-    Operation.EPOCH_DAY: _epoch_day,
-    Operation.TODAY: _today,
-    Operation.NUMERIC: _numeric,
-    Operation.TEXT: _as_text,
-    Operation.RATIO: _ratio,
-    Operation.WHOLE: _whole,
-}
+    def _text(self, value: str) -> str:
+        return exp.Literal.string(value).sql(SQLGLOT[self._dialect])
