@@ -28,6 +28,8 @@ class Reason(StrEnum):
     """The query reads the clock, and the engines never agreed on it while they ran."""
     NO_REFERENCE = "no_reference"
     """SQLite itself gave no rows to compare with."""
+    NOT_LOADED = "not_loaded"
+    """The server has not the database, because it cannot hold it or the file cannot be read."""
     UNTRANSLATABLE = "untranslatable"
     """`dialects.translate` refused the text."""
     TIMEOUT = "timeout"

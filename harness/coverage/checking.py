@@ -29,6 +29,7 @@ def cover(  # noqa: PLR0913 - the measurement's whole description
     origin: Origin = Origin.TRANSLATED,
     profile: Profile = Profile.FAITHFUL,
     workers: int = 1,
+    unloaded: Mapping[tuple[Dialect, str], str] | None = None,
 ) -> Iterator[Answer]:
     """The answer of every gold on every engine, question by question.
 
@@ -40,12 +41,13 @@ def cover(  # noqa: PLR0913 - the measurement's whole description
             publishes for a dialect; a question without one has no answer then.
         profile: how the databases are loaded.
         workers: threads, each with a question at a time.
+        unloaded: the databases that an engine does not have, and why: nothing is asked of them there.
 
     Raises:
         EngineLost: an engine broke.
-        BadInput: a database cannot be read, or an override is none.
+        BadInput: a database that an engine has cannot be read, or an override is none.
     """
-    bench = _Bench(questions, engines, limits, origin, profile)
+    bench = _Bench(questions, engines, limits, origin, profile, unloaded or {})
     with ThreadPoolExecutor(workers, thread_name_prefix="coverage") as pool:
         try:
             for answers in pool.map(bench.answers, questions.questions):
@@ -72,7 +74,9 @@ class _Bench:
         limits: Limits,
         origin: Origin,
         profile: Profile,
+        unloaded: Mapping[tuple[Dialect, str], str],
     ) -> None:
+        self._unloaded = unloaded
         self._questions = questions
         self._engines = engines
         self._limits = limits
@@ -83,7 +87,9 @@ class _Bench:
         self._overrides: dict[Dialect, Mapping[str, Override]] = {}
         if origin is Origin.TRANSLATED:
             self._schemas = {
-                db_id: census(questions.database(db_id, profile).sqlite_path) for db_id in questions.db_ids
+                db_id: census(questions.database(db_id, profile).sqlite_path)
+                for db_id in questions.db_ids
+                if any((dialect, db_id) not in unloaded for dialect in engines)
             }
             self._overrides = {dialect: overrides(questions.name, dialect) for dialect in engines}
 
@@ -99,6 +105,9 @@ class _Bench:
         ]
 
     def _answer(self, question: Question, dialect: Dialect, reference: Execution) -> Answer:
+        if why := self._unloaded.get((dialect, question.db_id)):
+            blank = _blank(question, dialect, self._origin, reference)
+            return replace(blank, reason=Reason.NOT_LOADED, detail=why)
         if self._origin is Origin.DATASET:
             published = _Text(Origin.DATASET, Translation(question.gold[dialect], dialect))
             return self._compared(question, published, reference)

@@ -79,7 +79,8 @@ class Subject:
 
     Args:
         request: what to measure.
-        servers: one of each dialect; the databases are loaded where they are not there.
+        servers: one of each dialect; the databases are loaded where they are not there, and where one cannot
+            be, its questions have no answer but that.
         progress: see `loaders.load.load`.
         bird_home: see `load_set`.
 
@@ -100,8 +101,10 @@ class Subject:
         """The whole set, of which `questions` are those that were asked for."""
         self.questions = self.everything if request.limit is None else self.everything.limit(request.limit)
         databases = [self.questions.database(db_id, request.loaded_as) for db_id in self.questions.db_ids]
-        for server in servers.values():
-            loading.load(databases, server, progress=progress)
+        self._unloaded: dict[tuple[Dialect, str], str] = {}
+        for dialect, server in servers.items():
+            _, left = loading.load_each(databases, server, progress=progress)
+            self._unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
         self.engines = {dialect: on_server(server) for dialect, server in servers.items()}
         self._judgements = (
             judgements.read(request.set_name)
@@ -137,6 +140,7 @@ class Subject:
             origin=self.request.origin,
             profile=self.request.loaded_as,
             workers=self.request.workers,
+            unloaded=self._unloaded,
         ):
             yield from judgements.judged([answer], self._judgements or {})
 

@@ -1,5 +1,6 @@
 """A set with a database that no server can hold: the others are loaded, and nobody is blamed for it."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -84,6 +85,22 @@ def test_answers_about_what_is_not_loaded_count_against_nobody(server: Server, h
             assert any(f"{server.dialect}, {question.db_id}: not loaded" in line for line in said)
         else:
             assert found.outcome is Outcome.MATCH
+
+
+@pytest.mark.engine
+def test_coverage_is_measured_of_the_others(server: Server, home: Path, tmp_path: Path) -> None:
+    command = ["coverage", "--set", "dev", "--dialect", server.dialect, "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    written = next((tmp_path / "out").rglob("coverage.json")).read_text(encoding="utf-8")
+    answers = {each["question"]: each for each in json.loads(written)["answers"]}
+    for question in load_set("dev", home).questions:
+        found = answers[question.key]
+        if question.db_id in SPOILT:
+            assert found["reason"] == "not_loaded"
+            assert f"{question.db_id}.sqlite" in found["detail"]
+        else:
+            assert found["reason"] is None
 
 
 @pytest.mark.engine
