@@ -143,8 +143,8 @@ def coverage(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
     # Translating is slow to import, and no other command needs it.
-    from harness.coverage import Origin  # noqa: PLC0415
     from harness.coverage.command import CoverageRequest, measure, print_measured  # noqa: PLC0415
+    from harness.outcomes import GoldOrigin  # noqa: PLC0415
 
     within("--workers", workers, 1, MOST_WORKERS, "threads")
     within("--limit", limit, 1, MOST_QUESTIONS, "questions")
@@ -152,7 +152,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     optional: dict[str, Any] = {} if workers is None else {"workers": workers}
     request = CoverageRequest(
         set_name=set_name,
-        origin=Origin(gold),
+        origin=GoldOrigin(gold),
         profile=profile,
         limit=limit,
         seconds=timeout,

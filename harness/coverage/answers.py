@@ -7,14 +7,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty
-
-
-class Origin(StrEnum):
-    """Where the text that was run came from."""
-
-    DATASET = "dataset"
-    TRANSLATED = "translated"
-    OVERRIDE = "override"
+from harness.outcomes import GoldOrigin
 
 
 class Reason(StrEnum):
@@ -119,7 +112,7 @@ class Answer:
     db_id: str
     difficulty: Difficulty
     dialect: Dialect
-    origin: Origin
+    origin: GoldOrigin
     sql: str | None = None
     runs: bool = False
     same_set: bool = False

@@ -9,7 +9,7 @@ from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.coverage import ties
-from harness.coverage.answers import Answer, Origin, OverrideState, Reason
+from harness.coverage.answers import Answer, OverrideState, Reason
 from harness.coverage.clock import in_one_day, may_read_clock
 from harness.coverage.differences import of_failure, of_rows, shortened
 from harness.data.questions import Question, QuestionSet
@@ -17,6 +17,7 @@ from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
+from harness.outcomes import GoldOrigin
 from loaders.census import census
 from loaders.namespace import Database
 
@@ -26,7 +27,7 @@ def cover(  # noqa: PLR0913 - the measurement's whole description
     engines: Mapping[Dialect, Engine],
     limits: Limits,
     *,
-    origin: Origin = Origin.TRANSLATED,
+    origin: GoldOrigin = GoldOrigin.TRANSLATED,
     profile: Profile = Profile.FAITHFUL,
     workers: int = 1,
     unloaded: Mapping[tuple[Dialect, str], str] | None = None,
@@ -60,19 +61,19 @@ def cover(  # noqa: PLR0913 - the measurement's whole description
 class _Text:
     """What is to be run for a gold."""
 
-    origin: Origin
+    origin: GoldOrigin
     translation: Translation
 
 
 class _Bench:
     """The engines, with what is the same for all questions; thread-safe."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what a measurement is made of
         self,
         questions: QuestionSet,
         engines: Mapping[Dialect, Engine],
         limits: Limits,
-        origin: Origin,
+        origin: GoldOrigin,
         profile: Profile,
         unloaded: Mapping[tuple[Dialect, str], str],
     ) -> None:
@@ -85,7 +86,7 @@ class _Bench:
         self._sqlite = SQLiteEngine(pooled=True)
         self._schemas: dict[str, Schema] = {}
         self._overrides: dict[Dialect, Mapping[str, Override]] = {}
-        if origin is Origin.TRANSLATED:
+        if origin is GoldOrigin.TRANSLATED:
             self._schemas = {
                 db_id: census(questions.database(db_id, profile).sqlite_path)
                 for db_id in questions.db_ids
@@ -100,7 +101,7 @@ class _Bench:
         return [
             answer
             for dialect in self._engines
-            if self._origin is Origin.TRANSLATED or dialect in question.gold
+            if self._origin is GoldOrigin.TRANSLATED or dialect in question.gold
             for answer in [self._answer(question, dialect, reference)]
         ]
 
@@ -108,14 +109,14 @@ class _Bench:
         if why := self._unloaded.get((dialect, question.db_id)):
             blank = _blank(question, dialect, self._origin, reference)
             return replace(blank, reason=Reason.NOT_LOADED, detail=why)
-        if self._origin is Origin.DATASET:
-            published = _Text(Origin.DATASET, Translation(question.gold[dialect], dialect))
+        if self._origin is GoldOrigin.DATASET:
+            published = _Text(GoldOrigin.DATASET, Translation(question.gold[dialect], dialect))
             return self._compared(question, published, reference)
         override = self._overrides[dialect].get(question.key)
         automatic = self._translated(question, dialect, reference)
         if override is None:
             return automatic
-        text = _Text(Origin.OVERRIDE, Translation(override.sql, dialect))
+        text = _Text(GoldOrigin.OVERRIDE, Translation(override.sql, dialect))
         answer = self._compared(question, text, reference)
         state = OverrideState.UNNEEDED if automatic.covered else OverrideState.NEEDED
         if not override.replaces(question.gold[Dialect.SQLITE]):
@@ -126,9 +127,9 @@ class _Bench:
         try:
             translation = translate(question.gold[Dialect.SQLITE], self._schemas[question.db_id], dialect)
         except Untranslatable as refusal:
-            answer = _blank(question, dialect, Origin.TRANSLATED, reference)
+            answer = _blank(question, dialect, GoldOrigin.TRANSLATED, reference)
             return replace(answer, reason=Reason.UNTRANSLATABLE, detail=str(refusal))
-        return self._compared(question, _Text(Origin.TRANSLATED, translation), reference)
+        return self._compared(question, _Text(GoldOrigin.TRANSLATED, translation), reference)
 
     def _compared(self, question: Question, text: _Text, reference: Execution) -> Answer:
         translation = text.translation
@@ -192,7 +193,7 @@ class _Bench:
         return execute(self._sqlite, database, text, self._limits)
 
 
-def _blank(question: Question, dialect: Dialect, origin: Origin, reference: Execution) -> Answer:
+def _blank(question: Question, dialect: Dialect, origin: GoldOrigin, reference: Execution) -> Answer:
     return Answer(
         question=question.key,
         db_id=question.db_id,

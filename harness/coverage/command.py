@@ -12,7 +12,7 @@ from typing import Any
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import MOST, overrides
-from harness.coverage import Answer, Fault, Origin, cover
+from harness.coverage import Answer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
 from harness.coverage.rendering import markdown, print_coverage, write_folder
@@ -21,6 +21,7 @@ from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
+from harness.outcomes import GoldOrigin
 from harness.report import generated
 from loaders import load as loading
 from loaders.load import Progress
@@ -28,7 +29,7 @@ from loaders.machine import processors
 from loaders.server import Server
 
 _DOCS = Path(__file__).parents[2] / "docs"
-_PAGES = {Origin.TRANSLATED: "coverage.md", Origin.DATASET: "published-golds.md"}
+_PAGES = {GoldOrigin.TRANSLATED: "coverage.md", GoldOrigin.DATASET: "published-golds.md"}
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class CoverageRequest:
     """
 
     set_name: str = "sample"
-    origin: Origin = Origin.TRANSLATED
+    origin: GoldOrigin = GoldOrigin.TRANSLATED
     profile: Profile | None = None
     limit: int | None = None
     seconds: float = Limits.seconds
@@ -51,7 +52,7 @@ class CoverageRequest:
     @property
     def loaded_as(self) -> Profile:
         """The profile of the databases."""
-        usual = Profile.FAITHFUL if self.origin is Origin.TRANSLATED else Profile.OFFICIAL
+        usual = Profile.FAITHFUL if self.origin is GoldOrigin.TRANSLATED else Profile.OFFICIAL
         return self.profile or usual
 
     @property
@@ -108,7 +109,7 @@ class Subject:
         self.engines = {dialect: on_server(server) for dialect, server in servers.items()}
         self._judgements = (
             judgements.read(request.set_name)
-            if request.origin is Origin.DATASET and request.is_usual
+            if request.origin is GoldOrigin.DATASET and request.is_usual
             else None
         )
         self.expected = self._expected()
@@ -119,7 +120,7 @@ class Subject:
         self.expected = self._expected()
 
     def _expected(self) -> expected.Expectations:
-        has_any = self.request.origin is Origin.TRANSLATED and self.request.is_usual
+        has_any = self.request.origin is GoldOrigin.TRANSLATED and self.request.is_usual
         return expected.read(self.everything.name) if has_any else {}
 
     def answers(
@@ -154,7 +155,7 @@ class Subject:
 
     def faults_of_the_set(self) -> Iterator[Fault]:
         """What is wrong with the overrides of the set, whatever was answered."""
-        if self.request.origin is not Origin.TRANSLATED:
+        if self.request.origin is not GoldOrigin.TRANSLATED:
             return
         for target in self.engines:
             written = overrides(self.everything.name, target)
@@ -200,12 +201,12 @@ def print_measured(measured: Measured, say: Callable[[str], None]) -> int:
     return 1 if measured.faults else 0
 
 
-_GOLDS = {Origin.TRANSLATED: "Translated golds", Origin.DATASET: "Published golds"}
+_GOLDS = {GoldOrigin.TRANSLATED: "Translated golds", GoldOrigin.DATASET: "Published golds"}
 
 
 def _hint(subject: Subject, faults: Sequence[Fault]) -> str:
     request = subject.request
-    if request.origin is not Origin.TRANSLATED:
+    if request.origin is not GoldOrigin.TRANSLATED:
         return ""
     if not subject.expected:
         nothing = f"nothing is expected of {request.set_name} yet; --update writes it down"
@@ -217,7 +218,7 @@ def _hint(subject: Subject, faults: Sequence[Fault]) -> str:
 
 def update_command(request: CoverageRequest) -> str:
     """The command that makes the result what is expected from now on."""
-    gold = f" --gold {request.origin}" if request.origin is not Origin.TRANSLATED else ""
+    gold = f" --gold {request.origin}" if request.origin is not GoldOrigin.TRANSLATED else ""
     profile = f" --profile {request.profile}" if not request.is_usual else ""
     return f"bird-harness coverage --set {request.set_name}{gold}{profile} --update"
 
@@ -225,7 +226,7 @@ def update_command(request: CoverageRequest) -> str:
 def _update(
     request: CoverageRequest, questions: QuestionSet, answers: Sequence[Answer], manifest: Mapping[str, Any]
 ) -> None:
-    if request.origin is Origin.TRANSLATED and request.is_usual:
+    if request.origin is GoldOrigin.TRANSLATED and request.is_usual:
         expected.write(questions.name, answers)
     versions = ", ".join(f"{name} {about['version']}" for name, about in manifest["engines"].items())
     text = f"`{update_command(request)}`, {versions}:\n\n{markdown(answers, details=False)}"

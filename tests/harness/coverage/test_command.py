@@ -10,9 +10,10 @@ import harness.coverage.command
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.cli import main
-from harness.coverage import Origin, audit, expectations
+from harness.coverage import audit, expectations
 from harness.coverage.command import CoverageRequest, measure, print_measured
 from harness.coverage.rendering import JSON
+from harness.outcomes import GoldOrigin
 from loaders.server import Server
 
 
@@ -43,7 +44,7 @@ def test_a_part_cannot_become_what_is_expected_of_the_whole(mysql_server: Server
 
 def test_translated_golds_are_of_the_profile_faithful_and_published_ones_of_official() -> None:
     assert CoverageRequest().loaded_as is Profile.FAITHFUL
-    published = CoverageRequest(origin=Origin.DATASET)
+    published = CoverageRequest(origin=GoldOrigin.DATASET)
     assert published.loaded_as is Profile.OFFICIAL
     assert published.is_usual
     assert not replace(published, profile=Profile.FAITHFUL).is_usual
@@ -76,7 +77,7 @@ def test_a_regression_exits_with_1_and_names_the_command(
 @pytest.mark.engine
 def test_every_difference_of_the_samples_own_golds_has_a_reason(server: Server, tmp_path: Path) -> None:
     said: list[str] = []
-    request = CoverageRequest(origin=Origin.DATASET, out=tmp_path)
+    request = CoverageRequest(origin=GoldOrigin.DATASET, out=tmp_path)
     assert print_measured(measure(request, {server.dialect: server}), said.append) == 0, said
 
 
@@ -99,7 +100,7 @@ def test_the_documented_figures_of_published_golds_are_those_that_the_command_gi
     page = tmp_path / documented.name
     shutil.copy(documented, page)
     monkeypatch.setattr(harness.coverage.command, "_DOCS", tmp_path)
-    request = CoverageRequest(name, Origin.DATASET, out=tmp_path / "results", update=True)
+    request = CoverageRequest(name, GoldOrigin.DATASET, out=tmp_path / "results", update=True)
     said: list[str] = []
     assert print_measured(measure(request, both_servers), said.append) == 0, said
     assert tables(page) == tables(documented)

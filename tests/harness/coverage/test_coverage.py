@@ -7,11 +7,12 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
-from harness.coverage import Answer, Origin, OverrideState, Reason, checking, cover, expectations
+from harness.coverage import Answer, OverrideState, Reason, checking, cover, expectations
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.execution import Limits
+from harness.outcomes import GoldOrigin
 from loaders.census import census
 from loaders.load import load
 from loaders.server import Server
@@ -53,7 +54,7 @@ def loaded(questions: QuestionSet, server: Server, profile: Profile = Profile.FA
     return questions
 
 
-def answer(questions: QuestionSet, server: Server, origin: Origin = Origin.DATASET) -> Answer:
+def answer(questions: QuestionSet, server: Server, origin: GoldOrigin = GoldOrigin.DATASET) -> Answer:
     [found] = cover(questions, {server.dialect: on_server(server)}, Limits(seconds=5), origin=origin)
     return found
 
@@ -114,7 +115,7 @@ def test_an_answer_says_what_is_the_same_and_why_not(
     found = answer(one_gold(sample, sqlite, **{server.dialect: server_sql}), server)
     assert (found.reason, (found.same_set, found.same_bag, found.same_order)) == (reason, flags)
     assert found.covered is (reason in (None, Reason.TIE))
-    assert found.origin is Origin.DATASET
+    assert found.origin is GoldOrigin.DATASET
     assert found.sql == server_sql
     assert bool(found.only_sqlite or found.only_engine) is (found.runs and not found.same_bag)
 
@@ -123,13 +124,13 @@ def test_an_answer_says_what_is_the_same_and_why_not(
 def test_a_dialect_without_a_published_gold_has_no_answer(sample: QuestionSet, server: Server) -> None:
     loaded(sample, server)
     engines = {server.dialect: on_server(server)}
-    assert list(cover(one_gold(sample, "SELECT 1"), engines, Limits(), origin=Origin.DATASET)) == []
+    assert list(cover(one_gold(sample, "SELECT 1"), engines, Limits(), origin=GoldOrigin.DATASET)) == []
 
 
 @pytest.mark.engine
 def test_what_cannot_be_translated_is_said_so(sample: QuestionSet, server: Server) -> None:
     loaded(sample, server)
-    found = answer(one_gold(sample, "SELECT nothing FROM nowhere"), server, Origin.TRANSLATED)
+    found = answer(one_gold(sample, "SELECT nothing FROM nowhere"), server, GoldOrigin.TRANSLATED)
     assert (found.reason, found.sql, found.covered) == (Reason.UNTRANSLATABLE, None, False)
     assert found.detail
 
@@ -163,8 +164,8 @@ def test_an_override_is_needed_stale_or_unneeded(
         return {key: override}
 
     monkeypatch.setattr(checking, "overrides", only_one)
-    found = answer(questions, server, Origin.TRANSLATED)
-    assert (found.override, found.origin, found.sql) == (state, Origin.OVERRIDE, "SELECT 1")
+    found = answer(questions, server, GoldOrigin.TRANSLATED)
+    assert (found.override, found.origin, found.sql) == (state, GoldOrigin.OVERRIDE, "SELECT 1")
 
 
 @pytest.mark.bird

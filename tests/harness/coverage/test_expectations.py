@@ -6,15 +6,16 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.coverage import JUDGED, Answer, Origin, OverrideState, Reason, audit, expectations
+from harness.coverage import JUDGED, Answer, OverrideState, Reason, audit, expectations
 from harness.data.questions import Difficulty
+from harness.outcomes import GoldOrigin
 
 SAME = Answer(
     question="1",
     db_id="d",
     difficulty=Difficulty.SIMPLE,
     dialect=Dialect.MYSQL,
-    origin=Origin.TRANSLATED,
+    origin=GoldOrigin.TRANSLATED,
     sql="SELECT 1",
     runs=True,
     same_set=True,
@@ -147,5 +148,12 @@ def test_the_committed_judgements_are_readable(path: Path) -> None:
 
 def test_the_documentation_explains_every_reason_that_a_published_gold_can_have() -> None:
     page = (Path(__file__).parents[3] / "docs" / "published-golds.md").read_text(encoding="utf-8")
-    never = {Reason.UNSPECIFIED, Reason.CLOCK, Reason.NO_REFERENCE, Reason.UNTRANSLATABLE, Reason.DIFFERENT}
+    never = {
+        Reason.UNSPECIFIED,
+        Reason.CLOCK,
+        Reason.NO_REFERENCE,
+        Reason.NOT_LOADED,
+        Reason.UNTRANSLATABLE,
+        Reason.DIFFERENT,
+    }
     assert [reason for reason in Reason if reason not in never and f"`{reason}`" not in page] == []
