@@ -4,14 +4,17 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dialects.enums import Dialect
 from harness import provision
+from harness.engines import on_server
 from harness.provision import compose, dsn
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
+from tests.longest import longest, ran_on
 from tests.reasons import Reason, not_tested, skip
 
 # What `make test ARGS=...` was given is none of the business of a `make` that a test runs.
@@ -36,11 +39,17 @@ def _stack() -> Iterator[ExitStack]:
         yield stack
 
 
+_SERVERS: list[str] = []
+"""What the tests of this process, or of those of pytest-xdist, ran on."""
+
+
 def _throwaway(dialect: Dialect, stack: ExitStack, reason: Reason) -> Server:
     try:
-        return stack.enter_context(provision.throwaway(dialect))
+        found = stack.enter_context(provision.throwaway(dialect))
     except EngineUnavailable as error:
         skip(reason, str(error))
+    _SERVERS.append(f"{dialect} {on_server(found).version()}, {found.origin}")
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -98,8 +107,24 @@ def _runs_already(dialect: Dialect) -> bool:
     return is_named or (Origin.COMPOSE in allowed and compose.running(dialect) is not None)
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that prints the summary what this one ran on."""
+    if (output := getattr(session.config, "workeroutput", None)) is not None:
+        output["servers"] = _SERVERS
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take what a process of pytest-xdist ran on; one that died has said nothing."""
+    _SERVERS.extend(getattr(node, "workeroutput", {}).get("servers", ()))
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say clearly what could not be tested: one line for each reason."""
+    """Say what the tests ran on, what took longest, and what could not be tested: a line for each reason."""
+    reports = [each for some in terminalreporter.stats.values() for each in some if hasattr(each, "duration")]
+    for line in longest((report.nodeid, report.duration) for report in reports):
+        terminalreporter.write_line(line)
+    terminalreporter.write_line(ran_on(_SERVERS))
     skipped = terminalreporter.stats.get("skipped", [])
     said = [report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple)]
     for line in not_tested(said):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.longest import longest, ran_on
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -164,3 +166,15 @@ def test_scripts_are_bash_and_pass_its_syntax_check() -> None:
     scripts = [ROOT / ".ci" / "run", ROOT / ".ci" / "docker-engine", *ROOT.glob("docker/*/*.sh")]
     for script in scripts:
         assert subprocess.run([bash, "-n", str(script)], check=False).returncode == 0, script
+
+
+def test_a_run_says_what_it_ran_on_and_which_modules_took_longest() -> None:
+    assert ran_on(["mysql 9, native", "mysql 9, native"]) == "RAN ON: mysql 9, native"
+    assert ran_on([]) == "RAN ON: no server"
+    assert longest(
+        [("a.py::one", 1.0), ("b.py::two[x::y]", 2.0), ("a.py::three", 5.0), ("c.py::four", 0.1)]
+    ) == [
+        "LONGEST:     6 s, 74%  a.py",
+        "LONGEST:     2 s, 25%  b.py",
+    ]
+    assert longest([]) == []
