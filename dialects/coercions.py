@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     AsInteger,
@@ -72,7 +71,7 @@ def value(c: Context, t: Typed) -> exp.Expr:
             "values of several types", "a column of the target holds numbers or texts, not both"
         )
     if t.boolean:
-        if c.target is Dialect.POSTGRESQL:
+        if c.target.has_boolean:
             c.applies("condition-as-number")
         return AsInteger(this=t.node)
     return t.node

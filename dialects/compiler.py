@@ -14,6 +14,7 @@ from dialects.relation import Relation
 from dialects.scope import Scope
 from dialects.source import position
 from dialects.tables import Tables
+from dialects.targets import TARGETS
 from dialects.typed import Typed
 from dialects.visits import Visits
 
@@ -52,7 +53,7 @@ class Compiler:
         self.root = root
         """The whole statement."""
         self._sql = sql
-        self.target = tables.target
+        self.target = TARGETS[tables.target]
         self.rules: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self.hints: dict[str, None] = {}

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
@@ -9,26 +10,8 @@ from dialects.errors import BadInput
 _PLAIN_POSTGRESQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 """https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
 
-_LONGEST: Mapping[Dialect, tuple[int, Callable[[str], int], str]] = {
-    Dialect.POSTGRESQL: (63, lambda name: len(name.encode()), "bytes"),
-    Dialect.MYSQL: (64, len, "characters"),
-}
-
 _LAST_OF_BMP = "\uffff"
 """MySQL's names are utf8mb3. https://dev.mysql.com/doc/refman/9.7/en/identifiers.html."""
-
-_OWN_TABLES: Mapping[Dialect, re.Pattern[str]] = {
-    # Without a schema before it such a name is that of a table of the system.
-    Dialect.POSTGRESQL: re.compile("pg_.*"),
-    Dialect.MYSQL: re.compile("(?!)"),
-}
-_OWN_COLUMNS: Mapping[Dialect, re.Pattern[str]] = {
-    Dialect.POSTGRESQL: re.compile("tableoid|xmin|cmin|xmax|cmax|ctid"),
-    Dialect.MYSQL: re.compile("db_row_id|db_trx_id|db_roll_ptr", re.IGNORECASE),
-}
-"""https://www.postgresql.org/docs/current/ddl-system-columns.html
-https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html
-"""
 
 _LONGEST_FILE_NAME = 255 - len(".ibd")
 _IN_FILES = re.compile("[0-9A-Za-z_]")
@@ -44,14 +27,69 @@ def postgresql_name(name: str) -> str:
     return name.lower() if _PLAIN_POSTGRESQL_NAME.fullmatch(name) else name
 
 
+def _bytes(text: str) -> int:
+    return len(text.encode())
+
+
+def _file_name_bytes(table: str) -> int:
+    return sum(1 if _IN_FILES.fullmatch(c) else 3 if _LETTERS.fullmatch(c) else 5 for c in table)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Names:
+    """What one server makes of names, and which it takes."""
+
+    table: Callable[[str], str]
+    column: Callable[[str], str]
+    longest: int
+    length: Callable[[str], int]
+    unit: str
+    """What `length` counts, and `longest` is a number of."""
+    own_tables: re.Pattern[str]
+    """Without a schema before it such a name is that of a table of the system."""
+    own_columns: re.Pattern[str]
+    last_character: str = "\U0010ffff"
+    may_end_with_space: bool = True
+    has_files: bool = False
+    """A table has a file with its name."""
+
+
+_NAMES: Mapping[Dialect, _Names] = {
+    Dialect.MYSQL: _Names(
+        table=str.lower,  # as lower_case_table_names=1 stores it
+        column=str,
+        longest=64,
+        length=len,
+        unit="characters",
+        own_tables=re.compile("(?!)"),
+        own_columns=re.compile("db_row_id|db_trx_id|db_roll_ptr", re.IGNORECASE),
+        last_character=_LAST_OF_BMP,
+        may_end_with_space=False,
+        has_files=True,
+    ),
+    Dialect.POSTGRESQL: _Names(
+        table=postgresql_name,
+        column=postgresql_name,
+        longest=63,
+        length=_bytes,
+        unit="bytes",
+        own_tables=re.compile("pg_.*"),
+        own_columns=re.compile("tableoid|xmin|cmin|xmax|cmax|ctid"),
+    ),
+}
+"""https://www.postgresql.org/docs/current/ddl-system-columns.html
+https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html
+"""
+
+
 def table_name(name: str, dialect: Dialect) -> str:
-    """What a table is called on the server; on MySQL as `lower_case_table_names=1` stores it."""
-    return postgresql_name(name) if dialect is Dialect.POSTGRESQL else name.lower()
+    """What a table is called on the server."""
+    return _NAMES[dialect].table(name)
 
 
 def column_name(name: str, dialect: Dialect) -> str:
     """What a column is called on the server."""
-    return postgresql_name(name) if dialect is Dialect.POSTGRESQL else name
+    return _NAMES[dialect].column(name)
 
 
 def check_tables(names: Sequence[str], dialect: Dialect, where: str) -> None:
@@ -60,19 +98,15 @@ def check_tables(names: Sequence[str], dialect: Dialect, where: str) -> None:
     Raises:
         BadInput: for the first of them; `where` says whose tables they are.
     """
-    _check(names, dialect, _OWN_TABLES[dialect], where)
+    _check(names, dialect, _NAMES[dialect].own_tables, where)
     for name in names:
-        if dialect is Dialect.MYSQL and _file_name_bytes(name) > _LONGEST_FILE_NAME:
+        if _NAMES[dialect].has_files and _file_name_bytes(name) > _LONGEST_FILE_NAME:
             raise BadInput(f"{where}: {name!r} gives a file of {dialect} too long a name; rename it")
-
-
-def _file_name_bytes(table: str) -> int:
-    return sum(1 if _IN_FILES.fullmatch(c) else 3 if _LETTERS.fullmatch(c) else 5 for c in table)
 
 
 def check_columns(names: Sequence[str], dialect: Dialect, where: str) -> None:
     """Refuse names of one table's columns, as `check_tables` does."""
-    _check(names, dialect, _OWN_COLUMNS[dialect], where)
+    _check(names, dialect, _NAMES[dialect].own_columns, where)
 
 
 def _check(names: Sequence[str], dialect: Dialect, own: re.Pattern[str], where: str) -> None:
@@ -88,18 +122,17 @@ def _check(names: Sequence[str], dialect: Dialect, own: re.Pattern[str], where: 
 
 
 def _trouble(name: str, spelled: str, dialect: Dialect, own: re.Pattern[str]) -> str | None:
-    most, length, unit = _LONGEST[dialect]
+    allowed = _NAMES[dialect]
     if not name:
         return f"is no name on {dialect}"
-    if length(spelled) > most:
-        return f"is longer than {dialect}'s {most} {unit}"
+    if allowed.length(spelled) > allowed.longest:
+        return f"is longer than {dialect}'s {allowed.longest} {allowed.unit}"
     if own.fullmatch(spelled):
         return f"is a name that {dialect} has for itself"
-    if dialect is Dialect.MYSQL:
-        if max(name) > _LAST_OF_BMP:
-            return f"has characters that {dialect} takes in values only"
-        if name.endswith(" "):
-            return f"ends with a space, which is no name on {dialect}"
+    if max(name) > allowed.last_character:
+        return f"has characters that {dialect} takes in values only"
+    if name.endswith(" ") and not allowed.may_end_with_space:
+        return f"ends with a space, which is no name on {dialect}"
     return None
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from dialects.enums import Dialect
+from dialects.targets import Target
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Context(Protocol):
     """What a rewrite sees of the compilation that it is part of."""
 
     @property
-    def target(self) -> Dialect:
-        """MySQL or PostgreSQL."""
+    def target(self) -> Target:
+        """What the rewrite has to know of where the query is to run."""
 
     def applies(self, rule: str) -> None:
         """Note that a rewrite has changed something."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from dialects import identifiers
 from dialects.enums import Dialect, Profile
 from dialects.schema import Column, PortableType, Schema, Table
+from dialects.targets import TARGETS
 
 _SAME = {PortableType.INTEGER: "bigint", PortableType.TEXT: "text"}
 
@@ -139,7 +140,7 @@ def server_tables(schema: Schema, dialect: Dialect, profile: Profile, path: Path
 
 def _widened(table: Table, dialect: Dialect) -> Table:
     """The table with its numbers as texts where MySQL, which has no infinite ones, could not hold them."""
-    if dialect is not Dialect.MYSQL:
+    if TARGETS[dialect].holds_infinity:
         return table
     columns = [
         replace(column, type=PortableType.TEXT, mixed=True, longest=_LONGEST_NUMBER)
@@ -153,13 +154,13 @@ def _widened(table: Table, dialect: Dialect) -> Table:
 def _server_table(table: Table, dialect: Dialect, profile: Profile, escapes: bool) -> ServerTable:  # noqa: FBT001 - no flag: a wish
     types = TYPES[dialect][profile]
     exact = TYPES[dialect][Profile.FAITHFUL][PortableType.REAL]
-    short = _short_keys(table, types) if dialect is Dialect.MYSQL else frozenset()
+    short = frozenset() if TARGETS[dialect].indexes_texts else _short_keys(table, types)
     columns = [
         ServerColumn(
             column,
             identifiers.column_name(column.name, dialect),
             _mysql_type(column, types[column.type], short)
-            if dialect is Dialect.MYSQL
+            if not TARGETS[dialect].indexes_texts
             else exact
             if escapes and _is_huge(column)
             else types[column.type],
@@ -178,7 +179,7 @@ def _is_huge(column: Column) -> bool:
 
 def _needs_place(table: Table, dialect: Dialect, profile: Profile) -> bool:
     hidden = {"rowid", PLACE} & {column.name.lower() for column in table.columns}
-    wanted = dialect is Dialect.MYSQL and profile is Profile.FAITHFUL
+    wanted = TARGETS[dialect].row_number is None and profile is Profile.FAITHFUL
     return wanted and table.has_rowid and table.rowid is None and not hidden
 
 

@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dialects.enums import Dialect
-
-SQLGLOT = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
-"""What sqlglot calls the dialects."""
+from dialects.targets import SQLGLOT
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from sqlglot import exp
 
 from dialects.coercions import as_double, as_number, as_text, integral, plain, value
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import AsInteger, Bigint, Double, Listed, case, every, is_not_null, number, server
 from dialects.rewrites.casts import whole
@@ -84,7 +83,7 @@ def aggregate(
         raise Untranslatable(f"{name}()", "its argument belongs to an outer SELECT")
 
     def finish(call: exp.Expr) -> exp.Expr:
-        if condition is not None and c.target is Dialect.POSTGRESQL:
+        if condition is not None and c.target.has_filter:
             call = exp.Filter(this=call, expression=exp.Where(this=condition.copy()))
         return over(call) if over else call
 
@@ -120,16 +119,16 @@ def _count_rows(c: Compiler, condition: exp.Expr | None, over: Finish | None) ->
     call: exp.Expr = exp.Count(this=exp.Star())
     if condition is not None:
         c.applies("aggregate-filter")
-        if c.target is Dialect.MYSQL:
-            call = exp.Count(this=case((condition, number(1))))
-        else:
+        if c.target.has_filter:
             call = exp.Filter(this=call, expression=exp.Where(this=condition))
+        else:
+            call = exp.Count(this=case((condition, number(1))))
     return integer(over(call) if over else call, 0, nullable=False)
 
 
 def _kept(c: Compiler, condition: exp.Expr | None) -> Callable[[exp.Expr], exp.Expr]:
-    """The argument, NULL where MySQL has to leave the row out."""
-    if condition is None or c.target is Dialect.POSTGRESQL:
+    """The argument, NULL where a row is left out that FILTER cannot leave out."""
+    if condition is None or c.target.has_filter:
         return lambda node: node
     return lambda node: case((condition.copy(), node))
 
@@ -164,7 +163,7 @@ def _sum(
         return _of_nulls(finish)
     if t.kind is Kind.INTEGER:
         call = finish(exp.Sum(this=_distinct(kept(value(c, t)), distinct=distinct)))
-        if c.target is Dialect.POSTGRESQL:
+        if c.target.sums_exactly:
             c.applies("integer-sum")
             call = Bigint(this=call)
         return integer(call)
@@ -241,8 +240,8 @@ def _listed(
     order = scope.sources[0].order if len(scope.sources) == 1 and not distinct else None
     if order is None:
         c.warn(UNORDERED)
-    if c.target is Dialect.MYSQL:
-        c.hints["SET_VAR(group_concat_max_len = 1073741824)"] = None
+    if c.target.list_hint:
+        c.hints[c.target.list_hint] = None
     listed = Listed(
         this=kept(as_text(c, first).node),
         separator=exp.Literal.string(separator),

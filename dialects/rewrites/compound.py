@@ -4,7 +4,6 @@ from sqlglot import exp
 
 from dialects.coercions import bounds, is_beyond_double
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Text, number
 from dialects.relation import Relation
@@ -71,7 +70,9 @@ def combined(
     deduplicated = any(operator.args.get("distinct") for operator in operators)
     if deduplicated and any(found.value.collation not in {None, Collation.BINARY} for found in columns):
         raise Untranslatable("a compound SELECT", "it compares texts by a collation")
-    if c.target is Dialect.MYSQL and any(not isinstance(part, exp.Union) for part in operators[1:]):
+    if not c.target.set_operations_keep_null and any(
+        not isinstance(part, exp.Union) for part in operators[1:]
+    ):
         _with_room_for_null(relations)
     tree: exp.Query = relations[0].node
     for operator, relation in zip(operators, relations[1:], strict=True):
@@ -182,11 +183,12 @@ def _sort(
         if isinstance(term.this, exp.Collate) or found.collation not in {None, Collation.BINARY}:
             raise Untranslatable("ORDER BY of a compound SELECT", "it sorts by a collation")
         position = number(at + 1)
-        if c.target is Dialect.MYSQL and term.args.get("nulls_first") is not None:
+        if not c.target.has_null_order and term.args.get("nulls_first") is not None:
             natural = not term.args.get("desc")
             if bool(term.args["nulls_first"]) is not natural:
                 raise Untranslatable(
-                    "ORDER BY of a compound SELECT", "MySQL cannot sort NULL the other way round there"
+                    "ORDER BY of a compound SELECT",
+                    f"{c.target.title} cannot sort NULL the other way round there",
                 )
         terms += ordered(c, found.of(node=position), term)
     relation.node.set("order", exp.Order(expressions=terms))

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from dialects.coercions import as_condition, bounds, choose, literal, plain
-from dialects.enums import Dialect
 from dialects.functions import function
 from dialects.nodes import case, every, is_not_null, is_null, some
 from dialects.rewrites.calls import apart, detached, folded
@@ -162,7 +161,7 @@ def _native(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     first, *rest = (argument.node for argument in arguments)
     chosen: exp.Expr = function_of(this=first, expressions=rest)
     present = [is_not_null(argument.node) for argument in arguments if argument.nullable]
-    if present and c.target is Dialect.POSTGRESQL:
+    if present and c.target.extremes_skip_null:
         chosen = case((every(present), chosen))
     low, high = bounds(arguments)
     return Typed(chosen, arguments[0].kind, nullable=bool(present), low=low, high=high)

@@ -3,7 +3,6 @@
 from sqlglot import exp
 
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide
 from dialects.relation import Relation
@@ -79,8 +78,8 @@ def _renamed(relation: Relation, names: list[str]) -> Relation:
 
 def _recursive(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
     c.applies("recursive-query")
-    if c.target is Dialect.MYSQL:
-        c.hints["SET_VAR(cte_max_recursion_depth = 4294967295)"] = None
+    if c.target.recursion_hint:
+        c.hints[c.target.recursion_hint] = None
     body = cte.this
     while isinstance(body, exp.Subquery):
         body = body.this
@@ -144,7 +143,7 @@ def _combined(
     tree: exp.Query = anchors[0].node
     for operator, relation in zip(operators, (*anchors[1:], step), strict=True):
         distinct = bool(operator.args.get("distinct"))
-        if c.target is Dialect.MYSQL and isinstance(tree, exp.SetOperation) and len(anchors) > 1:
+        if not c.target.recurses_from_several and isinstance(tree, exp.SetOperation) and len(anchors) > 1:
             raise Untranslatable("a recursive query", "it has several first parts")
         tree = type(operator)(this=tree, expression=relation.node, distinct=distinct)
     return Relation(tree, list(shown))

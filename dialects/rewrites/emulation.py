@@ -5,7 +5,6 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import FirstOf, case, number
 from dialects.rewrites.determined import conjuncts
@@ -21,14 +20,14 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     if full:
         c.applies("full-join")
         _full_join(c, tree, full[0], [*groups.nodes, *groups.first] if groups else [])
-    if c.target is Dialect.MYSQL and groups and groups.first and any(tree.find_all(FirstOf)):
+    if not c.target.has_ordered_picks and groups and groups.first and any(tree.find_all(FirstOf)):
         _first_rows(c, tree, groups)
 
 
 def _takes(c: Compiler, join: exp.Join) -> bool:
     """Whether the target has such a FULL JOIN: PostgreSQL with equalities between columns of both sides."""
     right = _names(join.this)
-    return c.target is Dialect.POSTGRESQL and all(
+    return c.target.has_full_join and all(
         isinstance(part, exp.EQ)
         and isinstance(part.this, exp.Column)
         and isinstance(part.expression, exp.Column)

@@ -7,7 +7,6 @@ from sqlglot import exp
 
 from dialects.coercions import value
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.nodes import AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, is_null, number
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import Name, determined, name_of
@@ -83,7 +82,7 @@ class Groups:
 
     def finish(self, c: Compiler, tree: exp.Select, having: exp.Expr | None) -> exp.Expr | None:
         """Put GROUP BY onto the SELECT; returns its HAVING."""
-        if having is not None and c.target is Dialect.MYSQL:
+        if having is not None and not c.target.having_sees_keys:
             having = self._aggregated(having)
         if self.nodes:
             tree.set("group", exp.Group(expressions=[node.copy() for node in self.nodes]))
@@ -192,7 +191,7 @@ def _of_extreme(
     term = exp.Ordered(this=value(c, extreme), desc=descending)
     if is_constant(term.this):
         groups.first = ties()
-    elif c.target is Dialect.POSTGRESQL:
+    elif c.target.has_null_order:
         term.set("nulls_first", False)
         groups.first = [term, *ties()]
     else:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import every
 from dialects.relation import exported_order
@@ -118,7 +117,7 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     if recipe is not None:
         again = any(source.recipe is recipe for source in scope.sources)
         scope.sources.append(Source(shown, alias, list(recipe.columns), recipe=recipe, keys=recipe.keys))
-        if again and recipe.query is not None and c.target is Dialect.MYSQL:
+        if again and recipe.query is not None and not c.target.joins_ctes_to_themselves:
             # MySQL 9.7 neither sorts nor groups by the column that joins a common table expression to itself.
             named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
             return exp.Subquery(this=recipe.query.copy(), alias=named)
@@ -157,7 +156,7 @@ def _named(name: str, alias: str) -> exp.Table:
 def _alias(c: Compiler, scope: Scope, shown: str) -> str:
     """A name for a source, as it is written where that is free; lower case hides nothing from SQLite."""
     taken = {name.lower() for name in scope.names()}
-    plain = shown.lower() if c.target is Dialect.MYSQL else shown
+    plain = shown if c.target.aliases_keep_case else shown.lower()
     return plain if shown.lower() not in taken else c.name(plain)
 
 

@@ -4,7 +4,6 @@ from sqlglot import exp
 
 from dialects.coercions import BIGGEST
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import number
 from dialects.numbers import well_formed
@@ -34,7 +33,7 @@ def limit_rows(c: Compiler, node: exp.Expr, tree: exp.Expr) -> None:
         return
     if most < 0:
         c.applies("limit-forms")
-        most = BIGGEST if c.target is Dialect.MYSQL else -1
+        most = -1 if c.target.has_offset_alone else BIGGEST
     if most >= 0:
         tree.set("limit", exp.Limit(expression=number(most)))
     if skip:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dialects.coercions import EXACT, as_double, as_integer, as_number, literal, within
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.functions import function
 from dialects.nodes import (
@@ -109,7 +108,7 @@ def _to_whole(c: Context, x: exp.Expr, *, surely: bool) -> exp.Expr:
 
 
 def _cut_off(c: Context, x: exp.Expr) -> exp.Expr:
-    if c.target is Dialect.MYSQL:
+    if c.target.truncates_to_places:
         return exp.Anonymous(this="TRUNCATE", expressions=[x, number(0)])
     return exp.Anonymous(this="TRUNC", expressions=[x])
 
@@ -143,13 +142,13 @@ _whole("floor")
 _whole("trunc")
 
 
-def _analytic(name: str, domain: Domain | None = None, *, mysql: bool = True) -> None:
-    """A function of one REAL that both targets know; where its domain ends SQLite's is NULL."""
+def _analytic(name: str, domain: Domain | None = None) -> None:
+    """A function of one REAL, by its own name where a target has it; beyond its domain SQLite's is NULL."""
 
     @scalar(name)
     def analytic(c: Context, arguments: list[Typed]) -> Typed:
-        if not mysql and c.target is Dialect.MYSQL:
-            raise Untranslatable(f"{name}()", "MySQL has no such function")
+        if name in c.target.missing_functions:
+            raise Untranslatable(f"{name}()", f"{c.target.title} has no such function")
         x = _argument(c, arguments[0])
         if x.kind is Kind.NULL:
             return null()
@@ -184,8 +183,8 @@ for _name in ("exp", "sin", "cos", "tan", "atan", "degrees", "radians"):
 for _name in ("asin", "acos"):
     _analytic(_name, _unit)
 for _name in ("sinh", "cosh", "tanh", "asinh"):
-    _analytic(_name, mysql=False)
-_analytic("acosh", _at_least_one, mysql=False)
+    _analytic(_name)
+_analytic("acosh", _at_least_one)
 
 
 @scalar("log10")
@@ -196,8 +195,8 @@ def log10(c: Context, arguments: list[Typed]) -> Typed:
         return null()
     c.applies("math-domain")
     argument = as_double(c, x).node
-    name = "LOG10" if c.target is Dialect.MYSQL else "LOG"
-    return real(case((_positive(argument.copy()), exp.Anonymous(this=name, expressions=[argument]))))
+    call = exp.Anonymous(this=c.target.log10, expressions=[argument])
+    return real(case((_positive(argument.copy()), call)))
 
 
 @scalar("log2")
@@ -259,9 +258,9 @@ def mod(c: Context, arguments: list[Typed]) -> Typed:
         return null()
     if x.kind is Kind.INTEGER and y.kind is Kind.INTEGER and within(x, EXACT) and within(y, EXACT):
         return real(Double(this=Remainder(this=x.node, expression=y.node)))
-    if c.target is Dialect.MYSQL:
+    if c.target.has_real_modulo:
         return real(Remainder(this=as_double(c, x).node, expression=as_double(c, y).node))
-    raise Untranslatable("mod() of reals", "PostgreSQL has it for exact numbers alone")
+    raise Untranslatable("mod() of reals", f"{c.target.title} has it for exact numbers alone")
 
 
 @function("pi", least=0, most=0)

@@ -15,7 +15,6 @@ from dialects.coercions import (
     literal,
     within,
 )
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     Bigint,
@@ -257,7 +256,7 @@ def invert(c: Context, operand: Typed) -> Typed:
 
 
 def _as_bits(c: Context, node: exp.Expr) -> exp.Expr:
-    return Bigint(this=node) if c.target is Dialect.MYSQL else node
+    return Bigint(this=node) if c.target.bits_are_unsigned else node
 
 
 def _node(operator: type[exp.Binary], left: exp.Expr, right: exp.Expr) -> exp.Expr:
@@ -320,14 +319,14 @@ def _is_small(t: Typed) -> bool:
 def _wide(c: Context, t: Typed, low: float | None, high: float | None) -> exp.Expr:
     """The operand such that PostgreSQL computes in 64 bits, where 32 may be too few."""
     fits = low is not None and high is not None and low >= -_SMALL and high <= _SMALL
-    return t.node if fits or c.target is Dialect.MYSQL else Bigint(this=t.node)
+    return t.node if fits or not c.target.computes_in_32_bits else Bigint(this=t.node)
 
 
 def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typed:
     """Integer arithmetic whose result may not fit: exact, and a REAL beyond 64 bits."""
     if (_unknown(left) or _is_small(left)) and (_unknown(right) or _is_small(right)):
         # Results of aggregates: that they are near 2^63 can be left to the target, which raises an error.
-        first = Bigint(this=left.node) if _is_small(left) and c.target is Dialect.POSTGRESQL else left.node
+        first = Bigint(this=left.node) if _is_small(left) and c.target.computes_in_32_bits else left.node
         return integer(_node(operator, first, right.node), nullable=left.nullable or right.nullable)
     c.applies("integer-overflow")
     exact = _node(operator, Exact(this=left.node), Exact(this=right.node))

@@ -3,7 +3,6 @@
 from sqlglot import exp
 
 from dialects.coercions import value
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import AsInteger, is_null
 from dialects.rewrites.comparison import keyed
@@ -37,7 +36,7 @@ def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None)
     first = natural if written is None else bool(written)
     if not t.nullable:
         return [exp.Ordered(this=node, desc=descending)]
-    if c.target is Dialect.POSTGRESQL:
+    if c.target.has_null_order:
         c.applies("null-order")
         return [exp.Ordered(this=node, desc=descending, nulls_first=first)]
     if first is natural:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from dialects.coercions import as_double, as_integer, as_text, literal
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Joined, Text, case, number, server, string
 from dialects.rewrites.calls import scalar
@@ -115,8 +114,7 @@ def _hexadecimal(case_of: str) -> Callable[[Context, Typed, str, int, int | None
     def convert(c: Context, x: Typed, flags: str, width: int, precision: int | None) -> exp.Expr:
         if precision is not None or "0" in flags or "," in flags:
             raise Untranslatable("%x in printf()", "with a precision, zeros or commas")
-        name = "HEX" if c.target is Dialect.MYSQL else "TO_HEX"
-        digits = exp.Anonymous(this=name, expressions=[_integer(c, x).node])
+        digits = exp.Anonymous(this=c.target.hexadecimal, expressions=[_integer(c, x).node])
         return _padded(exp.Anonymous(this=case_of, expressions=[digits]), flags, width)
 
     return convert
@@ -144,7 +142,7 @@ def _zero_for_null(x: Typed, zero: Typed) -> Typed:
 
 
 def _commas(c: Context, x: exp.Expr) -> exp.Expr:
-    if c.target is Dialect.MYSQL:
+    if c.target.formats_by_locale:
         return exp.Anonymous(this="FORMAT", expressions=[x, number(0), string("en_US")])
     return exp.Anonymous(this="TO_CHAR", expressions=[x, string(_THOUSANDS)])
 

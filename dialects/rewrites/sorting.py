@@ -3,7 +3,6 @@
 from sqlglot import exp
 
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import FirstOf, is_constant, number
 from dialects.rewrites.comparison import keyed
@@ -168,7 +167,7 @@ def _distinct_order(
     ]  # fmt: skip
     if free:
         c.warn(FOREIGN)
-    if c.target is Dialect.MYSQL:
+    if c.target.sorts_distinct_by_others:
         return terms
     if tree.args.get("group") is not None or any(found.node.find(exp.AggFunc) for found in values):
         raise Untranslatable("SELECT DISTINCT", "it is grouped, and sorted by what is not in the result")

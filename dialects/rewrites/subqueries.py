@@ -4,7 +4,6 @@ from sqlglot import exp
 
 from dialects.coercions import plain
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import case, grouped, number, some
 from dialects.relation import Relation, first_row, named
@@ -171,7 +170,7 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
     """
     node = relation.node
     compound = isinstance(node, exp.SetOperation)
-    if c.target is Dialect.MYSQL and (compound or node.args.get("limit") or node.find(exp.Window)):
+    if not c.target.in_takes_any_query and (compound or node.args.get("limit") or node.find(exp.Window)):
         alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
         return exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=node, alias=alias)))
     return node

@@ -3,7 +3,6 @@
 from sqlglot import exp
 
 from dialects.coercions import as_integer, as_text, integral, literal, value
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.functions import function
 from dialects.nodes import (
@@ -197,7 +196,7 @@ def _trim(side: str, function: str) -> None:
         if known == "":
             return x.of(nullable=nullable)
         single = isinstance(known, str) and len(known) == 1
-        if single or c.target is Dialect.POSTGRESQL:
+        if single or c.target.has_trim_sets:
             return text(Trimmed(this=x.node, expression=characters.node, side=side), nullable=nullable)
         return text(server(f"{function}_set", x.node, characters.node), nullable=nullable)
 

@@ -3,7 +3,6 @@
 from sqlglot import exp
 
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import determined
 from dialects.rules import Rule
@@ -78,11 +77,12 @@ def _terms(c: Compiler, source: Source, visit: Visit) -> list[exp.Expr] | None:
         column = source.column(name)
         if column is not None:
             found = source.value(column)
-            first = True if c.target is Dialect.POSTGRESQL and found.nullable else None
+            first = True if c.target.has_null_order and found.nullable else None
             terms.append(exp.Ordered(this=keyed(c, found), nulls_first=first))
-    if c.target is Dialect.POSTGRESQL:
+    if c.target.row_number is not None:
         place = exp.column(
-            exp.to_identifier("ctid", quoted=True), table=exp.to_identifier(source.alias, quoted=True)
+            exp.to_identifier(c.target.row_number, quoted=True),
+            table=exp.to_identifier(source.alias, quoted=True),
         )
         return [*terms, exp.Ordered(this=place)]
     if source.place is not None:

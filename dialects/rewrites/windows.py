@@ -4,7 +4,6 @@ from sqlglot import exp
 
 from dialects.coercions import as_integer, bounds, plain, value
 from dialects.compiler import Compiler
-from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Text, case, is_constant, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
@@ -49,10 +48,10 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     spec = _Specification(c, node, scope)
     name = call.name.lower()
     if is_aggregate(name, call.expressions):
-        if c.target is Dialect.MYSQL and call.expressions and isinstance(call.expressions[0], exp.Distinct):
+        if call.expressions and isinstance(call.expressions[0], exp.Distinct):
             raise Untranslatable("DISTINCT in a window function", "SQLite has none")
-        if c.target is Dialect.MYSQL and name == "group_concat":
-            raise Untranslatable("group_concat() OVER", "MySQL has none")
+        if not c.target.has_list_over and name == "group_concat":
+            raise Untranslatable("group_concat() OVER", f"{c.target.title} has none")
         found = aggregate(c, call, scope, where, spec.over)
         # SQLite's sum stays a REAL when the frame has left the last REAL behind.
         return found.of(integral=None) if name == "sum" and spec.slides() else found
@@ -75,7 +74,7 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 def _signed(c: Compiler, node: exp.Expr) -> exp.Expr:
     """MySQL numbers rows without a sign, and would fail where a difference is negative."""
-    return Bigint(this=node) if c.target is Dialect.MYSQL else node
+    return Bigint(this=node) if c.target.bits_are_unsigned else node
 
 
 def _count(c: Compiler, t: Typed, name: str) -> exp.Expr:
@@ -144,7 +143,7 @@ class _Specification:
         ]  # fmt: skip
         self.terms = [term for term in self.terms if not is_constant(term.this)]
         self.frame = None if self.spec is None else self._frame(scope)
-        if c.target is Dialect.MYSQL:
+        if not c.target.sorts_windows_by_constants:
             self.keys = [key for key in self.keys if _varies(key, scope)]
             self.terms = [term for term in self.terms if _varies(term, scope)]
 
@@ -156,8 +155,8 @@ class _Specification:
             raise Untranslatable("GROUPS in a frame", "it is sorted by a constant")
         if kind == "GROUPS" or frame.args.get("exclude"):
             self.c.applies("window-frame")
-            if self.c.target is Dialect.MYSQL:
-                raise Untranslatable("GROUPS or EXCLUDE in a frame", "MySQL has neither")
+            if not self.c.target.has_group_frames:
+                raise Untranslatable("GROUPS or EXCLUDE in a frame", f"{self.c.target.title} has neither")
         for side in ("start", "end"):
             bound = frame.args.get(side)
             if isinstance(bound, exp.Expr) and not isinstance(bound, exp.Var):
@@ -192,7 +191,7 @@ class _Specification:
             spec=None if self.frame is None else self.frame.copy(),
             over="OVER",
         )
-        if self.c.target is Dialect.POSTGRESQL or not self._leaves_out_the_row():
+        if self.c.target.frames_single_rows or not self._leaves_out_the_row():
             return window
         # MySQL 9.7 ignores the frame where there is a single row; this frame is empty then.
         rows = exp.Window(this=exp.Count(this=exp.Star()), over="OVER")

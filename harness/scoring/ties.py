@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
-from dialects.uncut import SQLGLOT
+from dialects.targets import SQLGLOT
 from harness.metrics.comparison import Row
 from harness.metrics.comparison.ranking import Ranking
 from harness.scoring.ranking import Run, rank
