@@ -7,9 +7,9 @@ from typing import Any, Self
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty
+from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.preview import PreviewText
-from harness.sqltree.error_classes import ErrorClass
 from harness.sqltree.spider import Match, Structure
 
 

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.cli.console import Dialects, SetName, app, messages, say, servers_up
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
+from harness.engines import served
 from harness.report.loading import loading_bar, loading_lines
 from harness.request import AUTO, MOST_WORKERS
 from loaders import load as loading
@@ -146,7 +147,7 @@ def _load_dump(questions: QuestionSet, dump: Path, dialect: str, profile: Profil
     from loaders.dumps import load_dump  # noqa: PLC0415 - few need it
     from loaders.packages.bar import getting_bar  # noqa: PLC0415
 
-    if dialect not in {Dialect.MYSQL, Dialect.POSTGRESQL}:
+    if dialect not in {kind.name for kind in served()}:
         raise BadInput(f"--dump {dump}: say whose dump it is, by --dialect mysql or --dialect postgresql")
     databases = [questions.database(db_id, profile or Profile.OFFICIAL) for db_id in questions.db_ids]
     for server in chain.from_iterable(servers_up(dialect).values()):

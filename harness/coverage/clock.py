@@ -2,17 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from dialects.enums import Dialect
 from dialects.volatility import is_volatile
+from harness.engines import kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Execution, Limits, execute
 from loaders.namespace import Database
-
-_TODAY = {
-    Dialect.SQLITE: "SELECT date('now')",
-    Dialect.MYSQL: "SELECT CAST(UTC_DATE() AS CHAR)",
-    Dialect.POSTGRESQL: "SELECT CAST(CAST(now() AT TIME ZONE 'UTC' AS date) AS text)",
-}
 
 _TRIES = 3
 
@@ -37,4 +31,4 @@ def in_one_day(
 
 
 def _days(engines: Sequence[Engine], database: Database, limits: Limits) -> set[object]:
-    return {execute(engine, database, _TODAY[engine.dialect], limits).rows for engine in engines}
+    return {execute(engine, database, kind_of(engine.dialect).today, limits).rows for engine in engines}

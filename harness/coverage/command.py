@@ -18,7 +18,7 @@ from harness.coverage import expectations as expected
 from harness.coverage.rendering import markdown, print_coverage, write_folder
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
-from harness.engines import on_server
+from harness.engines import on_server, served
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.outcomes import GoldOrigin
@@ -175,7 +175,7 @@ def measure(
         BadInput: an option or a file is wrong.
         EngineUnavailable: a server broke.
     """
-    if request.update and (request.limit is not None or set(servers) != {Dialect.MYSQL, Dialect.POSTGRESQL}):
+    if request.update and (request.limit is not None or set(servers) != {kind.name for kind in served()}):
         raise BadInput("--update: needs every question and both servers; leave out --limit and start both")
     subject = Subject(request, servers, progress)
     answers = list(subject.answers())

@@ -1,36 +1,13 @@
 """Why rows are not SQLite's: what can be proven from the rows, or told by the engine's own error code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
 from dialects.enums import Dialect
 from harness.coverage.answers import Reason
+from harness.engines import kind_of
 from harness.engines.execution import Ending, Execution
 from harness.metrics.comparison import Row, Tolerance, compare
-
-_CODES: Mapping[Dialect, Mapping[str, Reason]] = {
-    Dialect.MYSQL: {
-        "1242": Reason.SEVERAL_ROWS,
-        "1292": Reason.BAD_VALUE,
-        "1411": Reason.BAD_VALUE,
-        "1054": Reason.BAD_NAME,
-        "1146": Reason.BAD_NAME,
-        "1305": Reason.BAD_NAME,
-        "1064": Reason.SYNTAX,
-    },
-    Dialect.POSTGRESQL: {
-        "21000": Reason.SEVERAL_ROWS,
-        "22007": Reason.BAD_VALUE,
-        "22008": Reason.BAD_VALUE,
-        "22P02": Reason.BAD_VALUE,
-        "42703": Reason.BAD_NAME,
-        "42883": Reason.BAD_NAME,
-        "42P01": Reason.BAD_NAME,
-        "42601": Reason.SYNTAX,
-    },
-}
-"""https://dev.mysql.com/doc/mysql-errors/9.7/en/server-error-reference.html
-https://www.postgresql.org/docs/current/errcodes-appendix.html"""
 
 _ENDINGS = {Ending.TIMEOUT: Reason.TIMEOUT, Ending.TOO_LARGE: Reason.TOO_LARGE}
 
@@ -46,7 +23,7 @@ def of_failure(dialect: Dialect, execution: Execution) -> Reason:
     """Why an execution gave no rows."""
     if execution.ending in _ENDINGS:
         return _ENDINGS[execution.ending]
-    return _CODES[dialect].get(execution.code or "", Reason.ERROR)
+    return Reason(kind_of(dialect).coverage_reasons.get(execution.code or "", Reason.ERROR))
 
 
 def of_rows(reference: Sequence[Row], rows: Sequence[Row]) -> Reason:

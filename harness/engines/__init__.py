@@ -1,19 +1,36 @@
-"""The engines that predictions run on, one module each, behind one Protocol (`base.Engine`).
+"""The engines that predictions run on: one folder each, with a record of all that others ask about it.
 
-A driver is imported where its engine is used.
+`registry` has the records; `base` is the Protocol of a running engine. A driver is imported where its engine
+is used.
 """
 
-from dialects.enums import Dialect
 from harness.engines.base import Engine
+from harness.engines.registry import (
+    TITLES,
+    EngineKind,
+    kind_of,
+    kinds,
+    kinds_by_name,
+    register,
+    registered,
+    served,
+)
 from loaders.server import Server
+
+__all__ = [
+    "TITLES",
+    "Engine",
+    "EngineKind",
+    "kind_of",
+    "kinds",
+    "kinds_by_name",
+    "on_server",
+    "register",
+    "registered",
+    "served",
+]
 
 
 def on_server(server: Server) -> Engine:
     """The engine that speaks to `server`."""
-    if server.dialect is Dialect.MYSQL:
-        from harness.engines.mysql.engine import MySQLEngine  # noqa: PLC0415 - the driver takes a tenth of a second
-
-        return MySQLEngine(server)
-    from harness.engines.postgresql.engine import PostgreSQLEngine  # noqa: PLC0415 - as above
-
-    return PostgreSQLEngine(server)
+    return kind_of(server.dialect).make(server, pooled=True)

@@ -4,22 +4,17 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-import psycopg
-import pymysql
-
-from dialects.enums import Dialect
 from harness.engines.base import EngineLost
+from harness.engines.registry import Administration, kind_of
 from loaders.server import Server
-
-_CONNECT_SECONDS = 10
-_FAILURES = (pymysql.Error, psycopg.Error, OSError)
 
 
 class Sentinel:
     """A connection of the administrating account on which nothing runs."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Any, administration: Administration) -> None:
         self._connection = connection
+        self._administration = administration
 
     def lives(self) -> bool:
         """Whether the server still answers on the same connection."""
@@ -27,7 +22,7 @@ class Sentinel:
             with self._connection.cursor() as cursor:
                 cursor.execute("SELECT 1")
                 return bool(cursor.fetchone())
-        except _FAILURES:
+        except self._administration.FAILURES:
             return False
 
 
@@ -38,36 +33,25 @@ def posted(server: Server) -> Iterator[Sentinel]:
     Raises:
         EngineLost: the server does not answer, or has no connection left.
     """
+    administration = _administration(server)
     try:
-        connection = administrating(server)
-    except _FAILURES as error:
+        connection = administration.administrating(server)
+    except administration.FAILURES as error:
         words = " ".join(str(error.args[-1] if error.args else error).split())
         raise EngineLost(f"{server.dialect} at {server.address}: {words}") from error
     try:
-        yield Sentinel(connection)
+        yield Sentinel(connection, administration)
     finally:
-        with contextlib.suppress(*_FAILURES):
+        with contextlib.suppress(*administration.FAILURES):
             connection.close()
 
 
 def administrating(server: Server) -> Any:
     """A new connection of the administrating account. Raises what its driver does."""
-    if server.dialect is Dialect.MYSQL:
-        return pymysql.connect(
-            host=server.host,
-            port=server.port,
-            user=server.user,
-            password=server.password,
-            connect_timeout=_CONNECT_SECONDS,
-            read_timeout=_CONNECT_SECONDS,
-            ssl_disabled=server.is_local,
-        )
-    return psycopg.connect(
-        host=server.host,
-        port=server.port,
-        user=server.user,
-        password=server.password,
-        dbname="postgres",
-        connect_timeout=_CONNECT_SECONDS,
-        autocommit=True,
-    )
+    return _administration(server).administrating(server)
+
+
+def _administration(server: Server) -> Administration:
+    administration = kind_of(server.dialect).administration
+    assert administration is not None  # noqa: S101 - there is a server
+    return administration()

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.engines import on_server
+from harness.engines import on_server, served
 from harness.engines.base import EngineLost
 from harness.provision import compose, dsn, native
 from harness.provision.progress import say
@@ -18,7 +18,7 @@ from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 _FORCE = "BIRD_PROVISION"
-SERVED = (Dialect.MYSQL, Dialect.POSTGRESQL)
+SERVED = tuple(kind.dialect for kind in served())
 """The dialects that need a server."""
 
 

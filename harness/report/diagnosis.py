@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 
+from harness.engines.error_classes import ErrorClass
 from harness.outcomes import PairResult
 from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES
 from harness.runs.error_counts import summary
-from harness.sqltree.error_classes import ErrorClass
 
 
 def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:

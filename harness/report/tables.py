@@ -10,10 +10,10 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from dialects.enums import Dialect
+from harness.engines import TITLES
 from loaders.textfiles import one_line
 
-NAMES = {Dialect.SQLITE: "SQLite", Dialect.MYSQL: "MySQL", Dialect.POSTGRESQL: "PostgreSQL"}
+NAMES = TITLES
 
 WIDTH_OF_A_FILE = 200
 """Columns to use where the output is no terminal: three engines stand side by side, and a log keeps every

@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from harness.engines.error_classes import ErrorClass
 from harness.outcomes import PairResult
 from harness.sqltree.diagnosis import GROUPS, Group
-from harness.sqltree.error_classes import ErrorClass
 
 
 def summary(results: Iterable[PairResult]) -> Mapping[str, int]:

@@ -69,7 +69,7 @@ class Extent:
         """Whether every planned pair is there."""
         return all(completed.get(whose, 0) >= questions for whose, questions in self.planned.items())
 
-    def lines(self, completed: Mapping[Whose, int], names: Mapping[Dialect, str]) -> list[str]:
+    def lines(self, completed: Mapping[Whose, int], names: Mapping[str, str]) -> list[str]:
         """What has to stand beside the figures of a run that is not the whole set; nothing where it is.
 
         Args:

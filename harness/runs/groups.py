@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.data.questions import Difficulty
+from harness.engines.error_classes import ErrorClass
 from harness.metrics.statistics import Interval
 from harness.outcomes import Outcome, PairResult
 from harness.runs.summary import interval, mean
 from harness.sqltree.constructs import Construct
-from harness.sqltree.error_classes import ErrorClass
 
 NO_CLASS = "none"
 """The group of pairs without an error class."""

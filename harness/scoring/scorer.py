@@ -6,6 +6,7 @@ from typing import cast
 
 from dialects.enums import Dialect
 from harness.engines.base import EMPTY, Row, is_empty
+from harness.engines.error_classes import ErrorClass
 from harness.engines.execution import Ending, Execution
 from harness.metrics import METRICS, Basis, Metric, RowScore
 from harness.metrics.aligned import soft_f1_aligned
@@ -21,7 +22,6 @@ from harness.scoring.suite import Suite
 from harness.scoring.tasks import During, LeftOut, Setup, Stage, undisturbed
 from harness.sqltree.diagnosis import Reading, diagnose
 from harness.sqltree.diagnosis import read as read_for_diagnosis
-from harness.sqltree.error_classes import ErrorClass
 from harness.sqltree.spider import Schema, Structure, compare
 from harness.sqltree.spider import read as read_for_spider
 

@@ -16,6 +16,7 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.targets import SQLGLOT
+from harness.engines import kind_of
 from harness.metrics.comparison import Row
 from harness.metrics.comparison.ranking import Ranking
 from harness.scoring.ranking import Run, rank
@@ -25,9 +26,6 @@ MOST_WITNESSES = 64
 
 _MOST_ALTERNATIVES = 32
 """Rows of one tied group that are put first, one after the other."""
-
-_ROW_NUMBER = {Dialect.SQLITE: "rowid", Dialect.POSTGRESQL: "ctid"}
-"""What numbers the rows of a table, whatever else is in it; MySQL has nothing of the kind."""
 
 
 def is_ordered(sql: str, dialect: Dialect) -> bool:
@@ -117,8 +115,9 @@ def _terms(query: exp.Select, tree: exp.Query, dialect: Dialect, run: Run) -> It
             term = _first(query, row)
             if term is not None:
                 yield term
-    if dialect in _ROW_NUMBER:
-        number = exp.column(_ROW_NUMBER[dialect])
+    row_number = kind_of(dialect).row_number
+    if row_number is not None:
+        number = exp.column(row_number)
         for descending in (False, True):
             yield exp.Ordered(this=number, desc=descending, nulls_first=not descending)
 

@@ -3,8 +3,8 @@
 import pytest
 
 from dialects.errors import BadInput
+from harness.engines.error_classes import ErrorClass
 from harness.outcomes import Outcome
-from harness.sqltree.error_classes import ErrorClass
 from tests.docs import reference
 from tests.docs.reference.command_line import commands
 from tests.docs.reference.written import COMMAND

@@ -8,11 +8,11 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine
+from harness.engines.error_classes import ErrorClass
 from harness.engines.execution import Limits, execute
+from harness.engines.postgresql.codes import FUNCTIONS
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree.diagnosis import diagnose, read
-from harness.sqltree.diagnosis.codes import POSTGRESQL_FUNCTIONS
-from harness.sqltree.error_classes import ErrorClass
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
@@ -139,4 +139,4 @@ def test_mistakes_have_their_class_on_a_server(server: Server, library: Database
 
 def test_postgresql_has_the_functions_that_it_is_said_to_have(postgresql_server: Server) -> None:
     names = {name for (name,) in ask(postgresql_server, None, "SELECT DISTINCT proname FROM pg_proc")}
-    assert POSTGRESQL_FUNCTIONS - names == set()
+    assert FUNCTIONS - names == set()

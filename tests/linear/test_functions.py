@@ -15,10 +15,10 @@ from dialects.source import parse
 from dialects.volatility import is_volatile
 from harness.cache.lifetimes import lifetime
 from harness.data.extraction import unfenced
+from harness.engines import kind_of
 from harness.engines.mysql.statements import refused
 from harness.engines.postgresql.statements import statements
 from harness.predictors.extraction import take_sql
-from harness.sqltree.diagnosis.codes import class_of_error
 from harness.sqltree.diagnosis.terms import canonical
 from harness.sqltree.diagnosis.text import is_query
 from loaders.textfiles import one_line
@@ -47,9 +47,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "unfenced block": lambda text: unfenced(f"```sql\n{text}"),
     "take_sql": take_sql,
     "take_sql prose": lambda text: take_sql(f"So:\nSELECT 1 {text}"),
-    "class_of_error sqlite": lambda text: class_of_error(Dialect.SQLITE, "SQLITE_ERROR", text),
-    "class_of_error table": lambda text: class_of_error(Dialect.SQLITE, "SQLITE_ERROR", f"table {text}"),
-    "class_of_error function": lambda text: class_of_error(Dialect.POSTGRESQL, "42883", f"function {text}"),
+    "class_of_error sqlite": lambda text: kind_of("sqlite").class_of_error("SQLITE_ERROR", text),
+    "class_of_error table": lambda text: kind_of("sqlite").class_of_error("SQLITE_ERROR", f"table {text}"),
+    "class_of_error function": lambda text: kind_of("postgresql").class_of_error("42883", f"function {text}"),
     "canonical": canonical,
     "is_query": lambda text: is_query(text.ljust(SHORT * 3), Dialect.MYSQL),
     "translator": _refused_by_the_translator,

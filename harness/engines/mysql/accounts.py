@@ -127,6 +127,15 @@ class Accounts:
         return True
 
 
+FAILURES = (pymysql.Error, OSError)
+"""See `Administration.FAILURES`."""
+
+
+def administrating(server: Server) -> Connection[Any]:
+    """See `Administration.administrating`."""
+    return _connect(server, server.user, server.password, read_timeout=CONNECT_SECONDS)
+
+
 def _connect(server: Server, user: str, password: str, **options: Any) -> Connection[Any]:
     return pymysql.connect(
         host=server.host,

@@ -265,7 +265,7 @@ class PostgreSQLSession:
     def _clock(self) -> PostgreSQLClock | None:
         server = self._server
         try:
-            connection = _administrating(server)
+            connection = administrating(server)
         except psycopg.Error:
             return None
         clock = PostgreSQLClock(connection, server.reader_user, is_ours=server.origin is not Origin.DSN)
@@ -287,6 +287,10 @@ class PostgreSQLSession:
         self._connection.close()
 
 
+FAILURES = (psycopg.Error, OSError)
+"""See `Administration.FAILURES`."""
+
+
 class _Context:
     """Carries the adapters to a connection. https://www.psycopg.org/psycopg3/docs/api/abc.html."""
 
@@ -294,7 +298,8 @@ class _Context:
     connection = None
 
 
-def _administrating(server: Server) -> psycopg.Connection:
+def administrating(server: Server) -> psycopg.Connection:
+    """See `Administration.administrating`."""
     return psycopg.connect(
         host=server.host, port=server.port, user=server.user, password=server.password,
         dbname="postgres", connect_timeout=_CONNECT_SECONDS, autocommit=True,
@@ -337,7 +342,7 @@ class PostgreSQLEngine:
         """The one row that `sql` returns to the administrating account, as text."""
         server = self.server
         try:
-            with _administrating(server) as connection:
+            with administrating(server) as connection:
                 row = connection.execute(sql.encode()).fetchone()
         except psycopg.Error as error:
             raise EngineLost(f"PostgreSQL at {server.address}: {_one_line(error)}") from error

@@ -13,12 +13,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from dialects.enums import Dialect
-from harness.predictors.base import DatabaseText, TableText
+from dialects.targets import SQLGLOT
+from harness.engines.tables import TableText
+from harness.predictors.base import DatabaseText
 
 _LONGEST = 20_000
 """Characters of a draft that is read."""
-
-_READ_AS = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 
 
 class Unreadable(Exception):
@@ -59,7 +59,7 @@ def _parsed(sql: str, dialect: Dialect) -> list[exp.Query]:
     if len(sql) > _LONGEST:
         raise Unreadable(f"the draft is longer than {_LONGEST:,} characters")
     try:
-        trees = [tree for tree in sqlglot.parse(sql, read=_READ_AS[dialect]) if tree is not None]
+        trees = [tree for tree in sqlglot.parse(sql, read=SQLGLOT[dialect]) if tree is not None]
     except (SqlglotError, RecursionError, ValueError) as error:
         raise Unreadable("the draft cannot be read as SQL") from error
     queries = [tree for tree in trees if isinstance(tree, exp.Query)]

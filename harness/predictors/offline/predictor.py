@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from harness.predictors.base import Ask, Problem, Reply, TableText
+from harness.engines.tables import TableText
+from harness.predictors.base import Ask, Problem, Reply
 from harness.predictors.offline.reading import (
     Condition,
     Definition,

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.predictors.base import ColumnText, DatabaseText, TableText
+from harness.engines.tables import ColumnText, TableText
+from harness.predictors.base import DatabaseText
 
 LONGEST = 4000
 """How much of a text is read, in characters: what stands behind it is not looked at."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from harness.predictors.base import DatabaseText, TableText
+from dialects.targets import SQLGLOT
+from harness.engines.tables import TableText
+from harness.predictors.base import DatabaseText
 from harness.predictors.offline.reading import Condition, Field, Order
-
-SQLGLOT = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
-"""What sqlglot calls the dialects."""
 
 _TEXT = {Dialect.SQLITE: "TEXT", Dialect.MYSQL: "CHAR", Dialect.POSTGRESQL: "TEXT"}
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")

@@ -11,8 +11,9 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.engines import TITLES
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
-from harness.predictors.prompts.rendering import LABELS, Templates, load_templates
+from harness.predictors.prompts.rendering import Templates, load_templates
 from harness.predictors.prompts.shortening import shorter
 from harness.predictors.prompts.tokens import Tokens
 
@@ -113,7 +114,7 @@ class Prompter:
         has_example: bool,
     ) -> str:
         database = problem.database
-        label = LABELS[database.dialect]
+        label = TITLES[database.dialect]
         knowledge = self.options.knowledge
         example = (
             self.templates.render(f"example_{database.dialect}.j2", knowledge=knowledge)
@@ -149,7 +150,7 @@ def correction(options: Options) -> Callable[[Dialect, str | None], str]:
         BadInput: as `open_prompter`.
     """
     templates = load_templates(options.templates)
-    return lambda dialect, error: templates.render("correction.j2", dialect=LABELS[dialect], error=error)
+    return lambda dialect, error: templates.render("correction.j2", dialect=TITLES[dialect], error=error)
 
 
 def show(prompt: Prompt) -> str:

@@ -14,19 +14,12 @@ from pathlib import Path
 import jinja2
 from jinja2 import meta, nodes
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.predictors.base import ColumnText, TableText
+from harness.engines import kinds
+from harness.engines.tables import ColumnText, TableText
 
 _OWN = Path(__file__).with_name("templates")
 _SUFFIX = ".j2"
-
-LABELS: Mapping[Dialect, str] = {
-    Dialect.SQLITE: "SQLite",
-    Dialect.MYSQL: "MySQL",
-    Dialect.POSTGRESQL: "PostgreSQL",
-}
-"""What a dialect is called in a prompt."""
 
 _ASKED = frozenset({"dialect", "version", "question", "evidence"})
 NAMES: Mapping[str, frozenset[str]] = {
@@ -178,5 +171,5 @@ def _spelled(name: str, table: TableText, dialect: str) -> str:
     plain = re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)
     if plain and not any(each in table.create for each in (f'"{name}"', f"`{name}`", f"[{name}]")):
         return name
-    quote = "`" if dialect == LABELS[Dialect.MYSQL] else '"'
+    quote = next((kind.quote for kind in kinds() if kind.title == dialect), '"')
     return quote + name.replace(quote, quote * 2) + quote

@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from harness.predictors.base import ColumnText, Problem, TableText
+from harness.engines.tables import ColumnText, TableText
+from harness.predictors.base import Problem
 
 
 def shorter(problem: Problem, *, has_example: bool) -> Iterator[tuple[str | None, Problem, bool]]:

@@ -2,8 +2,8 @@
 
 The tables are those of the SQLite file, in its order and under the names that the loader gives them. In
 profile official a server keeps all databases of a collection in one namespace: what belongs to another one is
-left out, and so is what the loader added. Each engine is asked for its own statements (`sqlite`,
-`mysql`, `postgresql` say how).
+left out, and so is what the loader added. Each engine is asked for its own statements (`schema` in the
+engine's folder says how).
 """
 
 import math
@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import table_name
+from harness.engines import kind_of
 from harness.engines.base import Engine, Row, Session, SqlError
-from harness.predictors.base import DatabaseText, TableText
-from harness.predictors.schema import mysql, postgresql, sqlite
+from harness.engines.tables import TableText
+from harness.predictors.base import DatabaseText
 from loaders.declarations import DeclaredTable, declarations
 from loaders.errors import EngineUnavailable
 from loaders.namespace import Database
@@ -27,12 +27,6 @@ _SECONDS = 30.0
 
 _LONGEST = 80
 """Characters of a value that are shown."""
-
-_READERS = {
-    Dialect.SQLITE: sqlite,
-    Dialect.MYSQL: mysql,
-    Dialect.POSTGRESQL: postgresql,
-}
 
 
 def read_database(engine: Engine, database: Database, *, rows: int = 0) -> DatabaseText:
@@ -51,7 +45,8 @@ def read_database(engine: Engine, database: Database, *, rows: int = 0) -> Datab
     """
     with opened(database.sqlite_path) as connection:
         declared = declarations(connection).tables
-    reader = _READERS[engine.dialect]
+    kind = kind_of(engine.dialect)
+    reader = kind.schema()
     try:
         with engine.session(database, _SECONDS) as session:
             run = _runner(session)
@@ -63,7 +58,7 @@ def read_database(engine: Engine, database: Database, *, rows: int = 0) -> Datab
                 for table in tables
             ]
     except SqlError as error:
-        if engine.dialect is Dialect.SQLITE:
+        if not kind.has_server:
             raise BadInput(
                 f"{database.sqlite_path}: {error.message}; give a complete SQLite file, or ask for no rows"
             ) from error
@@ -82,8 +77,9 @@ def _require(
     engine: Engine, database: Database, declared: Sequence[DeclaredTable], tables: Sequence[TableText]
 ) -> None:
     there = {table.name for table in tables}
-    wanted = (table_name(table.name, engine.dialect) for table in declared)
-    missing = [name for name in wanted if name not in there] if engine.dialect is not Dialect.SQLITE else []
+    kind = kind_of(engine.dialect)
+    wanted = (table_name(table.name, kind.dialect) for table in declared) if kind.has_server else ()
+    missing = [name for name in wanted if name not in there]
     if missing:
         raise EngineUnavailable(
             f"{engine.dialect}: table {missing[0]} of {database.db_id} is not there in profile"

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dialects.errors import BadInput
-from harness.predictors.base import ColumnText, DatabaseText, TableText
+from harness.engines.tables import ColumnText, TableText
+from harness.predictors.base import DatabaseText
 
 _NAME = "original_column_name"
 _TEXTS = ("column_name", "column_description", "value_description")

@@ -8,10 +8,10 @@ from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question
+from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.preview import Preview, Side
-from harness.sqltree.error_classes import ErrorClass
 
 MOST_CHARACTERS = 20_000
 """A longer text is cut for display; the page says so. The run folder has all of it."""

@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema
-from harness.sqltree.diagnosis.codes import class_of_error
+from harness.engines import kind_of
+from harness.engines.error_classes import ErrorClass
 from harness.sqltree.diagnosis.differences import first_difference
 from harness.sqltree.diagnosis.groups import GROUPS, Group
 from harness.sqltree.diagnosis.reading import Reading
 from harness.sqltree.diagnosis.text import is_query, read
-from harness.sqltree.error_classes import ErrorClass
 
 __all__ = ["GROUPS", "Group", "Reading", "diagnose", "is_query", "read"]
 
@@ -43,7 +43,7 @@ def diagnose(  # noqa: PLR0913 - everything that is known of a pair
         SYNTAX also where a text that runs is no query; OTHER where one cannot be read here, or prediction and
         gold say the same.
     """
-    found = None if error is None else class_of_error(dialect, code, error)
+    found = None if error is None else kind_of(dialect).class_of_error(code, error)
     if found is not None:
         return found
     reading = read(prediction, dialect, schema)

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from dialects.enums import Dialect
+from harness.engines import kind_of
 from harness.sqltree.diagnosis.aggregates import aggregate, filtered, total, window
 from harness.sqltree.diagnosis.names import Scope
 from harness.sqltree.diagnosis.reader import Reader
@@ -43,8 +43,7 @@ def _inner(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
 
 
 def _literal(reader: Reader, node: exp.Expr, _: Scope) -> Term:
-    # MySQL compares texts without case in the published collation.
-    return literal(node.name.casefold() if reader.dialect is Dialect.MYSQL else node.name)
+    return literal(node.name.casefold() if kind_of(reader.dialect).ignores_case else node.name)
 
 
 def _negative(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
@@ -60,7 +59,7 @@ def _column(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
     if found is not None:
         return found
     # https://sqlite.org/quirks.html#double_quoted_string_literals_are_accepted
-    is_text = reader.dialect is Dialect.SQLITE and node.this.args.get("quoted")
+    is_text = kind_of(reader.dialect).reads_quoted_names_as_texts and node.this.args.get("quoted")
     return literal(node.name) if is_text else column(name)
 
 

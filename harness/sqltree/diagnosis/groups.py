@@ -8,7 +8,7 @@ the paper's. docs/error-classes.md says where the two differ.
 from collections.abc import Mapping
 from enum import StrEnum
 
-from harness.sqltree.error_classes import ErrorClass
+from harness.engines.error_classes import ErrorClass
 
 
 class Group(StrEnum):

@@ -7,17 +7,14 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dialects.enums import Dialect
+from dialects.targets import SQLGLOT
 from harness.data.questions import DatabaseSchema
 from harness.sqltree.diagnosis.names import Scope
 from harness.sqltree.diagnosis.queries import QueryReader
 from harness.sqltree.diagnosis.reading import Reading
 from harness.sqltree.spider.parsing import parser
 
-_SPEAKERS = {
-    Dialect.SQLITE: sqlglot.Dialect.get_or_raise("sqlite"),
-    Dialect.MYSQL: sqlglot.Dialect.get_or_raise("mysql"),
-    Dialect.POSTGRESQL: sqlglot.Dialect.get_or_raise("postgres"),
-}
+_SPEAKERS = {dialect: sqlglot.Dialect.get_or_raise(name) for dialect, name in SQLGLOT.items()}
 _FIRST = frozenset((TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES))
 
 

@@ -14,8 +14,8 @@ from dialects.errors import HarnessError
 from harness import outcomes
 from harness.coverage import answers
 from harness.data import questions
+from harness.engines import error_classes
 from harness.metrics import METRICS
-from harness.sqltree import error_classes
 from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
 

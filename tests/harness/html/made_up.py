@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question
+from harness.engines.error_classes import ErrorClass
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.preview import Preview, preview
 from harness.runs.reading import Key, Run, key_of
-from harness.sqltree.error_classes import ErrorClass
 from tests.harness.real_runs import recorded
 
 HOSTILE = (

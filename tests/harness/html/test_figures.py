@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Page
 
 from dialects.enums import Dialect
+from harness.engines.error_classes import ErrorClass
 from harness.outcomes import Outcome
 from harness.report.console import console_text
 from harness.report.documents import tables
@@ -23,7 +24,6 @@ from harness.report.markdown import markdown
 from harness.report.table_model import Document, TableModel
 from harness.report.tidy import csv_text, json_text
 from harness.runs.reading import Run, read_previews, read_questions, read_run
-from harness.sqltree.error_classes import ErrorClass
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import question, result
 from tests.harness.real_runs import evaluated, recorded

@@ -1,7 +1,8 @@
 """Problems, asks and prompts for tests."""
 
 from dialects.enums import Dialect
-from harness.predictors.base import Ask, DatabaseText, Message, Problem, Prompt, Role, TableText
+from harness.engines.tables import TableText
+from harness.predictors.base import Ask, DatabaseText, Message, Problem, Prompt, Role
 
 
 def problem(question: str = "1", dialect: Dialect = Dialect.SQLITE, text: str = "How many?") -> Problem:

@@ -7,10 +7,10 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import Difficulty, Question
+from harness.engines.error_classes import ErrorClass
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.preview import PreviewText, preview
 from harness.pytest_plugin.thresholds import Thresholds, explained, parse_fail_on, parse_fail_under
-from harness.sqltree.error_classes import ErrorClass
 from tests.harness.pytest_plugin.running import counts, item, score
 
 SOME = ("--bird-limit", "8", "-k", "careless")

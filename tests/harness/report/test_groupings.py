@@ -7,6 +7,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.question_sets import load_set
+from harness.engines.error_classes import ErrorClass
 from harness.metrics.statistics import wilson
 from harness.outcomes import Outcome
 from harness.report.documents import tables
@@ -14,7 +15,6 @@ from harness.report.table_model import NamedCell, figures
 from harness.runs.groups import NO_CLASS, By, shares
 from harness.runs.reading import read_run
 from harness.sqltree.constructs import Construct, constructs
-from harness.sqltree.error_classes import ErrorClass
 from tests.harness.report.tables import question, result, results, write_run
 
 PAIRS = [

@@ -10,13 +10,13 @@ from rich.console import Console
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import Difficulty
+from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.report.console import print_tables
 from harness.runs.folder import RunFolder
 from harness.runs.reading import LATEST, SUMMARY, read_results, read_run
 from harness.runs.summary import SCHEMA_VERSION, summarize
-from harness.sqltree.error_classes import ErrorClass
 
 
 def result(

@@ -14,6 +14,7 @@ from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Column, DatabaseSchema, Difficulty, Question, QuestionSet
 from harness.engines.base import Engine
+from harness.engines.error_classes import ErrorClass
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import METRICS
@@ -26,7 +27,6 @@ from harness.scoring.variants import find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session import evaluation as module
 from harness.session.evaluation import Evaluation
-from harness.sqltree.error_classes import ErrorClass
 from loaders.namespace import Database
 from tests.evaluating import results
 from tests.harness.scoring.in_process import threads

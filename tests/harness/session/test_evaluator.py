@@ -16,8 +16,8 @@ from harness import Answer, Evaluator
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines.base import EMPTY
+from harness.engines.error_classes import ErrorClass
 from harness.outcomes import Outcome
-from harness.sqltree.error_classes import ErrorClass
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import name
 

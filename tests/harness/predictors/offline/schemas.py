@@ -1,7 +1,8 @@
 """A small schema that the tests of the offline baseline ask about, in the words of each engine."""
 
 from dialects.enums import Dialect
-from harness.predictors.base import ColumnText, DatabaseText, Problem, TableText
+from harness.engines.tables import ColumnText, TableText
+from harness.predictors.base import DatabaseText, Problem
 
 _TYPES = {
     Dialect.SQLITE: {"id": "INTEGER", "int": "INTEGER", "real": "REAL", "text": "TEXT", "date": "DATE",

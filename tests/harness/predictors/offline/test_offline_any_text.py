@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from harness.predictors.base import ColumnText, DatabaseText, Problem, TableText
+from dialects.targets import SQLGLOT
+from harness.engines.tables import ColumnText, TableText
+from harness.predictors.base import DatabaseText, Problem
 from harness.predictors.offline import open_offline
 from tests.harness.predictors.offline.schemas import cinema
 
 PREDICTOR = open_offline()
 SCHEMAS = {dialect: cinema(dialect) for dialect in Dialect}
-SQLGLOT = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 
 WORDS = st.sampled_from(
     ["how", "many", "what", "which", "who", "when", "where", "give", "list", "the", "of", "in", "on", "with",

@@ -5,7 +5,8 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.predictors.base import ColumnText, Message, Problem, Prompt, PromptTooLong, Role, TableText
+from harness.engines.tables import ColumnText, TableText
+from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
 from harness.predictors.prompts.prompter import Options, Prompter, correction, open_prompter, show
 from harness.predictors.prompts.tokens import ESTIMATE, Tokens
 from tests.harness.predictors.schema.shops import FARM, about_farm, table

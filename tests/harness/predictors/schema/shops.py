@@ -5,7 +5,8 @@ from contextlib import closing
 from pathlib import Path
 
 from dialects.enums import Dialect
-from harness.predictors.base import ColumnText, DatabaseText, Problem, TableText
+from harness.engines.tables import ColumnText, TableText
+from harness.predictors.base import DatabaseText, Problem
 from loaders.namespace import Database
 
 SHOP = """

@@ -14,11 +14,12 @@ from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
+from harness.engines.mysql.schema import without_noise
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.predictors.base import DatabaseText, TableText
+from harness.engines.tables import TableText
+from harness.predictors.base import DatabaseText
 from harness.predictors.schema.databases import read_database
 from harness.predictors.schema.descriptions import describe, description_folder
-from harness.predictors.schema.mysql import without_noise
 from loaders.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database

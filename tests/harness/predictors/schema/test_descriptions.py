@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.predictors.base import ColumnText
+from harness.engines.tables import ColumnText
 from harness.predictors.schema.descriptions import describe
 from tests.harness.predictors.schema.shops import FARM
 

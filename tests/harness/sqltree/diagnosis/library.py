@@ -2,8 +2,8 @@
 
 from dialects.enums import Dialect
 from harness.data.questions import Column, DatabaseSchema
+from harness.engines.error_classes import ErrorClass
 from harness.sqltree.diagnosis import diagnose, read
-from harness.sqltree.error_classes import ErrorClass
 
 _TABLES = {
     "Book": ("BookID", "Title", "Pages", "Price", "Published", "AuthorID", "GenreID", "Shelf Mark"),

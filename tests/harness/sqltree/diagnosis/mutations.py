@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlglot import exp
 
 from harness.data.questions import DatabaseSchema
-from harness.sqltree.error_classes import ErrorClass
+from harness.engines.error_classes import ErrorClass
 
 Mutation = Callable[[exp.Query, DatabaseSchema], exp.Query | None]
 """Makes the mistake in the query, which it may change; None where the query gives no occasion for it."""

@@ -8,11 +8,13 @@ import pytest
 from pymysql.constants import ER
 
 from dialects.enums import Dialect
+from harness.engines import kind_of
+from harness.engines.error_classes import ErrorClass
 from harness.engines.execution import Ending, Limits, execute
+from harness.engines.mysql.codes import NUMBERS
+from harness.engines.postgresql.codes import SQLSTATES
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree.diagnosis import GROUPS, Group, diagnose
-from harness.sqltree.diagnosis.codes import MYSQL_NUMBERS, SQLSTATES, class_of_error
-from harness.sqltree.error_classes import ErrorClass
 from loaders.namespace import Database
 
 
@@ -24,13 +26,13 @@ def test_postgresqls_codes_have_their_names() -> None:
 
 def test_mysqls_numbers_have_their_names_as_far_as_the_driver_knows_them() -> None:
     known = {f"ER_{name}": number for name, number in vars(ER).items()}
-    named = {name: number for numbers in MYSQL_NUMBERS.values() for number, name in numbers.items()}
+    named = {name: number for numbers in NUMBERS.values() for number, name in numbers.items()}
     assert len(named.keys() & known.keys()) >= 25
     assert {name: number for name, number in named.items() if known.get(name, number) != number} == {}
 
 
 def test_no_code_stands_for_two_classes() -> None:
-    for table in (SQLSTATES, MYSQL_NUMBERS):
+    for table in (SQLSTATES, NUMBERS):
         codes = [code for codes in table.values() for code in codes]
         assert len(codes) == len(set(codes))
 
@@ -125,7 +127,7 @@ def test_what_sqlite_refuses_has_the_class_of_its_message(
     execution = execute(SQLiteEngine(), lib, sql, Limits(seconds=5))
     assert execution.ending is Ending.ERROR
     assert execution.error is not None
-    assert class_of_error(Dialect.SQLITE, execution.code, execution.error) is expected
+    assert kind_of(Dialect.SQLITE).class_of_error(execution.code, execution.error) is expected
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_what_sqlite_refuses_has_the_class_of_its_message(
 def test_an_error_that_depends_on_rows_or_limits_leaves_it_to_the_text(
     dialect: Dialect, code: str | None, error: str
 ) -> None:
-    assert class_of_error(dialect, code, error) is None
+    assert kind_of(dialect).class_of_error(code, error) is None
     prediction = "SELECT a FROM t WHERE b = 'y'"
     assert diagnose(prediction, lambda: None, dialect, code=code, error=error) is ErrorClass.OTHER
 

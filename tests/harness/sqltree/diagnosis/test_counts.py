@@ -7,11 +7,11 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty
+from harness.engines.error_classes import ErrorClass
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.report.console import print_grids
 from harness.report.diagnosis import diagnosis_grid
 from harness.runs.error_counts import summary
-from harness.sqltree.error_classes import ErrorClass
 
 
 def result(error_class: ErrorClass | None, dialect: Dialect = Dialect.SQLITE) -> PairResult:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from dialects.enums import Dialect
+from harness.engines.error_classes import ErrorClass
 from harness.sqltree.diagnosis.differences import RULES
-from harness.sqltree.error_classes import ErrorClass
 from tests.harness.sqltree.diagnosis.library import diagnosed
 
 GOLD = (

@@ -10,14 +10,12 @@ import sqlglot
 from sqlglot import exp
 
 from dialects.enums import Dialect
+from dialects.targets import SQLGLOT
 from harness.data.question_sets import load_set
 from harness.data.questions import DatabaseSchema, Question, QuestionSet
+from harness.engines.error_classes import ErrorClass
 from harness.sqltree.diagnosis import diagnose, read
-from harness.sqltree.error_classes import ErrorClass
 from tests.harness.sqltree.diagnosis.mutations import MUTATIONS
-
-SQLGLOT = {Dialect.SQLITE: "sqlite", Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
-
 
 Schemas = Mapping[str, DatabaseSchema]
 

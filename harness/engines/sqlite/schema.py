@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from dialects.identifiers import quoted
 from harness.engines.base import Row
-from harness.predictors.base import ColumnText, TableText
+from harness.engines.tables import ColumnText, TableText
 from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
 
