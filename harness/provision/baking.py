@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
@@ -23,31 +23,12 @@ from harness.engines import on_server
 from harness.provision import assets, compose, envfile, loaded
 from harness.provision.docker_command import docker, ensure_image, require_compose
 from harness.provision.progress import say
+from harness.provision.server_kinds import ENTRANCE, SERVERS
 from loaders import bookkeeping, functions, paths
 from loaders.digests import digests
 from loaders.errors import EngineUnavailable
 from loaders.load import Progress, load
 from loaders.namespace import Database
-
-_MOUNTS: Mapping[Dialect, str] = {
-    Dialect.MYSQL: "/var/lib/mysql",
-    Dialect.POSTGRESQL: "/var/lib/postgresql",
-}
-_DATA: Mapping[Dialect, str] = {
-    Dialect.MYSQL: "/var/lib/mysql",
-    Dialect.POSTGRESQL: "/var/lib/postgresql/bird",
-}
-"""Where `docker-compose.yml` mounts the volume, and where in it the data are."""
-
-_SCRIPT = "/usr/local/bin/bird-harness-loaded"
-_FILES: Mapping[Dialect, Mapping[str, str]] = {
-    Dialect.MYSQL: {"loaded/mysql.sh": _SCRIPT, "mysql/bird.cnf": "/etc/mysql/conf.d/bird.cnf"},
-    Dialect.POSTGRESQL: {"loaded/postgresql.sh": _SCRIPT},
-}
-"""What an image has more than its base: files below `docker/`, and their places.
-
-MySQL refuses its data under other settings, so these are there where nobody mounts them, too.
-"""
 
 _USERS_OWN = (
     "BIND_ADDRESS", "COMPOSE_PROJECT_NAME", "MYSQL_IMAGE", "MYSQL_PORT", "MYSQL_ROOT_PASSWORD",
@@ -85,7 +66,7 @@ def bake(
     values = envfile.read(env or envfile.default_path())
     databases = [questions.database(db_id, profile) for profile in Profile for db_id in questions.db_ids]
     baked = []
-    for dialect in loaded.PROGRAMS:
+    for dialect in SERVERS:
         if dialect in dialects:
             variable = compose.image_variable(dialect)
             ensure_image(values[variable], variable)
@@ -134,7 +115,11 @@ def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> st
     """Changes when anything does that decides what is in the image."""
     found = digests([database.sqlite_path for database in databases])
     facts = [
-        [base_id, loaded.ACCOUNTS, *(_file(name).read_text(encoding="utf-8") for name in _FILES[dialect])],
+        [
+            base_id,
+            loaded.ACCOUNTS,
+            *(_file(name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files),
+        ],
         [bookkeeping.LOADER_VERSION, functions.digest(dialect)],
         [[each.collection, each.profile, each.db_id, found[each.sqlite_path]] for each in databases],
     ]
@@ -189,14 +174,14 @@ def _own_variables() -> Iterator[None]:
 def _packed(project: str, name: str, labels: loaded.Labels, dialect: Dialect) -> str:
     """Copy the data into an image: by a container of the plain one that does nothing else."""
     container = f"{project}-packing"
-    mounted = f"--volume={compose.volume(dialect, project)}:{_MOUNTS[dialect]}"
+    mounted = f"--volume={compose.volume(dialect, project)}:{SERVERS[dialect].mount}"
     given = (f"--name={container}", "--network=none", "--entrypoint=bash", mounted)
-    docker("create", *given, labels.base_id, _SCRIPT, "--pack", _DATA[dialect])
-    for ours, theirs in _FILES[dialect].items():
+    docker("create", *given, labels.base_id, ENTRANCE, "--pack", SERVERS[dialect].data)
+    for ours, theirs in SERVERS[dialect].loaded_files.items():
         docker("cp", str(_file(ours)), f"{container}:{theirs}")
     docker("start", "--attach", container)
     command = docker("image", "inspect", "--format={{json .Config.Cmd}}", labels.base_id)
-    changes = [f'ENTRYPOINT ["bash", "{_SCRIPT}"]', f"CMD {command}"]
+    changes = [f'ENTRYPOINT ["bash", "{ENTRANCE}"]', f"CMD {command}"]
     changes += [f"LABEL {label}={json.dumps(value)}" for label, value in labels.written().items()]
     known = {image.name: image.identity for image in loaded.present(dialect)}
     docker("commit", *(f"--change={change}" for change in changes), container, name)

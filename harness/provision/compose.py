@@ -11,6 +11,7 @@ from harness.engines.base import EngineLost
 from harness.provision import assets, envfile, loaded, readiness
 from harness.provision.docker_command import docker, engine_answers, ensure_image, is_here, require_compose
 from harness.provision.progress import last_words, say
+from harness.provision.server_kinds import SERVERS
 from loaders import paths
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
@@ -20,15 +21,12 @@ _ANSWER_SECONDS = 30
 _LOG_LINES = 30
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}  # noqa: S104 - what a user may have set
 
-ACCOUNTS = {Dialect.MYSQL: "root", Dialect.POSTGRESQL: "postgres"}
-_PREFIXES = {Dialect.MYSQL: "MYSQL", Dialect.POSTGRESQL: "POSTGRES"}
-_PASSWORDS = {Dialect.MYSQL: "MYSQL_ROOT_PASSWORD", Dialect.POSTGRESQL: "POSTGRES_PASSWORD"}
 _PROJECT = "COMPOSE_PROJECT_NAME"
 
 
 def image_variable(dialect: Dialect) -> str:
     """Name of the variable that chooses the image."""
-    return f"{_PREFIXES[dialect]}_IMAGE"
+    return f"{SERVERS[dialect].prefix}_IMAGE"
 
 
 def up(
@@ -87,7 +85,10 @@ def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
     """
     path = env or envfile.default_path()
     # Only `images` has written a file without passwords: nothing was started with it.
-    is_whole = path.exists() and envfile.read(path).keys() >= {_PROJECT, *_PASSWORDS.values()}
+    is_whole = path.exists() and envfile.read(path).keys() >= {
+        _PROJECT,
+        *(kind.password for kind in SERVERS.values()),
+    }
     if not is_whole or not engine_answers():
         return []
     require_compose()
@@ -180,15 +181,15 @@ def _started_from(dialect: Dialect, values: Mapping[str, str]) -> str | None:
 
 
 def _server(dialect: Dialect, values: dict[str, str]) -> Server | None:
-    password = values.get(_PASSWORDS[dialect])
+    password = values.get(SERVERS[dialect].password)
     if not password or _PROJECT not in values:
         return None
     address = values["BIND_ADDRESS"]
     return Server(
         dialect,
         _EVERY_ADDRESS.get(address, address),
-        int(values[f"{_PREFIXES[dialect]}_PORT"]),
-        ACCOUNTS[dialect],
+        int(values[f"{SERVERS[dialect].prefix}_PORT"]),
+        SERVERS[dialect].account,
         password,
         Origin.COMPOSE,
     )
@@ -197,7 +198,9 @@ def _server(dialect: Dialect, values: dict[str, str]) -> Server | None:
 def _answering(dialect: Dialect, values: dict[str, str]) -> Server:
     server = _server(dialect, values)
     if server is None:
-        raise EngineUnavailable(f"{_PASSWORDS[dialect]} is empty in .env; remove the line and start again")
+        raise EngineUnavailable(
+            f"{SERVERS[dialect].password} is empty in .env; remove the line and start again"
+        )
     try:
         readiness.wait(server, _ANSWER_SECONDS)
     except EngineLost as error:

@@ -8,8 +8,7 @@ answers a query on 127.0.0.1, whichever image it came from.
 import atexit
 import contextlib
 import secrets
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,55 +20,14 @@ from dialects.enums import Dialect
 from harness.engines.base import EngineLost
 from harness.provision import assets, compose, envfile, readiness
 from harness.provision.docker_command import ensure_image, require_engine
-from harness.provision.native.postgresql import INITDB_OPTIONS
 from harness.provision.progress import last_words, say
+from harness.provision.server_kinds import SERVERS, ServerKind
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 _LOOPBACK = "127.0.0.1"
 _READY_SECONDS = 180
-_POSTGRESQL_DATA = 2**30
-"""Bytes that one backend may ask for."""
-
-
-@dataclass(frozen=True)
-class _Kind:
-    """What a container of one kind of server is given: the same as in `docker-compose.yml`."""
-
-    port: int
-    configuration: tuple[str, str]
-    """The project's configuration file, and where the image looks for it."""
-    password: str
-    """The variable that sets the password."""
-    variables: Mapping[str, str]
-    command: tuple[str, ...]
-    limits: Mapping[str, Any]
-    """What its processes may use, by docker-py's names."""
-
-
-_KINDS: Mapping[Dialect, _Kind] = {
-    Dialect.MYSQL: _Kind(
-        3306,
-        ("mysql/bird.cnf", "/etc/mysql/conf.d/bird.cnf"),
-        "MYSQL_ROOT_PASSWORD",
-        {},
-        ("mysqld",),
-        {"mem_limit": "6g", "pids_limit": 512},
-    ),
-    Dialect.POSTGRESQL: _Kind(
-        5432,
-        ("postgresql/bird.conf", "/etc/postgresql/bird.conf"),
-        "POSTGRES_PASSWORD",
-        {"POSTGRES_INITDB_ARGS": " ".join((*INITDB_OPTIONS, "--auth=scram-sha-256"))},
-        ("postgres", "-c", "config_file=/etc/postgresql/bird.conf", "-c", "listen_addresses=*"),
-        {
-            "mem_limit": "6g",
-            "pids_limit": 256,
-            "ulimits": [Ulimit(name="data", soft=_POSTGRESQL_DATA, hard=_POSTGRESQL_DATA)],
-        },
-    ),
-}
-
+_MOST_MEMORY = "6g"
 
 _STARTED: dict[Server, DockerContainer] = {}
 """The throw-away containers of this process."""
@@ -105,7 +63,7 @@ def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
     say(f"starting {image} as a throw-away container ...")
     password = secrets.token_urlsafe(24)
     with contextlib.ExitStack() as stack:
-        container = _container(_KINDS[dialect], image, password)
+        container = _container(SERVERS[dialect], image, password)
         stack.callback(container.stop)
         atexit.register(stack.close)
         stack.callback(atexit.unregister, stack.close)
@@ -121,14 +79,23 @@ def logs(server: Server) -> str:
     return _log(_STARTED[server]) if server in _STARTED else ""
 
 
-def _container(kind: _Kind, image: str, password: str) -> DockerContainer:
+def limits_of(kind: ServerKind) -> dict[str, Any]:
+    """What a container may use, by docker-py's names; the same as in `docker-compose.yml`."""
+    found: dict[str, Any] = {"mem_limit": _MOST_MEMORY, "pids_limit": kind.most_processes}
+    if kind.most_data is not None:
+        found["ulimits"] = [Ulimit(name="data", soft=kind.most_data, hard=kind.most_data)]
+    return found
+
+
+def _container(kind: ServerKind, image: str, password: str) -> DockerContainer:
     ours, theirs = kind.configuration
+    limits = limits_of(kind)
     container = (
         DockerContainer(image)
         .with_envs(**kind.variables, **{kind.password: password})
         .with_volume_mapping(assets.folder() / "docker" / ours, theirs)
         .with_command(list(kind.command))
-        .with_kwargs(shm_size="256m", **kind.limits)
+        .with_kwargs(shm_size="256m", **limits)
     )
     # An address without a port: any free port of that address. The annotation knows numbers only.
     container.ports[str(kind.port)] = (_LOOPBACK,)  # type: ignore[assignment]
@@ -136,8 +103,8 @@ def _container(kind: _Kind, image: str, password: str) -> DockerContainer:
 
 
 def _answering(dialect: Dialect, container: DockerContainer, password: str) -> Server:
-    port = container.get_docker_client().port(container.get_container_id(), _KINDS[dialect].port)
-    account = compose.ACCOUNTS[dialect]
+    port = container.get_docker_client().port(container.get_container_id(), SERVERS[dialect].port)
+    account = SERVERS[dialect].account
     server = Server(dialect, _LOOPBACK, int(port), account, password, Origin.TESTCONTAINERS)
 
     def check() -> None:

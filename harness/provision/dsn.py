@@ -8,18 +8,13 @@ accepted and not used: the harness makes its own.
 
 import os
 import re
-from collections.abc import Mapping
 from urllib.parse import unquote, urlsplit
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.provision.server_kinds import SERVERS
 from loaders.server import Origin, Server
 
-_SCHEMES: Mapping[Dialect, tuple[str, ...]] = {
-    Dialect.MYSQL: ("mysql",),
-    Dialect.POSTGRESQL: ("postgresql", "postgres"),
-}
-_PORTS: Mapping[Dialect, int] = {Dialect.MYSQL: 3306, Dialect.POSTGRESQL: 5432}
 _SEPARATORS = re.compile(r"[\s,]+")
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})(?![^@\[]{0,64}\])")
 """But for the zone of an address in brackets, `[fe80::1%eth0]`; no system's names of zones are longer."""
@@ -72,14 +67,14 @@ def parse(dialect: Dialect, text: str) -> Server:
 
 def _parse(dialect: Dialect, text: str, name: str) -> Server:
     """See `parse`; `name` says where the address stands."""
-    scheme = _SCHEMES[dialect][0]
+    scheme = SERVERS[dialect].schemes[0]
     shape = f"give {scheme}://user:password@host:port, user and password percent-encoded"
     try:
         parts = urlsplit(text)
-        port = parts.port or _PORTS[dialect]
+        port = parts.port or SERVERS[dialect].port
     except ValueError:
         raise BadInput(f"{name} has no valid host or port; {shape}") from None
-    if parts.scheme not in _SCHEMES[dialect]:
+    if parts.scheme not in SERVERS[dialect].schemes:
         raise BadInput(f"{name} does not start with {scheme}://; {shape}")
     if not parts.hostname or not parts.username:
         missing = "user" if parts.hostname else "host"

@@ -9,15 +9,16 @@ being allowed to use Docker is enough. What maintainer scripts would have done (
 import contextlib
 import hashlib
 import subprocess
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from dialects.enums import Dialect
+from harness.engines import TITLES
 from harness.provision import assets, envfile, packages
 from harness.provision.compose import image_variable
 from harness.provision.docker_command import docker, require_engine
 from harness.provision.progress import say
+from harness.provision.server_kinds import SERVERS, ServerKind
 from loaders.errors import EngineUnavailable
 
 _SYSTEM = (
@@ -27,18 +28,6 @@ _SYSTEM = (
 """What entry points and scripts of an image may count on."""
 
 _LABEL = "bird-harness.inputs"
-
-
-@dataclass(frozen=True)
-class _Contents:
-    title: str
-    packages: tuple[str, ...]
-
-
-_CONTENTS: Mapping[Dialect, _Contents] = {
-    Dialect.MYSQL: _Contents("MySQL", ("mysql-server-core", "mysql-client-core")),
-    Dialect.POSTGRESQL: _Contents("PostgreSQL", ("postgresql-18",)),
-}
 
 
 def build(dialects: Sequence[Dialect], *, env: Path | None = None) -> list[str]:
@@ -59,15 +48,15 @@ def build(dialects: Sequence[Dialect], *, env: Path | None = None) -> list[str]:
     """
     require_engine()
     built = []
-    for dialect, contents in _CONTENTS.items():
+    for dialect, kind in SERVERS.items():
         if dialect in dialects:
-            built.append(_build(dialect, contents))
+            built.append(_build(dialect, kind))
             envfile.write(env or envfile.default_path(), image_variable(dialect), built[-1])
     return built
 
 
-def _build(dialect: Dialect, contents: _Contents) -> str:
-    root = packages.unpacked(contents.title, (*contents.packages, *_SYSTEM))
+def _build(dialect: Dialect, kind: ServerKind) -> str:
+    root = packages.unpacked(TITLES[dialect], (*kind.packages, *_SYSTEM))
     context = assets.folder() / "docker" / dialect
     inputs = _digest(root.folder, context)
     image = f"bird-harness/{dialect}:{root.version}"

@@ -16,6 +16,7 @@ from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.provision import assets
 from harness.provision.docker_command import docker
+from harness.provision.server_kinds import SERVERS
 from loaders import bookkeeping
 from loaders.errors import EngineUnavailable, command
 from loaders.set_layouts import LAYOUTS
@@ -28,13 +29,6 @@ SET_LABEL = f"{_LABEL}set"
 """The label that names the question set. A container carries it like its image."""
 
 _VERSION = re.compile(r"\d+(\.\d+)+")
-PROGRAMS: Mapping[Dialect, str] = {Dialect.MYSQL: "mysqld", Dialect.POSTGRESQL: "postgres"}
-"""The server's program in every image."""
-
-_CONFIGURATIONS: Mapping[Dialect, str] = {
-    Dialect.MYSQL: "mysql/bird.cnf",
-    Dialect.POSTGRESQL: "postgresql/bird.conf",
-}
 _LASTING = re.compile(
     r"^(lower_case_table_names|innodb_(?:page_size|data_file_path|undo_\w+))\s*=\s*(.*?)\s*$"
 )
@@ -198,7 +192,7 @@ def remedy(set_name: str) -> str:
 @cache
 def lasting_settings(dialect: Dialect) -> str:
     """The settings that data are bound to for as long as they last, from the project's configuration file."""
-    text = (assets.folder() / "docker" / _CONFIGURATIONS[dialect]).read_text(encoding="utf-8")
+    text = (assets.folder() / "docker" / SERVERS[dialect].configuration[0]).read_text(encoding="utf-8")
     found = (_LASTING.match(line) for line in text.splitlines())
     return ", ".join(sorted(f"{match[1]} = {match[2]}" for match in found if match))
 
@@ -237,7 +231,7 @@ def _version(dialect: Dialect, image: str) -> str | None:
     """The version of the engine in an image, as its program says it."""
     try:
         said = docker(
-            "run", "--rm", "--network=none", f"--entrypoint={PROGRAMS[dialect]}", image, "--version"
+            "run", "--rm", "--network=none", f"--entrypoint={SERVERS[dialect].command[0]}", image, "--version"
         )
     except EngineUnavailable:
         return None

@@ -9,17 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dialects.enums import Dialect
+from harness.provision.server_kinds import SERVERS
 
-VERSIONS: Mapping[Dialect, tuple[str, ...]] = {
-    Dialect.MYSQL: ("8.4", "9.7"),
-    Dialect.POSTGRESQL: ("14", "15", "16", "17", "18"),
-}
+VERSIONS: Mapping[Dialect, tuple[str, ...]] = {dialect: kind.versions for dialect, kind in SERVERS.items()}
 """The versions that every change is held against."""
 
 SETS = ("sample", "mini_dev")
 """The question sets: the first always, the other where its data are."""
-
-_OFFICIAL: Mapping[Dialect, str] = {Dialect.MYSQL: "mysql", Dialect.POSTGRESQL: "postgres"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,7 @@ class Cell:
     @property
     def image(self) -> str:
         """Name of the official image."""
-        return f"{_OFFICIAL[self.dialect]}:{self.version}"
+        return f"{SERVERS[self.dialect].official}:{self.version}"
 
     def to_json(self) -> dict[str, str]:
         """As a CI matrix has it."""
@@ -40,7 +36,7 @@ class Cell:
 
     def image_here(self, images: Sequence[str]) -> str | None:
         """Which of `images` has this version: the official one, or one that `make images` built."""
-        for name in (_OFFICIAL[self.dialect], f"bird-harness/{self.dialect}"):
+        for name in (SERVERS[self.dialect].official, f"bird-harness/{self.dialect}"):
             pattern = re.compile(rf"{re.escape(f'{name}:{self.version}')}(\.\d+)*(-[\w.-]+)?")
             found = sorted(image for image in images if pattern.fullmatch(image))
             if found:

@@ -1,5 +1,6 @@
 """Throw-away containers, on a real Docker engine."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 
@@ -10,6 +11,7 @@ from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.provision import compose, containers
 from harness.provision.docker_command import docker
+from harness.provision.server_kinds import SERVERS
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -55,12 +57,9 @@ def test_a_container_that_ends_is_quoted(
     dialect: Dialect, image: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(compose.image_variable(dialect), image)
-    kind = containers._KINDS[dialect]
-    monkeypatch.setitem(
-        containers._KINDS,
-        dialect,
-        containers._Kind(**{**vars(kind), "command": (*kind.command, "--nonsense=1")}),
-    )
+    kind = SERVERS[dialect]
+    wrong = dataclasses.replace(kind, command=(*kind.command, "--nonsense=1"))
+    monkeypatch.setattr(containers, "SERVERS", {**SERVERS, dialect: wrong})
     with (
         pytest.raises(EngineUnavailable, match=r"the container is exited: its log ends: .*nonsense"),
         containers.throwaway(dialect),

@@ -22,6 +22,7 @@ from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.provision import baking, compose, envfile, loaded, readiness
 from harness.provision.docker_command import docker, require_compose
+from harness.provision.server_kinds import SERVERS
 from loaders import bookkeeping, paths
 from loaders.errors import EngineUnavailable
 from loaders.load import load
@@ -382,7 +383,7 @@ def test_a_container_that_was_killed_while_it_was_filled_starts_over(
     [port] = {
         line.rpartition(":")[2] for line in docker("port", container, str(ports[baked.dialect])).split()
     }
-    account = compose.ACCOUNTS[baked.dialect]
+    account = SERVERS[baked.dialect].account
     server = Server(
         baked.dialect, "127.0.0.1", int(port), account, 'it\'s \\ "secret"', Origin.TESTCONTAINERS
     )
@@ -392,7 +393,7 @@ def test_a_container_that_was_killed_while_it_was_filled_starts_over(
 
 
 def test_anything_else_is_run_as_it_is(baked: Baked) -> None:
-    program = loaded.PROGRAMS[baked.dialect]
+    program = SERVERS[baked.dialect].command[0]
     said = docker("run", "--rm", baked.name, program, "--version")
     assert said == docker("run", "--rm", baked.plain, program, "--version")
     assert docker("run", "--rm", baked.name, "echo", "a  b") == "a  b"

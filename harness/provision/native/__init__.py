@@ -7,27 +7,23 @@ later processes find it; `throwaway` gives one that ends with its caller instead
 
 import atexit
 import contextlib
+import importlib
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from filelock import FileLock
 
 from dialects.enums import Dialect
 from harness.provision import readiness
-from harness.provision.native import mysql, postgresql, process, state
+from harness.provision.native import process, state
 from harness.provision.native.launch import STOP_SECONDS, launch
 from harness.provision.native.recipe import Home, Recipe
 from harness.provision.progress import say
 from loaders import paths
 from loaders.errors import EngineUnavailable
 from loaders.server import Server
-
-_RECIPES: Mapping[Dialect, Recipe] = {
-    Dialect.MYSQL: mysql.RECIPE,
-    Dialect.POSTGRESQL: postgresql.RECIPE,
-}
 
 
 def start(dialect: Dialect, *, home: Path | None = None) -> Server:
@@ -43,7 +39,7 @@ def start(dialect: Dialect, *, home: Path | None = None) -> Server:
     Raises:
         EngineUnavailable: there is no server program, or it does not start; with its last words.
     """
-    recipe = _RECIPES[dialect]
+    recipe = _recipe(dialect)
     at = _home(dialect, home)
     at.folder.mkdir(parents=True, exist_ok=True)
     with _lock(at):
@@ -72,7 +68,7 @@ def stop(dialect: Dialect, *, home: Path | None = None) -> bool:
     if not at.folder.is_dir():
         return False
     with _lock(at):
-        return _end(_RECIPES[dialect], at)
+        return _end(_recipe(dialect), at)
 
 
 def destroy(dialect: Dialect, *, home: Path | None = None) -> bool:
@@ -81,7 +77,7 @@ def destroy(dialect: Dialect, *, home: Path | None = None) -> bool:
     if not at.folder.is_dir():
         return False
     with _lock(at):
-        _end(_RECIPES[dialect], at)
+        _end(_recipe(dialect), at)
         shutil.rmtree(at.folder)
     return True
 
@@ -97,6 +93,12 @@ def throwaway(dialect: Dialect) -> Iterator[Server]:
         atexit.register(stack.close)
         stack.callback(atexit.unregister, stack.close)
         yield start(dialect, home=folder / dialect)
+
+
+def _recipe(dialect: Dialect) -> Recipe:
+    """The recipe in the module of that name."""
+    found: Recipe = importlib.import_module(f"{__name__}.{dialect}").RECIPE
+    return found
 
 
 def _home(dialect: Dialect, home: Path | None) -> Home:
