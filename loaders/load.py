@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, TypedDict, Unpack
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Profile
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.server_schema import ServerTable, server_tables
@@ -121,8 +121,7 @@ def load(  # noqa: PLR0913 - what a load can be told
             if _is_current(database, markers, found, indexes=indexes, escape=escape)
         }  # fmt: skip
         stale = [database for database in dict.fromkeys(databases) if database not in done]
-        # SQLite writes for PostgreSQL what is sent; for MySQL the driver works on it, too.
-        with workers(_jobs(jobs, _paths(stale)), processes=server.dialect is Dialect.MYSQL) as hands:
+        with workers(_jobs(jobs, _paths(stale)), processes=engine.in_processes()) as hands:
             plans = _plans(
                 stale, server, found, markers, hands, indexes=indexes is not False, escape=bool(escape)
             )

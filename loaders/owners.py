@@ -1,6 +1,6 @@
 """Whose table is whose: in the profile official databases share a namespace, and none may lose a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from dialects.enums import Dialect
@@ -21,11 +21,15 @@ _LONGEST_NAME = 63
 """Bytes: PostgreSQL's limit, one short of MySQL's."""
 
 
+_NAMESPACES: Mapping[Dialect, Callable[[Database], tuple[str, ...]]] = {
+    Dialect.MYSQL: lambda database: (database.mysql_database,),
+    Dialect.POSTGRESQL: lambda database: (database.postgresql_database, database.postgresql_schema),
+}
+
+
 def namespace(database: Database, dialect: Dialect) -> tuple[str, ...]:
     """Where the tables of `database` stand: a MySQL database, or a PostgreSQL database and schema."""
-    if dialect is Dialect.MYSQL:
-        return (database.mysql_database,)
-    return database.postgresql_database, database.postgresql_schema
+    return _NAMESPACES[dialect](database)
 
 
 def refuse_place(database: Database, dialect: Dialect) -> None:

@@ -50,6 +50,11 @@ __all__ = [
 ]
 
 
+def in_processes() -> bool:
+    """See `Target.in_processes`."""
+    return False  # SQLite writes what is sent
+
+
 @contextmanager
 def exclusive(server: Server) -> Iterator[None]:
     """See `Target.exclusive`: an advisory lock in the maintenance database, which no prediction uses."""

@@ -50,6 +50,10 @@ class Target(Protocol):
     breaks.
     """
 
+    def in_processes(self) -> bool:
+        """Whether tables are filled in processes, because Python works on every row that is sent."""
+        ...
+
     def exclusive(self, server: Server) -> AbstractContextManager[None]:
         """Be the only one who loads into this server; waits for another one to finish.
 

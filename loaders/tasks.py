@@ -3,16 +3,18 @@
 SQLite's rows become Python's values under the interpreter's lock, so that threads would take turns.
 """
 
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.server_schema import ServerTable
+from dialects.targets import TARGETS
 from loaders.census import census
 from loaders.namespace import Database
 from loaders.refusals import refuse_numbers
@@ -106,19 +108,12 @@ class Link(Task[list[str]]):
 
 
 def target(dialect: Dialect) -> Target:
-    """The module for an engine. Each brings its driver along, which is slow to import.
+    """The module of that name. Each brings its driver along, which is slow to import.
 
     Raises:
-        BadInput: it is SQLite.
+        BadInput: it has no servers.
     """
-    match dialect:
-        case Dialect.MYSQL:
-            from loaders import mysql  # noqa: PLC0415
-
-            return mysql
-        case Dialect.POSTGRESQL:
-            from loaders import postgresql  # noqa: PLC0415
-
-            return postgresql
-        case Dialect.SQLITE:
-            raise BadInput(f"nothing is loaded into {dialect}: it reads the files as they are")
+    if dialect not in TARGETS:
+        raise BadInput(f"nothing is loaded into {dialect}: it reads the files as they are")
+    module: Any = importlib.import_module(f"loaders.{dialect}")
+    return cast("Target", module)

@@ -4,6 +4,7 @@ The dump fills a staging as an account that can do nothing else. Only when it ha
 table of every database has come, are they put in place, one database after the other.
 """
 
+import importlib
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -105,13 +106,7 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
 
 def _runner(dialect: Dialect) -> ModuleType:
     # Each brings its driver along, which is slow to import.
-    if dialect is Dialect.MYSQL:
-        from loaders.dumps import mysql  # noqa: PLC0415
-
-        return mysql
-    from loaders.dumps import postgresql  # noqa: PLC0415
-
-    return postgresql
+    return importlib.import_module(f"loaders.dumps.{dialect}")
 
 
 def _declared(path: Path) -> dict[str, int]:

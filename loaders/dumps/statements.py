@@ -4,7 +4,7 @@ Text in quotes is never touched. Comments that clients drop are dropped; MySQL's
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -12,27 +12,48 @@ from typing import NoReturn
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 
-_OUTSIDE = {
-    Dialect.MYSQL: re.compile(rb"['\"`;]|--(?=\s)|#|/\*"),
-    Dialect.POSTGRESQL: re.compile(rb"[eE]?'|[\";]|--|/\*|\$(?:[A-Za-z_]\w*)?\$"),
-}
-"""Where a statement's text may end or change its meaning.
-
-https://dev.mysql.com/doc/refman/9.7/en/comments.html
-https://www.postgresql.org/docs/current/sql-syntax-lexical.html
-"""
-
 _ESCAPING = re.compile(rb"(?:[^'\"`\\]++|\\.)*+(['\"`])", re.DOTALL)
 _AT_ONCE = re.compile(
     rb"(?:[^'\"`;#/-]++|'(?:[^'\\]++|\\.)*+'|\"(?:[^\"\\]++|\\.)*+\"|`[^`]*+`|-(?!-)|/(?!\*))++", re.DOTALL
 )
-"""As much of a MySQL statement as can be taken without looking at its parts, for the sake of time."""
+"""Of MySQL's."""
 
 _COPY = re.compile(rb"COPY .* FROM stdin;\s*$", re.DOTALL)
 _ENDS_OF_ROWS = frozenset({b"\\.\n", b"\\.\r\n", b"\\."})
 _ROWS_BYTES = 1 << 18
 _QUIET = re.compile(rb"\\(?:un)?restrict \w+$")
 """What newer `pg_dump` writes for `psql`. https://www.postgresql.org/docs/current/app-psql.html"""
+
+
+@dataclass(frozen=True)
+class _Syntax:
+    """What the dumps of one engine are written in."""
+
+    outside: re.Pattern[bytes]
+    """Where a statement's text may end or change its meaning."""
+    escaping: frozenset[bytes]
+    """The quotes within which a backslash escapes."""
+    at_once: re.Pattern[bytes] | None = None
+    """As much of a statement as can be taken without looking at its parts, for the sake of time."""
+    copies: bool = False
+    """It has COPY statements with rows behind them, and commands for the client."""
+
+
+_SYNTAX: Mapping[Dialect, _Syntax] = {
+    Dialect.MYSQL: _Syntax(
+        outside=re.compile(rb"['\"`;]|--(?=\s)|#|/\*"),
+        escaping=frozenset({b"'", b'"'}),
+        at_once=_AT_ONCE,
+    ),
+    Dialect.POSTGRESQL: _Syntax(
+        outside=re.compile(rb"[eE]?'|[\";]|--|/\*|\$(?:[A-Za-z_]\w*)?\$"),
+        escaping=frozenset({b"e'", b"E'"}),
+        copies=True,
+    ),
+}
+"""https://dev.mysql.com/doc/refman/9.7/en/comments.html
+https://www.postgresql.org/docs/current/sql-syntax-lexical.html
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +67,7 @@ class Statement:
 
 class _Reader:
     def __init__(self, path: Path, dialect: Dialect, public: bytes) -> None:
-        self._path, self._dialect, self._public = path, dialect, public
+        self._path, self._syntax, self._public = path, _SYNTAX[dialect], public
         self._quote: bytes | None = None
         """What ends the text that is being read, if it is quoted or a comment."""
         self._parts: list[bytes] = []
@@ -58,12 +79,12 @@ class _Reader:
             for number, line in lines:
                 if not self._parts:
                     self._begin = number
-                    if line.startswith(b"\\") and self._dialect is Dialect.POSTGRESQL:
+                    if line.startswith(b"\\") and self._syntax.copies:
                         self._check_command(number, line.strip())
                         continue
                 for text in self._ended(line):
                     yield Statement(self._begin, text)
-                    if self._dialect is Dialect.POSTGRESQL and _COPY.match(text):
+                    if self._syntax.copies and _COPY.match(text):
                         yield from self._rows(lines)
                     self._begin = number
         if b"".join(self._parts).strip():
@@ -119,9 +140,9 @@ class _Reader:
     def _plain(self, line: bytes, at: int) -> re.Match[bytes] | None:
         """Take what is not quoted, and return what comes after it in this line."""
         start = at
-        if self._dialect is Dialect.MYSQL and (taken := _AT_ONCE.match(line, at)):
+        if self._syntax.at_once and (taken := self._syntax.at_once.match(line, at)):
             at = taken.end()
-        found = _OUTSIDE[self._dialect].search(line, at)
+        found = self._syntax.outside.search(line, at)
         plain = line[start : found.start() if found else len(line)]
         if self._public:
             plain = re.sub(rb"\bpublic\.", self._public, plain)
@@ -132,7 +153,7 @@ class _Reader:
     def _quoted(self, line: bytes, at: int) -> int:
         """Take what is quoted, and return where that ends in this line."""
         quote = self._quote or b""
-        escapes = quote in {b"e'", b"E'"} or (self._dialect is Dialect.MYSQL and quote in {b"'", b'"'})
+        escapes = quote in self._syntax.escaping
         if escapes:
             pattern, end = _ESCAPING, at
             while found := pattern.match(line, end):

@@ -5,7 +5,7 @@ which the loaders follow: what is proved is that both say the same.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from enum import StrEnum
 
@@ -90,14 +90,28 @@ _DATE_WORDS = {"DATE": (Holding.DAYS, Holding.MOMENTS), "DATETIME": (Holding.MOM
 _PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_$]*")
 
 
+def _folded(name: str) -> str:
+    return name.lower() if _PLAIN_NAME.fullmatch(name) else name
+
+
+_TABLE_NAMES: Mapping[Dialect, Callable[[str], str]] = {
+    Dialect.MYSQL: str.lower,
+    Dialect.POSTGRESQL: _folded,
+}
+_COLUMN_NAMES: Mapping[Dialect, Callable[[str], str]] = {Dialect.MYSQL: str, Dialect.POSTGRESQL: _folded}
+
+PLACED = frozenset({(Dialect.MYSQL, Profile.FAITHFUL)})
+"""Where tables have a column with the rowid besides."""
+
+
 def table_name(name: str, dialect: Dialect) -> str:
     """What a table of the file is called on the server."""
-    return name.lower() if dialect is Dialect.MYSQL else column_name(name, dialect)
+    return _TABLE_NAMES[dialect](name)
 
 
 def column_name(name: str, dialect: Dialect) -> str:
     """What a column of the file is called on the server."""
-    return name.lower() if dialect is Dialect.POSTGRESQL and _PLAIN_NAME.fullmatch(name) else name
+    return _COLUMN_NAMES[dialect](name)
 
 
 def holding(classes: AbstractSet[type]) -> Holding:

@@ -1,13 +1,16 @@
 """Holds databases on a server against their files."""
 
+import importlib
 import sqlite3
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, cast
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from dialects.targets import TARGETS
 from loaders.bookkeeping import Key, Marker, filed, key
 from loaders.namespace import Database
 from loaders.owners import namespace
@@ -52,18 +55,11 @@ def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
 
 
 def _syntax(dialect: Dialect) -> HashSyntax:
+    if dialect not in TARGETS:
+        raise BadInput(f"nothing is loaded into {dialect}, so there is nothing to verify")
     # Each brings its driver along, which is slow to import.
-    match dialect:
-        case Dialect.MYSQL:
-            from loaders.verify import mysql  # noqa: PLC0415
-
-            return mysql
-        case Dialect.POSTGRESQL:
-            from loaders.verify import postgresql  # noqa: PLC0415
-
-            return postgresql
-        case Dialect.SQLITE:
-            raise BadInput(f"nothing is loaded into {dialect}, so there is nothing to verify")
+    module: Any = importlib.import_module(f"loaders.verify.{dialect}")
+    return cast("HashSyntax", module)
 
 
 def _strangers(

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Dialect
 from dialects.identifiers import quoted
 from loaders.namespace import Database
 from loaders.verify.days import day, moment
@@ -12,6 +12,7 @@ from loaders.verify.difference import Difference, Kind
 from loaders.verify.escapes import becomes
 from loaders.verify.forms import LONG, Form
 from loaders.verify.mapping import (
+    PLACED,
     Holding,
     Types,
     column_name,
@@ -98,11 +99,7 @@ def _wanted(table: FileTable, database: Database, dialect: Dialect) -> list[tupl
     """The columns that the server has to have, each with SQL that gives it in SQLite."""
     wanted = [(column, quoted(column.name)) for column in table.columns]
     taken = {column.name.lower() for column in table.columns}
-    if (
-        (dialect, database.profile) == (Dialect.MYSQL, Profile.FAITHFUL)
-        and table.place
-        and PLACE not in taken
-    ):
+    if (dialect, database.profile) in PLACED and table.place and PLACE not in taken:
         wanted.append((FileColumn(PLACE, "INTEGER"), table.place))
     return wanted
 
