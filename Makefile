@@ -61,7 +61,7 @@ DEVELOPING := $(VENV)/.dev
 
 setup: $(DEVELOPING) ## install everything into .venv, for development, too, with hashes checked
 
-$(RUNNING): requirements/run.txt requirements/uv.txt pyproject.toml
+$(RUNNING): requirements/run.txt requirements/uv.txt pyproject.toml harness/__init__.py
 	@test -n "$(PYTHON)" || { echo "make: Python 3.11 or later is needed: install it, or name it with PYTHON=..." >&2; exit 2; }
 	@echo "installing what running needs into $(VENV), once (requirements/run.txt)"
 	@test -x $(BIN)/python || "$(PYTHON)" -m venv $(VENV)

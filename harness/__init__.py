@@ -24,7 +24,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from harness.session.evaluator import Answer, Evaluator
 
-__all__ = ["Answer", "Evaluator"]
+__all__ = ["Answer", "Evaluator", "__version__"]
+
+__version__ = "0.1.0"
+"""The one place that says it: what is installed is built from it."""
 
 
 def __getattr__(name: str) -> object:

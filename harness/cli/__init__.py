@@ -3,29 +3,23 @@
 Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 an engine is missing or broke.
 """
 
-import gc
 import re
 import sys
 
 from typer import TyperException
 
 from dialects.errors import BadInput, HarnessError
-
-# Each registers its commands.
-from harness.cli import databases, matrix, predicting, reports, scoring, servers
-from harness.cli.console import app, described, lasting_output, say
+from harness.cli.commands import app
+from harness.cli.output import lasting_output
 from loaders.errors import Terminated, brief, stopped_exit, terminable
 
 _LONG = re.compile(r"(?<!\S)\S{200,}")
 
-__all__ = ["app", "databases", "main", "matrix", "predicting", "reports", "scoring", "servers"]
+__all__ = ["app", "main"]
 
 
 def main() -> None:
     """Entry point of `bird-harness` and `python -m harness`."""
-    # What is imported stays to the end: not to be looked through by every collection.
-    gc.freeze()
-    described(app)
     with terminable() as signals, lasting_output() as output:
         code = _run()
     if signals:
@@ -59,3 +53,10 @@ def _say_what_is_wrong(error: TyperException) -> int:
     fault = _LONG.sub(lambda found: brief(found[0]), error.format_message()).removesuffix(".")
     say(f"{path}: {fault}; `{path} --help` lists what there is")
     return error.exit_code
+
+
+def say(line: str) -> None:
+    """Tell the user one line, once no command is running; a command has `harness.cli.console.say`."""
+    from loaders.textfiles import one_line  # noqa: PLC0415 - reading files takes as long to import as Python
+
+    print(one_line(line), file=sys.stderr)  # noqa: T201 - what the user is told

@@ -1,4 +1,4 @@
-"""Commands that bring databases to where they are needed: fetched, looked at, loaded, made up."""
+"""Commands that look at the databases of a question set, and load them into servers."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -9,43 +9,23 @@ import typer
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
-from harness.cli.console import Dialects, SetName, app, messages, say, servers_up
+from harness.cli.commands import app
+from harness.cli.console import Dialects, SetName, messages, say, servers_up
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import served
+from harness.report.census import census_json, census_lines
 from harness.report.loading import loading_bar, loading_lines
 from harness.request import AUTO, MOST_WORKERS
 from loaders import load as loading
+from loaders import verify as verifying
+from loaders.dumps import load_dump
 from loaders.errors import within
+from loaders.inventory import inventory
 from loaders.namespace import Database
+from loaders.packages.bar import getting_bar
 from loaders.server import Server
 from loaders.textfiles import one_line
-
-
-@app.command()
-def data(
-    *,
-    set_name: Annotated[str, typer.Option("--set", help="mini_dev, mini_dev_2025 or dev.")] = "mini_dev",
-    archive: Annotated[
-        Path | None, typer.Option(help="The package or a folder with it. Default: from its official place.")
-    ] = None,
-    to: Annotated[
-        Path | None, typer.Option(help="Folder of all published data. Default: BIRD_HOME, else ./data.")
-    ] = None,
-    allow_unknown: Annotated[
-        bool, typer.Option("--allow-unknown", help="Take what has other digests than known ones.")
-    ] = False,
-) -> None:
-    """Bring a published question set with its databases to where `eval` looks for it."""
-    # Downloading is slow to import, and no other command needs it.
-    from harness.data.packages import Request as Wanted  # noqa: PLC0415
-    from harness.data.packages import get  # noqa: PLC0415
-    from loaders.packages.bar import getting_bar  # noqa: PLC0415
-
-    with getting_bar(messages) as progress:
-        lines = get(Wanted(set_name, to, archive, allow_unknown), progress)
-    for line in lines:
-        say(line)
 
 
 def _databases(set_name: str, db_id: str | None) -> list[Path]:
@@ -64,10 +44,6 @@ def census(
     as_json: Annotated[bool, typer.Option("--json", help="As a JSON array.")] = False,
 ) -> None:
     """Say what the columns of SQLite files hold, which types they get, and what would stop a load."""
-    # Reading question sets and files through is for those who ask for it.
-    from harness.report.census import census_json, census_lines  # noqa: PLC0415
-    from loaders.inventory import inventory  # noqa: PLC0415
-
     paths = [file] if file is not None else _databases(set_name, database)
     found = map(inventory, paths)
     if as_json:
@@ -144,9 +120,6 @@ def load(  # noqa: PLR0913 - one parameter an option
 
 def _load_dump(questions: QuestionSet, dump: Path, dialect: str, profile: Profile | None) -> None:
     """Load a dump into every server of its dialect."""
-    from loaders.dumps import load_dump  # noqa: PLC0415 - few need it
-    from loaders.packages.bar import getting_bar  # noqa: PLC0415
-
     if dialect not in {kind.name for kind in served()}:
         raise BadInput(f"--dump {dump}: say whose dump it is, by --dialect mysql or --dialect postgresql")
     databases = [questions.database(db_id, profile or Profile.OFFICIAL) for db_id in questions.db_ids]
@@ -160,55 +133,7 @@ def _load_dump(questions: QuestionSet, dump: Path, dialect: str, profile: Profil
 
 def _verify(databases: Sequence[Database], server: Server) -> bool:
     """Say how databases on a server compare with their files; whether any differs."""
-    from loaders import verify  # noqa: PLC0415 - no other command needs it
-
-    found = list(verify.verify(databases, server))
-    for line in verify.verified_lines(found):
+    found = list(verifying.verify(databases, server))
+    for line in verifying.verified_lines(found):
         say(line)
     return not all(one.is_clean for one in found)
-
-
-@app.command()
-def twins(  # noqa: PLR0913 - one parameter an option
-    *,
-    to: Annotated[Path, typer.Option(help="Folder to put them in, as <database>/<database>.sqlite.")],
-    set_name: Annotated[
-        str | None, typer.Option("--set", help="Question set with the golds; with its databases, too.")
-    ] = None,
-    schema: Annotated[
-        Path | None, typer.Option(help="SQLite file, or JSON file of a published schema.")
-    ] = None,
-    questions: Annotated[
-        Path | None, typer.Option(help="With --schema and without --set: a question file.")
-    ] = None,
-    scale: Annotated[float, typer.Option(help="Of the real row counts.")] = 0.02,
-    seed: Annotated[int, typer.Option(help="Another seed, other rows.")] = 1,
-    db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes. Default: one a core.")] = None,
-) -> None:
-    """Make synthetic databases: the same tables, other rows, and an answer to every gold."""
-    # sqlglot is slow to import, and few other commands need it.
-    from harness.data.twin_sources import of_files, of_set  # noqa: PLC0415
-    from loaders.twins.making import Unmade, made_lines, make  # noqa: PLC0415
-
-    within("--workers", workers, 1, MOST_WORKERS, "processes")
-    if set_name is not None and questions is None:
-        sources = of_set(load_set(set_name), schema, db or ())
-    elif set_name is None and schema is not None and questions is not None:
-        sources = of_files(schema, questions, db or ())
-    else:
-        raise BadInput("twins need golds: name --set, or --schema and --questions")
-    with messages.status("making twins") as status:
-        made = make(
-            sources,
-            to,
-            scale=scale,
-            seed=seed,
-            workers=workers,
-            progress=lambda db_id, stage: status.update(f"making twins: {db_id}, {stage}"),
-        )
-    for line in made_lines(made):
-        say(line)
-    unmade = [one for one in made if isinstance(one, Unmade)]
-    if unmade:
-        raise typer.Exit(1 if len(unmade) < len(made) else BadInput.exit_code)

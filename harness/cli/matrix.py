@@ -7,7 +7,9 @@ import typer
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.cli.console import Dialects, app, say
+from harness.cli.commands import app
+from harness.cli.console import Dialects, say
+from harness.coverage.matrix import MatrixRequest, exit_code, print_matrix, run_matrix
 from harness.provision.versions import matrix_json
 from harness.request import ALL, MOST_QUESTIONS, parse_dialects
 from loaders.errors import within
@@ -30,9 +32,6 @@ def matrix(
     ] = False,
 ) -> None:
     """Run `coverage` on a throw-away server of each engine version that is here; 1 on a regression."""
-    # Translating and containers are slow to import, and no other command needs both.
-    from harness.coverage.matrix import MatrixRequest, exit_code, print_matrix, run_matrix  # noqa: PLC0415
-
     if as_json:
         typer.echo(matrix_json())
         return

@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from dialects.errors import BadInput
+from harness.cli.commands import app
 from harness.cli.console import (
     USUAL_METRICS,
     Dialects,
     MetricNames,
     SetName,
     UsesCache,
-    app,
     messages,
     say,
 )
@@ -22,6 +22,11 @@ from harness.engines.execution import Limits
 from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
 from harness.predictors.budget import Budget
 from harness.predictors.extraction import Taking
+from harness.predictors.predict import predict as ask
+from harness.predictors.preparing import PredictRequest
+from harness.predictors.preparing import show_prompt as prompt_of
+from harness.predictors.prompts.prompter import Options
+from harness.predictors.scoring import score_predicted
 from harness.report.loading import loading_bar
 from harness.request import AUTO, Request, parse_dialects, parse_metrics
 
@@ -141,13 +146,6 @@ def predict(  # noqa: PLR0913 - one parameter an option
 
     The same command goes on with what was broken off. Keys come from the environment alone.
     """
-    # Slow to import, and no other command needs it.
-    from harness.predictors.predict import predict as ask  # noqa: PLC0415
-    from harness.predictors.preparing import PredictRequest  # noqa: PLC0415
-    from harness.predictors.preparing import show_prompt as prompt_of  # noqa: PLC0415
-    from harness.predictors.prompts.prompter import Options  # noqa: PLC0415
-    from harness.predictors.scoring import score_predicted  # noqa: PLC0415
-
     called = name or default_name(predictor, method, chain_of_thought=chain_of_thought)
     if not _NAME.fullmatch(called):
         raise BadInput(

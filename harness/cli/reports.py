@@ -1,4 +1,4 @@
-"""Commands about runs: which there are, their reports made again, and published figures held against ours."""
+"""Commands about runs: which there are, their reports, how two compare, and what is kept of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,26 +7,22 @@ from typing import Annotated
 import typer
 
 from dialects.errors import BadInput
+from harness.cli.commands import app
 from harness.cli.console import (
-    USUAL_METRICS,
-    Dialects,
-    ExtractName,
-    MetricNames,
-    OutFolder,
-    Resumed,
-    UsesCache,
-    app,
-    messages,
     say,
 )
-from harness.data.predictions import Extract
+from harness.report.cache import cache_lines, cleared_lines
+from harness.report.compare import CompareRequest, parse_thresholds
+from harness.report.compare import compare as compare_runs
 from harness.report.console import print_grids
 from harness.report.documents import tables
 from harness.report.listing import print_runs, runs_in
 from harness.report.writing import HTML, TEXTS, Format, file_name, write, write_page, write_reports
-from harness.request import AUTO, parse_dialects, parse_metrics
 from harness.runs.groups import By
 from harness.runs.reading import read_run
+from loaders.store import Store, allowed_bytes, default_path
+
+_OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
 
 
 @app.command()
@@ -93,33 +89,50 @@ def _default(groupings: Sequence[By], to: Path | None) -> Sequence[Format]:
 
 
 @app.command()
-def reproduce(  # noqa: PLR0913 - one parameter an option
+def compare(  # noqa: PLR0913 - one parameter an option
+    a: Annotated[str, typer.Argument(metavar="A", help=_OPERAND)],
+    b: Annotated[str, typer.Argument(metavar="B", help="The same for the other side.")],
     *,
-    predictions: Annotated[
-        list[Path] | None,
-        typer.Option(help="Prediction file or folder; repeatable. Default: BIRD_HOME's predictions."),
+    metrics: Annotated[str | None, typer.Option(help="Separated by commas. Default: all in both.")] = None,
+    fail_under: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC=PERCENT", help="Exit with 1 where B's total is below; repeatable."),
     ] = None,
-    dialect: Dialects = AUTO,
-    metrics: MetricNames = USUAL_METRICS,
-    extract: ExtractName = Extract.FENCES,
-    workers: Annotated[int | None, typer.Option(help="Processes that judge. Default: one a core.")] = None,
-    out: OutFolder = Path("results"),
-    resume: Resumed = None,
-    cache: UsesCache = True,
+    no_regression: Annotated[
+        bool, typer.Option("--no-regression", help="Exit with 1 where a total of B is below A's.")
+    ] = False,
+    significant: Annotated[
+        bool, typer.Option("--significant", help="With --no-regression: only where p is below 0.05.")
+    ] = False,
+    flips: Annotated[
+        int | None, typer.Option(min=0, help="List so many flipped questions a direction. Default: all.")
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="File to write everything to.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Page to write, with both sides of every flipped question.")
+    ] = None,
 ) -> None:
-    """Score the published predictions of Mini-Dev and hold the figures against the published ones."""
-    # Digests of published packages are slow to import, and no other command here needs them.
-    from harness.cli.reproduce import Reproduction  # noqa: PLC0415
-    from harness.cli.reproduce import reproduce as reproduce_published  # noqa: PLC0415
-
-    asked = Reproduction(
-        predictions=predictions,
-        dialects=parse_dialects(dialect),
-        metrics=parse_metrics(metrics),
-        extract=extract,
-        workers=workers,
-        out=out,
-        cache=cache,
-        resume=resume,
+    """Hold two runs, predictors or engines against each other, question by question; 1 on a regression."""
+    request = CompareRequest(
+        a=a,
+        b=b,
+        metrics=metrics.split(",") if metrics is not None else (),
+        fail_under=parse_thresholds(fail_under or ()),
+        no_regression=no_regression,
+        significant=significant,
+        flips=flips,
+        json=json,
+        html=html,
     )
-    raise typer.Exit(reproduce_published(asked, say, messages))
+    raise typer.Exit(compare_runs(request, say))
+
+
+@app.command()
+def cache(
+    *, clear: Annotated[bool, typer.Option("--clear", help="Forget everything that is kept.")] = False
+) -> None:
+    """Say what is kept from earlier runs, so that it need not be executed again."""
+    path = default_path()
+    with Store(path, allowed_bytes(), say) as store:
+        for line in cleared_lines(store.clear(), path) if clear else cache_lines(store.figures(), path):
+            say(line)

@@ -1,17 +1,28 @@
-"""Published predictions scored here, and the figures held against the published ones."""
+"""The command that scores published predictions, and holds the figures against the published ones."""
 
 import os
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
-from dialects.enums import Dialect
+from harness.cli.commands import app
+from harness.cli.console import (
+    USUAL_METRICS,
+    Dialects,
+    ExtractName,
+    MetricNames,
+    OutFolder,
+    Resumed,
+    UsesCache,
+    messages,
+    say,
+)
 from harness.data.predictions import Extract
 from harness.data.published import provenance, read_published
-from harness.engines.execution import Limits
-from harness.metrics import DEFAULT_METRICS
 from harness.pytest_plugin.runner import exit_code, run
 from harness.report.console import print_grids
 from harness.report.documents import reproduced
@@ -20,7 +31,7 @@ from harness.report.overview import fenced_lines
 from harness.report.reproduction import Reference
 from harness.report.table_model import Document
 from harness.report.writing import write_reproduction
-from harness.request import Request
+from harness.request import AUTO, Request, parse_dialects, parse_metrics
 from harness.runs.reading import read_run
 from harness.session.plan import prepare
 from loaders.packages.manifest import find_published
@@ -29,29 +40,43 @@ SET = "mini_dev"
 """The revision of Mini-Dev that the published predictions answer."""
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """What to reproduce; fields as in `Request`.
+@app.command()
+def reproduce(  # noqa: PLR0913 - one parameter an option
+    *,
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Option(help="Prediction file or folder; repeatable. Default: BIRD_HOME's predictions."),
+    ] = None,
+    dialect: Dialects = AUTO,
+    metrics: MetricNames = USUAL_METRICS,
+    extract: ExtractName = Extract.FENCES,
+    workers: Annotated[int | None, typer.Option(help="Processes that judge. Default: one a core.")] = None,
+    out: OutFolder = Path("results"),
+    resume: Resumed = None,
+    cache: UsesCache = True,
+) -> None:
+    """Score the published predictions of Mini-Dev and hold the figures against the published ones."""
+    asked = Request(
+        predictions=predictions or (),
+        dialects=parse_dialects(dialect),
+        metrics=parse_metrics(metrics),
+        extract=extract,
+        workers=workers,
+        out=out,
+        cache=cache,
+        resume=resume,
+    )
+    raise typer.Exit(reproduce_published(asked, say, messages))
 
-    `predictions` None means the folder `predictions` of the data. Answers are taken out of Markdown fences,
-    as the published figures can only have been made.
-    """
 
-    predictions: Sequence[Path] | None = None
-    dialects: Sequence[Dialect] | None = None
-    metrics: Sequence[str] = DEFAULT_METRICS
-    extract: Extract = Extract.FENCES
-    workers: int | None = None
-    limit: int | None = None
-    seconds: float = Limits.seconds
-    out: Path = Path("results")
-    cache: bool = True
-    resume: Path | None = None
-    report: bool = True
-
-
-def reproduce(asked: Reproduction, say: Callable[[str], None], console: Console) -> int:
+def reproduce_published(asked: Request, say: Callable[[str], None], console: Console) -> int:
     """Score published predictions on every engine that is up; print and write the three tables.
+
+    Args:
+        asked: what to run; without predictions it is the folder `predictions` of the data. The published
+            figures can only have been made of answers taken out of Markdown fences.
+        say: takes one line at a time.
+        console: where to tell how it goes.
 
     Returns:
         The exit code: 0, or 3 where a pair ended in a harness error.
@@ -62,20 +87,8 @@ def reproduce(asked: Reproduction, say: Callable[[str], None], console: Console)
     """
     home = Path(os.environ.get("BIRD_HOME") or "data")
     published = read_published(home)
-    request = Request(
-        set_name=SET,
-        predictions=asked.predictions or [home / "predictions"],
-        dialects=asked.dialects,
-        extract=asked.extract,
-        metrics=asked.metrics,
-        workers=asked.workers,
-        limit=asked.limit,
-        seconds=asked.seconds,
-        out=asked.out,
-        bird_home=home,
-        cache=asked.cache,
-        resume=asked.resume,
-        report=asked.report,
+    request = replace(
+        asked, set_name=SET, predictions=asked.predictions or [home / "predictions"], bird_home=home
     )
     with loading_bar(console) as progress:
         plan = prepare(request, say=say, progress=progress)

@@ -6,7 +6,8 @@ import typer
 
 from dialects.enums import Dialect
 from harness import provision
-from harness.cli.console import Dialects, SetName, app, messages, say
+from harness.cli.commands import app
+from harness.cli.console import Dialects, SetName, messages, say
 from harness.cli.status import print_status
 from harness.data.question_sets import load_set
 from harness.engines import on_server

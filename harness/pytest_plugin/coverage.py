@@ -22,7 +22,7 @@ from harness.data.questions import QuestionSet
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.request import Request
-from harness.session.plan import find_servers
+from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable, to_start
 from loaders.set_layouts import LAYOUTS
 

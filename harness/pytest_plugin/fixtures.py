@@ -21,7 +21,8 @@ from harness.request import Request
 from harness.scoring.golds import Golds
 from harness.scoring.tasks import Setup
 from harness.session.evaluator import Evaluator
-from harness.session.plan import equip, find_servers
+from harness.session.plan import equip
+from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable
 
 _PLACE = pytest.StashKey["Bench"]()

@@ -13,7 +13,6 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness import provision
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.question_sets import load_set
@@ -30,9 +29,10 @@ from harness.scoring.tasks import Setup, Workers
 from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session.evaluation import Evaluation
+from harness.session.servers import find_servers
 from loaders import load as loading
 from loaders.digests import digests
-from loaders.errors import EngineUnavailable, command, to_start
+from loaders.errors import EngineUnavailable, command
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
@@ -346,31 +346,3 @@ def _bundled(set_name: str) -> Sequence[Path]:
             f" {command('eval', set=set_name, predictions='...')}"
         )
     return [PREDICTIONS]
-
-
-def find_servers(
-    dialects: Sequence[Dialect], *, required: bool, say: Callable[[str], None]
-) -> dict[Dialect, tuple[Server, ...]]:
-    """The running servers of `dialects`, one or, named by DSNs, several of each; SQLite needs none.
-
-    Args:
-        dialects: what to look for.
-        required: whether one that is not up is an error; else a line to `say`.
-        say: takes one line at a time.
-
-    Raises:
-        BadInput: servers that are to share the work differ.
-        EngineUnavailable: a server that is required is not up.
-    """
-    servers: dict[Dialect, tuple[Server, ...]] = {}
-    for dialect in dialects:
-        if dialect is Dialect.SQLITE:
-            continue
-        found = provision.find_all(dialect)
-        if found:
-            servers[dialect] = found
-        elif required:
-            raise EngineUnavailable(f"{dialect}: no server is up; {to_start()}")
-        else:
-            say(f"{dialect}: no server is up, so it is left out; {to_start()}")
-    return servers

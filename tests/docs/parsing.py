@@ -12,7 +12,8 @@ from typing import Any
 import typer
 import typer.main
 
-from harness.cli import app
+from harness.cli.commands import COMMANDS
+from harness.cli.commands import command as loaded
 from tests.docs.blocks import ROOT
 from tests.docs.reference.plugin import declared
 
@@ -40,10 +41,9 @@ def fault(command: str) -> str | None:
 
 
 def _of_group(arguments: Sequence[str]) -> str | None:
-    group: Any = typer.main.get_command(app)
     if arguments[:1] == ["--version"] or arguments[-1:] == ["--help"]:
         return None
-    command = group.commands.get(arguments[0]) if arguments else None
+    command = loaded(arguments[0]) if arguments and arguments[0] in COMMANDS else None
     return _parsed(command, arguments[1:]) if command else f"bird-harness has no command {arguments[:1]}"
 
 

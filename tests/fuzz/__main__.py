@@ -10,7 +10,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from dialects.errors import HarnessError
 from harness.engines import on_server
-from harness.session.plan import find_servers
+from harness.session.servers import find_servers
 from loaders.load import load
 from tests.fuzz.campaign import Result, run
 from tests.fuzz.catalog import catalog

@@ -234,3 +234,15 @@ def test_an_outcome_that_changes_or_is_not_the_texts_own_is_found_by_a_soak() ->
     changes.note(honest, Judgement(Outcome.MATCH, {"ex": 0.5}))
     changes.note(hostile, Judgement(Outcome.HARNESS_ERROR, {"ex": 0.0}))
     assert len(changes.found) == 2
+
+
+def test_starting_is_held_against_python_and_pytest() -> None:
+    done = run("benchmarks.starting", "--runs", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (row,) = rows(done.stdout)
+    assert list(row) == [
+        f"bird-harness {command}, x {peer}"
+        for command in ("--version", "--help", "eval --help")
+        for peer in ("python -c pass", "pytest --version")
+    ]
+    assert all(is_a_figure(cell) for cell in row.values())

@@ -7,9 +7,8 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-import typer.main
-
-from harness.cli import app
+from harness.cli.commands import COMMANDS, app
+from harness.cli.commands import command as loaded
 from tests.docs.blocks import ROOT
 from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
@@ -22,8 +21,7 @@ _HEAD = """\
 
 def commands() -> Mapping[str, Any]:
     """Every command of the command line that is shown to users, by name."""
-    group: Any = typer.main.get_command(app)
-    return {name: command for name, command in sorted(group.commands.items()) if not command.hidden}
+    return {name: loaded(name) for name, listed in sorted(COMMANDS.items()) if not listed.hidden}
 
 
 def cli() -> str:

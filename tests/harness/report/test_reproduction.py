@@ -15,7 +15,8 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.cli.reproduce import Reproduction, reproduce
+from harness.cli.reproduce import reproduce_published
+from harness.data.predictions import Extract
 from harness.data.published import (
     METRICS_PUBLISHED,
     Provenance,
@@ -28,6 +29,7 @@ from harness.data.question_sets import load_set
 from harness.report.formatting import texts
 from harness.report.reproduction import Reference, reproduction
 from harness.report.writing import write_reports, write_reproduction
+from harness.request import Request
 from harness.runs.reading import LATEST, read_run
 from harness.runs.summary import summarize
 from loaders.packages.manifest import find_published
@@ -230,10 +232,10 @@ def test_published_predictions_of_the_kit_are_held_against_the_published_figures
     bird_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BIRD_HOME", str(bird_home))
-    asked = Reproduction(dialects=[Dialect.SQLITE], limit=12, out=tmp_path)
+    asked = Request(extract=Extract.FENCES, dialects=[Dialect.SQLITE], limit=12, out=tmp_path)
     said: list[str] = []
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        assert reproduce(asked, said.append, Console(file=nowhere)) == 0
+        assert reproduce_published(asked, said.append, Console(file=nowhere)) == 0
     folder = tmp_path / LATEST
     check(bird_home, folder, Dialect.SQLITE)
     assert len({key[1] for key in figures(folder) if key[3] == "ours"}) == 13
@@ -250,8 +252,8 @@ def test_published_predictions_are_held_against_the_published_figures_on_a_serve
     monkeypatch.setenv("BIRD_PROVISION", "dsn")
     address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
     monkeypatch.setenv(f"BIRD_{server.dialect.upper()}_DSN", address)
-    asked = Reproduction(dialects=[server.dialect], limit=5, out=tmp_path)
+    asked = Request(extract=Extract.FENCES, dialects=[server.dialect], limit=5, out=tmp_path)
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        assert reproduce(asked, lambda _: None, Console(file=nowhere)) == 0
+        assert reproduce_published(asked, lambda _: None, Console(file=nowhere)) == 0
     check(bird_home, tmp_path / LATEST, server.dialect)
     assert len({key[1] for key in figures(tmp_path / LATEST) if key[3] == "ours"}) == 9

@@ -1,0 +1,129 @@
+"""Which commands there are. A command's module, with all that it needs, is imported when it is called.
+
+`--version`, `--help` and the completion of a command's name read the table below, and import nothing else of
+the project. Within the modules of commands imports stand at the top, as everywhere.
+"""
+
+import gc
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_from_info
+
+import harness
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A command as it is listed: the module that declares it, and the first sentence of its help."""
+
+    module: str
+    summary: str
+    hidden: bool = False
+
+
+_STATUS = "Say which engines are there, which databases are loaded, and what to do about the rest"
+
+COMMANDS: Mapping[str, Listed] = {
+    "data": Listed(
+        "packages", "Bring a published question set with its databases to where `eval` looks for it"
+    ),
+    "census": Listed(
+        "databases",
+        "Say what the columns of SQLite files hold, which types they get, and what would stop a load",
+    ),
+    "load": Listed("databases", "Load a question set's databases into the servers that are up"),
+    "twins": Listed(
+        "twins", "Make synthetic databases: the same tables, other rows, and an answer to every gold"
+    ),
+    "matrix": Listed(
+        "matrix",
+        "Run `coverage` on a throw-away server of each engine version that is here; 1 on a regression",
+    ),
+    "predict": Listed(
+        "predicting",
+        "Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score them",
+    ),
+    "runs": Listed("reports", "List runs, the newest first: what was run, how it ended, the best EX"),
+    "report": Listed("reports", "Make the reports of a run again, from its folder alone"),
+    "reproduce": Listed(
+        "reproduce",
+        "Score the published predictions of Mini-Dev and hold the figures against the published ones",
+    ),
+    "eval": Listed("scoring", "Score prediction files and print the table"),
+    "coverage": Listed(
+        "coverage",
+        "Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression",
+    ),
+    "compare": Listed(
+        "reports",
+        "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",
+    ),
+    "cache": Listed("reports", "Say what is kept from earlier runs, so that it need not be executed again"),
+    "up": Listed("servers", "Start MySQL and PostgreSQL and wait until they answer"),
+    "down": Listed("servers", "Stop what `up` started"),
+    "images": Listed(
+        "servers", "Build server images from Debian packages, for where no registry can be reached"
+    ),
+    "status": Listed("servers", _STATUS),
+    "doctor": Listed("servers", _STATUS, hidden=True),
+}
+"""Every command by its name, in the order of the help."""
+
+
+class LazyGroup(TyperGroup):
+    """Commands that are known by name and summary until one is called."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, each in COMMANDS.items():
+            self.add_command(TyperCommand(name, short_help=each.summary, hidden=each.hidden))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that is called, with its options."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, None if listed is None else command(args[0]), rest
+
+
+def command(name: str) -> Any:
+    """A command with its options: imports its module, which registers it with `app`."""
+    import_module(f"harness.cli.{COMMANDS[name].module}")
+    # What is imported stays to the end: not to be looked through by every collection.
+    gc.freeze()
+    for each in app.registered_commands:
+        function = each.callback
+        if function is not None and name == (each.name or function.__name__):
+            return get_command_from_info(each, pretty_exceptions_short=True, rich_markup_mode=None)
+    raise LookupError(name)
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    name="bird-harness",
+    help="Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL and print their scores side by side.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    # As wide as the terminal, without a limit of typer's own.
+    context_settings={"max_content_width": 1000},
+)
+
+
+def _print_version(*, wanted: bool) -> None:
+    if wanted:
+        print(harness.__version__)  # noqa: T201 - the answer itself
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    del version

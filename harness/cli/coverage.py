@@ -1,0 +1,68 @@
+"""The command that proves dialect coverage on the servers that are up."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dialects.enums import Profile
+from harness.cli.commands import app
+from harness.cli.console import Dialects, SetName, messages, say, servers_up
+from harness.coverage.command import CoverageRequest, measure, print_measured
+from harness.engines.execution import Limits
+from harness.outcomes import GoldOrigin
+from harness.report.loading import loading_bar
+from harness.request import AUTO, MOST_QUESTIONS, MOST_WORKERS, check_seconds
+from loaders.errors import within
+
+
+class CoveredGold(StrEnum):
+    """Which golds coverage is measured of."""
+
+    TRANSLATED = "translated"
+    DATASET = "dataset"
+
+
+@app.command()
+def coverage(  # noqa: PLR0913 - one parameter an option
+    *,
+    set_name: SetName = "sample",
+    dialect: Dialects = AUTO,
+    gold: Annotated[
+        CoveredGold, typer.Option(help="SQLite's golds as translated, or the dataset's own for the dialect.")
+    ] = CoveredGold.TRANSLATED,
+    profile: Annotated[
+        Profile | None, typer.Option(help="Default: faithful; official with --gold dataset.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
+    limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
+    out: Annotated[Path, typer.Option(help="Parent of the folder with the report.")] = Path("results"),
+    update: Annotated[
+        bool, typer.Option("--update", help="Make the result what is expected, and renew the documentation.")
+    ] = False,
+) -> None:
+    """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
+    within("--workers", workers, 1, MOST_WORKERS, "threads")
+    within("--limit", limit, 1, MOST_QUESTIONS, "questions")
+    check_seconds("--timeout", timeout)
+    optional: dict[str, Any] = {} if workers is None else {"workers": workers}
+    request = CoverageRequest(
+        set_name=set_name,
+        origin=GoldOrigin(gold),
+        profile=profile,
+        limit=limit,
+        seconds=timeout,
+        out=out,
+        update=update,
+        **optional,
+    )
+    servers = servers_up(dialect)
+    if not servers:
+        say("SQLite is the reference: there is nothing to compare it with")
+        return
+    with loading_bar(messages) as progress:
+        # One of each is enough: they are equal.
+        measured = measure(request, {each: found[0] for each, found in servers.items()}, progress)
+    raise typer.Exit(print_measured(measured, say))

@@ -1,0 +1,36 @@
+"""Which servers are up, of the engines that a command is to use."""
+
+from collections.abc import Callable, Sequence
+
+from dialects.enums import Dialect
+from harness import provision
+from loaders.errors import EngineUnavailable, to_start
+from loaders.server import Server
+
+
+def find_servers(
+    dialects: Sequence[Dialect], *, required: bool, say: Callable[[str], None]
+) -> dict[Dialect, tuple[Server, ...]]:
+    """The running servers of `dialects`, one or, named by DSNs, several of each; SQLite needs none.
+
+    Args:
+        dialects: what to look for.
+        required: whether one that is not up is an error; else a line to `say`.
+        say: takes one line at a time.
+
+    Raises:
+        BadInput: servers that are to share the work differ.
+        EngineUnavailable: a server that is required is not up.
+    """
+    servers: dict[Dialect, tuple[Server, ...]] = {}
+    for dialect in dialects:
+        if dialect is Dialect.SQLITE:
+            continue
+        found = provision.find_all(dialect)
+        if found:
+            servers[dialect] = found
+        elif required:
+            raise EngineUnavailable(f"{dialect}: no server is up; {to_start()}")
+        else:
+            say(f"{dialect}: no server is up, so it is left out; {to_start()}")
+    return servers

@@ -1,0 +1,93 @@
+"""What is imported, and by whom: commands take what they need, the library and the plugin what is used."""
+
+import os
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from harness.cli.commands import COMMANDS, app, command
+
+SLOW = {"numpy", "psycopg", "pymysql", "pytest", "ray", "requests", "rich", "scipy", "sqlglot"}
+OF_THE_COMMAND_LINE = {
+    "dialects", "dialects.errors", "loaders", "loaders.errors",
+    "harness", "harness.cli", "harness.cli.commands", "harness.cli.output",
+}  # fmt: skip
+"""What is imported before a command is called."""
+
+
+def imported(code: str, *arguments: str, **environment: str) -> set[str]:
+    """The modules that a program has imported when it ends."""
+    at_exit = (
+        r"import atexit, sys; atexit.register(lambda: print('', *sys.modules, sep='\n', file=sys.stderr))"
+    )
+    program = f"{at_exit}\n{code}"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return set(done.stderr.splitlines())
+
+
+def of_the_project(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.partition(".")[0] in {"dialects", "harness", "loaders"}}
+
+
+MAIN = "from harness.cli import main; main()"
+
+
+@pytest.mark.parametrize("option", ["--version", "--help"])
+def test_version_and_help_import_neither_commands_nor_what_they_need(option: str) -> None:
+    modules = imported(MAIN, option)
+    assert of_the_project(modules) == OF_THE_COMMAND_LINE
+    assert not modules & SLOW
+
+
+def test_completing_the_name_of_a_command_imports_none() -> None:
+    asked = {
+        "_BIRD_HARNESS_COMPLETE": "complete_bash",
+        "COMP_WORDS": "bird-harness re",
+        "COMP_CWORD": "1",
+    }
+    assert of_the_project(imported(MAIN, **asked)) == OF_THE_COMMAND_LINE
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_listed_as_it_describes_itself(name: str) -> None:
+    described = command(name)
+    assert described.name == name
+    assert described.hidden is COMMANDS[name].hidden
+    assert described.help.partition("\n")[0] == f"{COMMANDS[name].summary}."
+
+
+def test_every_command_that_is_declared_is_listed() -> None:
+    there = set()
+    for path in (Path(__file__).parents[1] / "harness" / "cli").glob("*.py"):
+        there |= {path.stem} if "@app.command" in path.read_text(encoding="utf-8") else set()
+    listed = {each.module for each in COMMANDS.values()}
+    assert there == listed
+    for module in listed:
+        import_module(f"harness.cli.{module}")
+    names = {each.name or getattr(each.callback, "__name__", "") for each in app.registered_commands}
+    assert names == set(COMMANDS)
+
+
+def test_cheap_commands_do_without_what_others_need() -> None:
+    assert not imported(MAIN, "cache", "--help") & {"pytest", "ray", "scipy", "sqlglot", "pymysql", "psycopg"}
+    assert not imported(MAIN, "report", "--help") & {"pytest", "ray", "scipy", "pymysql", "psycopg"}
+
+
+def test_the_package_imports_the_library_when_it_is_used() -> None:
+    assert of_the_project(imported("import harness")) == {"harness"}
+    assert "harness.session.evaluator" in imported("from harness import Evaluator")
+
+
+def test_translating_imports_neither_the_harness_nor_the_loaders() -> None:
+    modules = of_the_project(imported("import dialects.translate"))
+    assert "dialects.translate" in modules
+    assert [name for name in modules if not name.startswith("dialects")] == []
