@@ -4,7 +4,9 @@ Each round scores the sample's own predictions, shuffled among hostile ones of t
 `tests/engines/hostile`, by one `Evaluator` that lives as long as the soak, and by a `bird-harness eval` of
 its own, on one engine after the other. Then, while nothing is done, it is counted what processes hold,
 which connections are open on the servers and what lies on the disk. Servers that are up are used; the
-others are started for the time of the soak.
+others are started for the time of the soak, below this process, and counted apart from workers.
+
+Hostile texts are dealt out in turn: what is larger after the heaviest of them is so from the first third on.
 
 It ends with 1 if something grew, an honest outcome changed, or a hostile one is not the text's own fault.
 
@@ -16,6 +18,7 @@ import gc
 import json
 import os
 import random
+import re
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -39,7 +42,7 @@ from harness.provision import dsn
 from harness.runs.reading import LATEST, read_results
 from loaders.sample import PREDICTIONS
 from loaders.server import Origin, Server
-from loaders.textfiles import is_text
+from loaders.textfiles import FILE_BYTES, is_text
 from tests.engines.hostile import mysql_cases, postgresql_cases, sqlite_cases
 from tests.engines.hostile.cases import HARMLESS, Hostile
 from tests.engines.hostile.runs.families import FAMILIES
@@ -59,9 +62,16 @@ _CONNECTIONS = {
     Dialect.POSTGRESQL: "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'",
 }
 
+_ROOM = {FILE_BYTES: "1GB"}
+"""Several of the hostile texts have 10 MB and more, and may come in one round."""
+
+_ANY = allowed(Hostile("any", "", HARMLESS))
+"""The outcomes of what may even return rows."""
+
 MARGINS: Mapping[str, float] = {
     "parent, MB": 32,
     "workers, MB": 96,
+    "servers, MB": 1024,
     "descriptors of the parent": 4,
     "descriptors of the workers": 8,
     "threads of the parent": 2,
@@ -69,7 +79,10 @@ MARGINS: Mapping[str, float] = {
     "temporary files, MB": 8,
     "command, peak MB": 64,
 }
-"""What is counted, and by how much it may differ without having grown."""
+"""What is counted, and by how much it may differ without having grown.
+
+MySQL's allocator keeps what statements took for those to come, up to what the heaviest ones took at once.
+"""
 
 
 def grown(samples: Sequence[Mapping[str, float]]) -> list[str]:
@@ -108,29 +121,49 @@ def honest(dialects: Sequence[Dialect]) -> list[Asked]:
     ]
 
 
-def hostile(dialect: Dialect, count: int, dice: random.Random) -> list[Asked]:
-    """Hostile texts, all of them on a few questions."""
-    questions = load_set("sample").limit(QUESTIONS).questions
-    of_families = [(case, allowed(case)) for cases in FAMILIES.values() for case in cases[dialect]]
-    # These were written for another database: there they are errors, or do what they do.
-    others = [
-        (Hostile(case.name, case.sql, HARMLESS), None)
-        for case in _OTHERS[dialect]
-        if is_text(case.sql)  # half a character is refused before it is run
-    ]
-    chosen = dice.sample(of_families, count // 2) + dice.sample(others, count - count // 2)
-    keys = [question.key for question in dice.sample(questions, 3)]
-    golds = {question.key: question.gold[dialect] for question in questions}
-    return [
-        Asked(
-            f"hostile-{number}",
-            Answer(key, case.sql.replace("{gold}", golds[key]), dialect),
-            dialect,
-            may or allowed(case),
-        )
-        for number, (case, may) in enumerate(chosen)
-        for key in [dice.choice(keys)]
-    ]
+class InTurn:
+    """Cases in any order, none of them again before all the others have come."""
+
+    def __init__(self, cases: Sequence[Hostile], dice: random.Random) -> None:
+        self._cases = cases
+        self._dice = dice
+        self._left: list[Hostile] = []
+
+    def take(self, count: int) -> list[Hostile]:
+        """The next ones."""
+        while len(self._left) < count:
+            self._left += self._dice.sample(self._cases, len(self._cases))
+        taken, self._left = self._left[:count], self._left[count:]
+        return taken
+
+
+class Corpus:
+    """The hostile texts for an engine."""
+
+    def __init__(self, dialect: Dialect, dice: random.Random) -> None:
+        self._dialect = dialect
+        self._dice = dice
+        self._questions = load_set("sample").limit(QUESTIONS).questions
+        self._of_families = InTurn([case for cases in FAMILIES.values() for case in cases[dialect]], dice)
+        # Half a character is refused before it is run.
+        self._others = InTurn([case for case in _OTHERS[dialect] if is_text(case.sql)], dice)
+
+    def asked(self, count: int) -> list[Asked]:
+        """The next ones, all of them on a few questions."""
+        chosen = [(case, allowed(case)) for case in self._of_families.take(count // 2)]
+        # These were written for another database: there they are errors, or do what they do.
+        chosen += [(case, _ANY) for case in self._others.take(count - count // 2)]
+        some = self._dice.sample(self._questions, 3)
+        return [
+            Asked(
+                f"hostile-{number}",
+                Answer(question.key, case.sql.replace("{gold}", question.gold[self._dialect]), self._dialect),
+                self._dialect,
+                may,
+            )
+            for number, (case, may) in enumerate(chosen)
+            for question in [self._dice.choice(some)]
+        ]
 
 
 class Changes:
@@ -183,16 +216,25 @@ def command(
     return done.megabytes
 
 
-def sample(servers: Sequence[Server], folder: Path) -> dict[str, float]:
-    """What is held while nothing is done."""
+def sample(servers: Sequence[Server], started: Sequence[int], folder: Path) -> dict[str, float]:
+    """What is held while nothing is done.
+
+    Args:
+        servers: those that are asked for their connections.
+        started: the processes of those among them that were started for the soak.
+        folder: where temporary files are written.
+    """
     gc.collect()
     with suppress(OSError, AttributeError):  # what is free, but not given back, is no leak
         ctypes.CDLL("libc.so.6").malloc_trim(0)
-    own, workers = os.getpid(), below(os.getpid())
+    own = os.getpid()
+    of_servers = {*started, *(process for one in started for process in below(one))}
+    workers = [process for process in below(own) if process not in of_servers]
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {
         "parent, MB": _resident(own),
         "workers, MB": sum(map(_resident, workers)),
+        "servers, MB": sum(map(_share, of_servers)),
         "descriptors of the parent": _entries(own, "fd"),
         "descriptors of the workers": sum(_entries(worker, "fd") for worker in workers),
         "threads of the parent": _entries(own, "task"),
@@ -207,6 +249,16 @@ def _resident(process: int) -> float:
     except (OSError, IndexError):
         return 0.0
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+def _share(process: int) -> float:
+    """Its part of the memory, in MB: PostgreSQL's processes have the most of theirs in common."""
+    try:
+        rollup = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    found = re.search(r"^Pss:\s+(\d+) kB", rollup, flags=re.MULTILINE)
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
 
 
 def _entries(process: int, folder: str) -> int:
@@ -254,15 +306,16 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bird-soak-")))
         place = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bird-soak-")))
         servers = [_server(each, stack) for each in dialects if each in provision.SERVED]
+        started = below(os.getpid())
         if servers:  # all are named by now: whatever is run here finds these and no others
             os.environ["BIRD_PROVISION"] = Origin.DSN
         stack.enter_context(_temporary_files_in(temporary))
         evaluator = stack.enter_context(
             Evaluator(dialects=dialects, workers=workers, seconds=timeout, cache=False, diagnose=True)
         )
-        known = honest(dialects)
+        known, corpora = honest(dialects), [Corpus(each, dice) for each in dialects]
         while time.monotonic() < until or len(samples) < ROUNDS:
-            asked = known + [each for one in dialects for each in hostile(one, hostile_texts, dice)]
+            asked = known + [each for corpus in corpora for each in corpus.asked(hostile_texts)]
             if not samples:
                 asked = list(known)  # what they come to alone
             dice.shuffle(asked)
@@ -270,8 +323,8 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
             for each, judgement in zip(asked, judgements, strict=True):
                 changes.note(each, judgement)
             engine = dialects[len(samples) % len(dialects)]
-            peak = command(Place(place, servers), engine, asked, timeout, changes)
-            samples.append({**sample(servers, temporary), "command, peak MB": peak})
+            peak = command(Place(place, servers, _ROOM), engine, asked, timeout, changes)
+            samples.append({**sample(servers, started, temporary), "command, peak MB": peak})
             _describe(samples, len(asked), len(changes.found))
     _conclude(samples, changes.found)
 

@@ -1,6 +1,7 @@
 """The benchmarks' commands run, and the naive evaluator and the harness agree on every pair."""
 
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -15,11 +16,12 @@ from benchmarks.contestants import Contest, Contestant, Measured
 from benchmarks.contestants import run as measure
 from benchmarks.memory import below, peak
 from benchmarks.options import contest
-from benchmarks.soak import MARGINS, Asked, Changes, grown
+from benchmarks.soak import MARGINS, Asked, Changes, InTurn, grown, sample
 from dialects.enums import Dialect
 from harness import Answer
 from harness.outcomes import Judgement, Outcome
 from loaders.sample import PREDICTIONS
+from tests.engines.hostile.cases import Hostile
 
 ROOT = Path(__file__).parents[2]
 
@@ -204,6 +206,27 @@ def test_a_soak_tells_what_grows_from_what_varies() -> None:
     assert grown(rising) == ["connections"]
     varying = [held(connections=value) for value in (10, 90, 10, 90, 10, 90, 10)]
     assert grown(varying) == []
+
+
+def test_a_soak_deals_out_every_hostile_text_before_one_comes_again() -> None:
+    cases = [Hostile(f"{number}", "SELECT 1") for number in range(10)]
+    in_turn = InTurn(cases, random.Random(0))  # noqa: S311 - no secret
+    taken = [case for count in (4, 4, 4, 4, 4, 15, 5) for case in in_turn.take(count)]
+    for start in range(0, 40, 10):
+        assert {case.name for case in taken[start : start + 10]} == {case.name for case in cases}
+
+
+def test_a_soak_counts_servers_apart_from_workers(tmp_path: Path) -> None:
+    child = [sys.executable, "-c", "print('it runs', flush=True); input()"]
+    with subprocess.Popen(child, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"it runs\n"
+        as_server, as_worker = sample([], [process.pid], tmp_path), sample([], [], tmp_path)
+        process.stdin.close()
+    assert as_server["servers, MB"] > 0
+    assert as_worker["servers, MB"] == 0
+    assert as_server["workers, MB"] < as_worker["workers, MB"]
 
 
 def test_a_soak_counts_what_is_held_and_names_a_dialect_that_is_none() -> None:
