@@ -6,6 +6,7 @@ memory is limited.
 """
 
 import contextlib
+import ctypes
 import gc
 import hashlib
 import mmap
@@ -34,6 +35,9 @@ HUNG = 71
 
 MOST_MEMORY = 600 * 2**20
 """Bytes of memory that statements and their rows may take beyond what the worker itself needs."""
+
+MOST_FREE = 64 * 2**20
+"""Bytes by which a worker that waits may be larger than at its start, before it gives back what is free."""
 
 DIGEST_BYTES = 32
 
@@ -110,6 +114,29 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 
 
+def resident() -> int:
+    """Bytes of this process that are in memory; 0 where the operating system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * mmap.PAGESIZE
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def give_back(at_start: int) -> None:
+    """Give memory that is free back to the operating system, where this process has grown by `MOST_FREE`.
+
+    glibc keeps whatever is free below a block that lives: after rows of hundreds of megabytes, one small
+    block may keep them all.
+    https://man7.org/linux/man-pages/man3/malloc_trim.3.html
+
+    Args:
+        at_start: what `resident` was then.
+    """
+    if resident() - at_start > MOST_FREE:
+        with contextlib.suppress(OSError, AttributeError):  # another library than glibc
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 def _serve(connection: Connection, noted: mmap.mmap) -> None:
     setup, place = connection.recv()
     note = _Note(noted)
@@ -121,6 +148,7 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
     _limit_memory()
     # What stands now stays to the end: not to be looked through by every collection.
     gc.freeze()
+    at_start = resident()
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
@@ -131,6 +159,9 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
             connection.send(judge.judge(task, connection.send))
         else:
             connection.send(_timed(task, setup, engine(task.dialect), noting))
+        # Who waits has the answer. What follows starts alike, whatever was before it.
+        del task
+        give_back(at_start)
 
 
 def _timed(task: TimingTask, setup: Setup, engine: Engine, noting: Noting) -> Timing | EngineLost:

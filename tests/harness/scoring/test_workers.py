@@ -1,8 +1,11 @@
 """Worker processes: what a text does to one is that text's outcome, and nobody else's."""
 
 import os
+import platform
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
@@ -25,6 +28,7 @@ from harness.scoring.timing import ITERATIONS, Method, measure
 from harness.scoring.worker_process import HUNG, Noted, digest
 from harness.scoring.workers import Died, LocalWorkers
 
+ROOT = Path(__file__).parents[3]
 GOLD = "SELECT name FROM animal"
 LIMITS = Limits(seconds=1.0)
 # One comparison after the other of 3 MB, for hours, and it looks at nothing meanwhile.
@@ -269,6 +273,27 @@ def test_a_result_that_is_too_large_takes_no_more_than_a_workers_share_of_memory
         assert int(peak) * 1024 < 760 * 2**20
     finally:
         patient.close()
+
+
+_GROWN = """
+from harness.scoring.worker_process import give_back, resident
+at_start = resident()
+blocks = [b"x" * size for size in range(100_000, 102_000)]
+del blocks[:-1]
+kept = resident() - at_start
+give_back(at_start)
+print(kept, resident() - at_start)
+"""
+
+
+def test_what_is_free_below_a_block_that_lives_is_given_back() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", _GROWN], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    kept, left = map(int, said.split())
+    is_glibc = platform.libc_ver()[0] == "glibc"
+    assert not is_glibc or kept > 150_000_000
+    assert left < (20_000_000 if is_glibc else 250_000_000)
 
 
 def test_closing_stops_what_runs_and_cancels_what_waits(setup: Setup) -> None:
