@@ -7,9 +7,8 @@ from dialects.enums import Dialect, Profile
 from harness import provision
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines import on_server
+from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
-from harness.engines.sqlite.engine import SQLiteEngine
 from harness.provision import compose
 from harness.report.tables import plain, print_table, wide
 from loaders.errors import command
@@ -34,9 +33,10 @@ def print_status(set_name: str) -> None:
 
 
 def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:
-    if dialect is Dialect.SQLITE:
+    kind = kind_of(dialect)
+    if not kind.has_server:
         count = f"{len(questions.db_ids)} {'file' if len(questions.db_ids) == 1 else 'files'}"
-        return SQLiteEngine().version(), "embedded", count, count, ""
+        return kind.make(None, pooled=False).version(), "embedded", count, count, ""
     server = provision.find(dialect)
     if server is None:
         return "-", "-", "-", "-", _to_start(dialect, questions)

@@ -13,6 +13,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
+from harness.engines import kind_of
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.engines.retry import execute_patiently
@@ -51,7 +52,9 @@ class Bench:
         named = request.dialects
         servers = find_servers(named or list(Dialect), required=named is not None, say=_silent)
         self.dialects: Sequence[Dialect] = [
-            dialect for dialect in named or list(Dialect) if dialect is Dialect.SQLITE or dialect in servers
+            dialect
+            for dialect in named or list(Dialect)
+            if dialect in servers or not kind_of(dialect).has_server
         ]
         self.request = request
 

@@ -19,6 +19,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cache.lifetimes import Lifetime, lifetime
 from harness.data.questions import Question
+from harness.engines import kind_of
 from harness.engines.base import Engine
 from harness.outcomes import GoldOrigin
 from harness.scoring.golds import Golds
@@ -130,7 +131,7 @@ class CacheKeys:
         if any(of is dialect for of, _ in setup.unloaded):
             return None
         # On a server a text can name the tables of the other databases, too.
-        within = [db_id] if dialect is Dialect.SQLITE else setup.questions.db_ids
+        within = setup.questions.db_ids if kind_of(dialect).has_server else [db_id]
         try:
             known = digests(setup.questions.database(each).sqlite_path for each in within)
         except BadInput:

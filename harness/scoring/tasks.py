@@ -14,10 +14,9 @@ from typing import Protocol
 
 from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
-from harness.engines import on_server
+from harness.engines import kind_of
 from harness.engines.base import Engine, EngineLost, cut
 from harness.engines.execution import Limits
-from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics import DEFAULT_METRICS, METRICS
 from harness.outcomes import Judgement
 from harness.scoring.timing import Method
@@ -57,14 +56,14 @@ class Setup:
         return self.limits.seconds + _SCORING_SECONDS
 
     def engine(self, dialect: Dialect) -> Engine:
-        """The engine of a dialect: its first server, or SQLite as it is timed."""
+        """The engine of a dialect as it is timed: of its first server, or of files."""
         servers = self.servers[dialect]
-        return on_server(servers[0]) if servers else SQLiteEngine()
+        return kind_of(dialect).make(servers[0] if servers else None, pooled=False)
 
     def engines(self, place: int) -> dict[Dialect, Engine]:
         """The engines that the worker at `place` uses."""
         return {
-            dialect: on_server(servers[place % len(servers)]) if servers else SQLiteEngine(pooled=True)
+            dialect: kind_of(dialect).make(servers[place % len(servers)] if servers else None, pooled=True)
             for dialect, servers in self.servers.items()
         }
 

@@ -17,6 +17,7 @@ from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
+from harness.engines import kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.metrics import METRICS
@@ -237,7 +238,7 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
     """
     left_out: list[str] = []
     servers = find_servers(dialects, required=request.dialects is not None, say=left_out.append)
-    if not servers and Dialect.SQLITE not in dialects:
+    if not servers and all(kind_of(dialect).has_server for dialect in dialects):
         raise EngineUnavailable("; ".join(left_out))
     for line in left_out:
         say(line)
@@ -260,7 +261,7 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
     done = {dialect: [(server, bring(server)) for server in some] for dialect, some in servers.items()}
     notes = {server.dialect: _noted(server, some, say) for server, some in chain.from_iterable(done.values())}
     standing = {dialect: standing_on([each for _, each in some]) for dialect, some in done.items()}
-    usable = [dialect for dialect in dialects if dialect in servers or dialect is Dialect.SQLITE]
+    usable = [dialect for dialect in dialects if dialect in servers or not kind_of(dialect).has_server]
     setup = Setup(
         questions,
         {dialect: servers.get(dialect, ()) for dialect in usable},

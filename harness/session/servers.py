@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from dialects.enums import Dialect
 from harness import provision
+from harness.engines import kind_of
 from loaders.errors import EngineUnavailable, to_start
 from loaders.server import Server
 
@@ -24,7 +25,7 @@ def find_servers(
     """
     servers: dict[Dialect, tuple[Server, ...]] = {}
     for dialect in dialects:
-        if dialect is Dialect.SQLITE:
+        if not kind_of(dialect).has_server:
             continue
         found = provision.find_all(dialect)
         if found:

@@ -77,3 +77,38 @@ def test_the_rooms_of_the_page_are_there() -> None:
     assert len(files) > 60
     assert files - {path.name for path in there} == set()
     assert folders - {path.name for path in there} - {*ROOMS, "docker", "benchmarks", "tests"} == set()
+
+
+OWN = re.compile(r"harness/engines/\w+/\w+\.py|loaders/(?:\w+/)?(?:mysql|postgresql)\w*\.py")
+"""What belongs to one engine."""
+
+TABLES = {
+    "dialects/generator.py",
+    "dialects/identifiers.py",
+    "dialects/server_schema.py",
+    "dialects/targets.py",
+    "harness/provision/server_kinds.py",
+    "loaders/dumps/statements.py",
+    "loaders/owners.py",
+    "loaders/refusals.py",
+    "loaders/verify/mapping.py",
+}
+"""Data, one entry an engine."""
+
+BASELINE = {"harness/predictors/offline/writing.py"}
+"""A predictor of its own, which writes each dialect itself."""
+
+
+def test_no_other_module_names_the_dialect_of_a_server() -> None:
+    paths = (path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+    naming = {
+        path.relative_to(ROOT).as_posix()
+        for path in paths
+        if re.search(r"Dialect\.(?:MYSQL|POSTGRESQL)\b", path.read_text(encoding="utf-8"))
+    }
+    assert {name for name in naming if not OWN.fullmatch(name)} == TABLES | BASELINE
+
+
+def test_tables_of_data_name_dialects_as_keys_alone() -> None:
+    asking = re.compile(r"\bis (?:not )?Dialect\.(?:MYSQL|POSTGRESQL)\b")
+    assert {name for name in TABLES if asking.search((ROOT / name).read_text(encoding="utf-8"))} == set()
