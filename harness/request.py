@@ -10,17 +10,11 @@ from dialects.errors import BadInput
 from harness.data.predictions import Extract
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
+from harness.options import OPTIONS
 from loaders.errors import within
 from loaders.machine import processors
 
-MOST_WORKERS = 64
-MOST_QUESTIONS = 1_000_000
-LEAST_SECONDS = 0.001
-"""Engines count milliseconds, and 0 means no limit to them."""
-MOST_SECONDS = 86_400
-"""A day."""
-
-AUTO = "auto"
+AUTO = OPTIONS["dialects"].default
 """Every dialect that has prediction files and an engine that is up."""
 ALL = "all"
 """Every dialect; each engine has to be up."""
@@ -57,6 +51,9 @@ def parse_metrics(text: str) -> Sequence[str]:
     return [name for name in METRICS if name in names]
 
 
+_EXTRACT = Extract(OPTIONS["extract"].default)
+
+
 @dataclass(frozen=True)
 class Request:
     """What a run is asked to do.
@@ -70,11 +67,11 @@ class Request:
     `ray` is the address of a Ray cluster, or `local`. `report`: whether the run folder gets reports, too.
     """
 
-    set_name: str = "sample"
+    set_name: str = OPTIONS["set_name"].default
     predictions: Sequence[Path] = ()
     dialects: Sequence[Dialect] | None = None
     predictor: str | None = None
-    extract: Extract = Extract.NONE
+    extract: Extract = _EXTRACT
     allow_missing: bool = False
     metrics: Sequence[str] = DEFAULT_METRICS
     variants: str | None = None
@@ -82,7 +79,7 @@ class Request:
     workers: int | None = None
     limit: int | None = None
     seconds: float = Limits.seconds
-    out: Path = Path("results")
+    out: Path = Path(OPTIONS["out"].default)
     bird_home: Path | None = None
     cache: bool = True
     store: Path | None = None
@@ -96,13 +93,22 @@ class Request:
         return self.workers or processors()
 
 
-def check_seconds(name: str, seconds: float) -> None:
-    """Refuse a limit of time that an engine could not keep: no number, next to nothing, or days.
+def check_range(field: str, value: float | None, name: str | None = None, unit: str | None = None) -> None:
+    """Refuse what is outside of the range of an option, such as a limit of time that no engine could keep.
+
+    Args:
+        field: the field of `Request`.
+        value: None where none was given.
+        name: what the user calls it; as on the command line, unless another one is given.
+        unit: what is counted; as the option says, unless it is another one.
 
     Raises:
-        BadInput: it is; the message calls it `name`.
+        BadInput: it is.
     """
-    within(name, seconds, LEAST_SECONDS, MOST_SECONDS, "seconds")
+    option = OPTIONS[field]
+    if option.range is not None:
+        least, most, usual = option.range
+        within(name or f"--{option.flag}", value, least, most, unit or usual)
 
 
 def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -> None:
@@ -122,9 +128,9 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
         raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")
     if request.variants is not None and not wanted:
         raise BadInput(f"--variants {request.variants}: is for test-suite accuracy; add ts to --metrics")
-    within("--workers", request.workers, 1, MOST_WORKERS, "processes")
-    within("--limit", request.limit, 1, MOST_QUESTIONS, "questions")
-    check_seconds(timeout, request.seconds)
+    check_range("workers", request.workers)
+    check_range("limit", request.limit)
+    check_range("seconds", request.seconds, timeout)
     refuse_unwritable(out, request.out)
 
 

@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from dialects.enums import Dialect, Profile
 from harness.data.predictions import Extract
-from harness.metrics import DEFAULT_METRICS, METRICS
-from harness.request import parse_dialects
+from harness.metrics import METRICS
+from harness.options import OPTIONS
+from harness.request import Request, parse_dialects
 from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable
 from loaders.server import Server
@@ -19,24 +20,28 @@ from loaders.textfiles import one_line
 # Without emoji: a name between colons is not to become a picture.
 messages = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
-SetName = Annotated[str, typer.Option("--set", help="sample, mini_dev, mini_dev_2025 or dev.")]
-Dialects = Annotated[
-    str, typer.Option("--dialect", help="sqlite, mysql, postgresql, all, or auto: every engine that is up.")
-]
-ProfileName = Annotated[Profile, typer.Option("--profile", help="How the databases are loaded.")]
-USUAL_METRICS = ",".join(DEFAULT_METRICS)
+USUAL_METRICS = ",".join(Request.metrics)
 """What is scored where nobody says what."""
 
-ExtractName = Annotated[Extract, typer.Option(help="Take SQL out of Markdown fences, or run it as it is.")]
-MetricNames = Annotated[str, typer.Option(help=f"Metrics, separated by commas: {', '.join(METRICS)}.")]
-OutFolder = Annotated[Path, typer.Option(help="Parent of the run's folder.")]
-Resumed = Annotated[
-    Path | None,
-    typer.Option(help="Complete the run in this folder; the rest of the command is the same."),
-]
-UsesCache = Annotated[
-    bool, typer.Option("--cache/--no-cache", help="Use and keep what is known from earlier runs.")
-]
+
+def option(field: str, *, more: str = "") -> Any:
+    """An option of evaluations, as `harness.options` has it; `more` is said of it beside that."""
+    one = OPTIONS[field]
+    flag = f"--{one.flag}/--no-{one.flag}" if one.off else f"--{one.flag}"
+    shown = None if one.kind is bool else one.metavar
+    return typer.Option(flag, help=f"{one.help.removesuffix('.')}{more}.", metavar=shown)
+
+
+SetName = Annotated[str, option("set_name")]
+Dialects = Annotated[str, option("dialects")]
+ProfileName = Annotated[Profile, option("profile")]
+ExtractName = Annotated[Extract, option("extract")]
+MetricNames = Annotated[str, option("metrics", more=f": {', '.join(METRICS)}")]
+OutFolder = Annotated[Path, option("out")]
+Resumed = Annotated[Path | None, option("resume")]
+UsesCache = Annotated[bool, option("cache")]
+Limit = Annotated[int | None, option("limit")]
+Workers = Annotated[int | None, option("workers")]
 
 
 def say(line: str) -> None:

@@ -8,13 +8,12 @@ import typer
 
 from dialects.enums import Profile
 from harness.cli.commands import app
-from harness.cli.console import Dialects, SetName, messages, say, servers_up
+from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
 from harness.coverage.command import CoverageRequest, measure, print_measured
 from harness.engines.execution import Limits
 from harness.outcomes import GoldOrigin
 from harness.report.loading import loading_bar
-from harness.request import AUTO, MOST_QUESTIONS, MOST_WORKERS, check_seconds
-from loaders.errors import within
+from harness.request import AUTO, check_range
 
 
 class CoveredGold(StrEnum):
@@ -36,7 +35,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         Profile | None, typer.Option(help="Default: faithful; official with --gold dataset.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
+    limit: Limit = None,
     timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
     out: Annotated[Path, typer.Option(help="Parent of the folder with the report.")] = Path("results"),
     update: Annotated[
@@ -44,9 +43,9 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     ] = False,
 ) -> None:
     """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
-    within("--workers", workers, 1, MOST_WORKERS, "threads")
-    within("--limit", limit, 1, MOST_QUESTIONS, "questions")
-    check_seconds("--timeout", timeout)
+    check_range("workers", workers, unit="threads")
+    check_range("limit", limit)
+    check_range("seconds", timeout)
     optional: dict[str, Any] = {} if workers is None else {"workers": workers}
     request = CoverageRequest(
         set_name=set_name,

@@ -16,11 +16,10 @@ from harness.data.questions import QuestionSet
 from harness.engines import served
 from harness.report.census import census_json, census_lines
 from harness.report.loading import loading_bar, loading_lines
-from harness.request import AUTO, MOST_WORKERS
+from harness.request import AUTO, check_range
 from loaders import load as loading
 from loaders import verify as verifying
 from loaders.dumps import load_dump
-from loaders.errors import within
 from loaders.inventory import inventory
 from loaders.namespace import Database
 from loaders.packages.bar import getting_bar
@@ -80,7 +79,7 @@ def load(  # noqa: PLR0913 - one parameter an option
     ] = None,
 ) -> None:
     """Load a question set's databases into the servers that are up."""
-    within("--jobs", jobs, 1, MOST_WORKERS, "tables")
+    check_range("workers", jobs, "--jobs", "tables")
     questions = load_set(set_name)
     if dump is not None:
         if force or no_indexes or escape or verify or jobs is not None:

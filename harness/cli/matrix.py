@@ -11,8 +11,7 @@ from harness.cli.commands import app
 from harness.cli.console import Dialects, say
 from harness.coverage.matrix import MatrixRequest, exit_code, print_matrix, run_matrix
 from harness.provision.versions import matrix_json
-from harness.request import ALL, MOST_QUESTIONS, parse_dialects
-from loaders.errors import within
+from harness.request import ALL, check_range, parse_dialects
 
 
 @app.command()
@@ -35,7 +34,7 @@ def matrix(
     if as_json:
         typer.echo(matrix_json())
         return
-    within("--limit", limit, 1, MOST_QUESTIONS, "questions")
+    check_range("limit", limit)
     dialects = parse_dialects(dialect) or list(Dialect)
     if dialects == [Dialect.SQLITE]:
         raise BadInput("--dialect sqlite: SQLite is the reference; name mysql, postgresql or all")

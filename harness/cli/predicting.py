@@ -12,6 +12,7 @@ from harness.cli.commands import app
 from harness.cli.console import (
     USUAL_METRICS,
     Dialects,
+    Limit,
     MetricNames,
     SetName,
     UsesCache,
@@ -45,7 +46,7 @@ def predict(  # noqa: PLR0913 - one parameter an option
     *,
     set_name: SetName = "sample",
     dialect: Dialects = AUTO,
-    limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
+    limit: Limit = None,
     name: Annotated[
         str | None, typer.Option(help="What the predictor is called. Default: from who answers.")
     ] = None,

@@ -6,23 +6,23 @@ from typing import Annotated
 
 import typer
 
-from dialects.enums import Profile
 from harness.cli.commands import app
 from harness.cli.console import (
     USUAL_METRICS,
     Dialects,
     ExtractName,
+    Limit,
     MetricNames,
     OutFolder,
     ProfileName,
     Resumed,
     SetName,
     UsesCache,
+    Workers,
     messages,
+    option,
     say,
 )
-from harness.data.predictions import Extract
-from harness.engines.execution import Limits
 from harness.pytest_plugin.runner import run_directly, run_with_pytest
 from harness.report.loading import loading_bar
 from harness.request import (
@@ -32,8 +32,6 @@ from harness.request import (
     parse_metrics,
 )
 from harness.session.plan import prepare
-
-_OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
 
 
 class RunBy(StrEnum):
@@ -46,40 +44,24 @@ class RunBy(StrEnum):
 @app.command("eval")
 def evaluate(  # noqa: PLR0913 - one parameter an option
     *,
-    set_name: SetName = "sample",
-    predictions: Annotated[
-        list[Path] | None,
-        typer.Option(help="Prediction file or folder; repeatable. Default: the sample's own."),
-    ] = None,
+    set_name: SetName = Request.set_name,
+    predictions: Annotated[list[Path] | None, option("predictions")] = None,
     dialect: Dialects = AUTO,
-    predictor: Annotated[
-        str | None, typer.Option(help="Predictor of all files, instead of their names'.")
-    ] = None,
-    extract: ExtractName = Extract.NONE,
-    allow_missing: Annotated[bool, typer.Option("--allow-missing", help="Score what is there.")] = False,
+    predictor: Annotated[str | None, option("predictor")] = None,
+    extract: ExtractName = Request.extract,
+    allow_missing: Annotated[bool, option("allow_missing")] = Request.allow_missing,
     metrics: MetricNames = USUAL_METRICS,
-    variants: Annotated[
-        str | None,
-        typer.Option(help="For ts: a folder of variants of the databases, or how many to generate."),
-    ] = None,
-    profile: ProfileName = Profile.OFFICIAL,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes that judge. Default: one a core, on Ray all of the cluster.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Only the first N questions.")] = None,
-    timeout: Annotated[
-        float, typer.Option(help="Seconds for a prediction and its gold together.")
-    ] = Limits.seconds,
-    out: OutFolder = Path("results"),
+    variants: Annotated[str | None, option("variants")] = None,
+    profile: ProfileName = Request.profile,
+    workers: Workers = None,
+    limit: Limit = None,
+    timeout: Annotated[float, option("seconds")] = Request.seconds,
+    out: OutFolder = Request.out,
     resume: Resumed = None,
-    cache: UsesCache = True,
-    ray: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Spread the run over a Ray cluster, or `local`.")
-    ] = None,
+    cache: UsesCache = Request.cache,
+    ray: Annotated[str | None, option("ray")] = None,
     driver: Annotated[RunBy, typer.Option(help="Run the pairs as pytest items, or directly.")] = RunBy.PYTEST,
-    report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Write tables and report.html into the run folder.")
-    ] = True,
+    report: Annotated[bool, option("report")] = Request.report,
 ) -> None:
     """Score prediction files and print the table."""
     request = Request(

@@ -10,8 +10,7 @@ from harness.cli.commands import app
 from harness.cli.console import messages, say
 from harness.data.question_sets import load_set
 from harness.data.twin_sources import of_files, of_set
-from harness.request import MOST_WORKERS
-from loaders.errors import within
+from harness.request import check_range
 from loaders.twins.making import Unmade, made_lines, make
 
 
@@ -34,7 +33,7 @@ def twins(  # noqa: PLR0913 - one parameter an option
     workers: Annotated[int | None, typer.Option(help="Processes. Default: one a core.")] = None,
 ) -> None:
     """Make synthetic databases: the same tables, other rows, and an answer to every gold."""
-    within("--workers", workers, 1, MOST_WORKERS, "processes")
+    check_range("workers", workers)
     if set_name is not None and questions is None:
         sources = of_set(load_set(set_name), schema, db or ())
     elif set_name is None and schema is not None and questions is not None:

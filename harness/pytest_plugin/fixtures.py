@@ -17,6 +17,7 @@ from harness.engines import kind_of
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.engines.retry import execute_patiently
+from harness.options import as_in_pytest
 from harness.pytest_plugin.starting import request_of
 from harness.request import Request
 from harness.scoring.golds import Golds
@@ -184,7 +185,7 @@ def bench_of(config: pytest.Config) -> Bench:
             config.stash[_PLACE] = Bench(request_of(config))
         except HarnessError as error:
             # While pytest collects, this is what it shows in one line.
-            raise pytest.Collector.CollectError(str(error)) from error
+            raise pytest.Collector.CollectError(as_in_pytest(str(error))) from error
     return config.stash[_PLACE]
 
 

@@ -9,6 +9,7 @@ import pytest
 from dialects.enums import Profile
 from dialects.errors import HarnessError
 from harness.data.predictions import Extract
+from harness.options import as_in_pytest
 from harness.pytest_plugin.pair_runner import PairRunner, refuse_distributed
 from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on, parse_fail_under
 from harness.request import Request, parse_dialects, parse_metrics
@@ -26,9 +27,9 @@ def start(config: pytest.Config) -> None:
     try:
         driver = _coverage(config) if config.getoption("--bird-coverage") else _evaluation(config)
     except EngineUnavailable as error:
-        pytest.exit(str(error), returncode=error.exit_code)
+        pytest.exit(as_in_pytest(str(error)), returncode=error.exit_code)
     except HarnessError as error:
-        raise pytest.UsageError(one_line(str(error))) from error
+        raise pytest.UsageError(as_in_pytest(one_line(str(error)))) from error
     config.pluginmanager.register(driver, "bird-driver")
 
 
@@ -39,7 +40,7 @@ def _evaluation(config: pytest.Config) -> PairRunner:
         parse_fail_under(config.getoption("--bird-fail-under"), request.metrics),
         parse_fail_on(fail_on) if fail_on is not None else (),
     )
-    plan = prepare(request, say=print)
+    plan = prepare(request, say=lambda line: print(as_in_pytest(line)))  # noqa: T201 - pytest is yet to begin
     try:
         refuse_distributed(plan, config)
         return PairRunner(plan, thresholds, "--bird-resume")

@@ -35,7 +35,7 @@ DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/expectations", "dialects/table.py", "harness/__main__.py", "harness/cli",
     "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
-    "harness/report", "harness/request.py", "harness/runs", "harness/session",
+    "harness/options.py", "harness/report", "harness/request.py", "harness/runs", "harness/session",
     "harness/sqltree/constructs.py",
     "loaders/sample", "loaders/verify",
 })  # fmt: skip

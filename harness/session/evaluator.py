@@ -22,13 +22,12 @@ from typing import Any, Self, TypeVar
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.question_sets import load_set
-from harness.engines.execution import Limits
-from harness.metrics import DEFAULT_METRICS, METRICS
+from harness.metrics import METRICS
 from harness.outcomes import Judgement
-from harness.request import MOST_WORKERS, Request, check_seconds, parse_metrics
+from harness.request import Request, check_range, parse_metrics
 from harness.scoring.dispatch import Asked, Judging
 from harness.session.plan import equip, open_judging
-from loaders.errors import brief, within
+from loaders.errors import brief
 from loaders.textfiles import is_text
 
 _log = logging.getLogger(__name__)
@@ -101,15 +100,15 @@ class Evaluator:
 
     def __init__(  # noqa: PLR0913 - what a run can be told
         self,
-        set_name: str = "sample",
+        set_name: str = Request.set_name,
         *,
         dialects: Dialect | str | Sequence[Dialect | str] = (Dialect.SQLITE,),
-        metrics: str | Sequence[str] = DEFAULT_METRICS,
+        metrics: str | Sequence[str] = Request.metrics,
         workers: int | None = None,
-        profile: Profile | str = Profile.OFFICIAL,
-        seconds: float = Limits.seconds,
+        profile: Profile | str = Request.profile,
+        seconds: float = Request.seconds,
         bird_home: Path | str | None = None,
-        cache: bool = True,
+        cache: bool = Request.cache,
         diagnose: bool = False,
         say: Callable[[str], None] = _silent,
     ) -> None:
@@ -119,8 +118,8 @@ class Evaluator:
             raise BadInput(
                 f"{', '.join(timed)}: times are measured by bird-harness eval, alone on the machine"
             )
-        within("workers", workers, 1, MOST_WORKERS, "processes")
-        check_seconds("seconds", seconds)
+        check_range("workers", workers, "workers")
+        check_range("seconds", seconds, "seconds")
         home = None if bird_home is None else Path(bird_home)
         questions = load_set(set_name, home)
         named = [_one_of(Dialect, "dialects", each) for each in _several(dialects)]

@@ -27,7 +27,7 @@ def test_every_command_and_option_is_there() -> None:
 def test_options_say_their_defaults_and_choices() -> None:
     page = reference.pages()["cli.md"]
     assert "| `--extract` `none` or `fences` | `none` |" in page
-    assert "| `--timeout` NUMBER | `30` |" in page
+    assert "| `--timeout` SECONDS | `30` |" in page
     assert "| `--to` PATH | required |" in page
     assert "| `--predictions` PATH (repeatable) |  |" in page
 

@@ -72,7 +72,7 @@ def _parameter(param: Any, kind: Any) -> str:
 
 def _value(param: Any, kind: Any) -> str:
     if param.metavar:
-        return str(param.metavar)
+        return cell(str(param.metavar))
     if issubclass(kind, enum.Enum):
         return " or ".join(f"`{choice.value}`" for choice in kind)
     return {int: "N", float: "NUMBER", Path: "PATH"}.get(kind, "TEXT")
