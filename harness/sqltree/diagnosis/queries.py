@@ -1,6 +1,6 @@
-"""Reading queries: SELECT, set operations and WITH."""
+"""Reading queries: SELECT with FROM, GROUP BY, ORDER BY and LIMIT, set operations and WITH."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlglot import exp
 
@@ -9,11 +9,133 @@ from harness.data.questions import DatabaseSchema
 from harness.sqltree.diagnosis.conditions import condition, conjuncts
 from harness.sqltree.diagnosis.expressions import term
 from harness.sqltree.diagnosis.names import Scope, Source, tables_of
-from harness.sqltree.diagnosis.orders import cut, group
-from harness.sqltree.diagnosis.reader import Outputs, TooMuch
-from harness.sqltree.diagnosis.reading import Clause, Notes
-from harness.sqltree.diagnosis.sources import renamed, sources
-from harness.sqltree.diagnosis.terms import Term
+from harness.sqltree.diagnosis.reader import Outputs, Reader, TooMuch
+from harness.sqltree.diagnosis.reading import Clause, Cut, Key, Notes
+from harness.sqltree.diagnosis.terms import NOTHING, Term, combined
+
+_DERIVED = (exp.Subquery, exp.Lateral)
+
+
+def sources(reader: Reader, select: exp.Select, scope: Scope) -> None:
+    """Read what a SELECT reads from, and the conditions of its joins."""
+    clause = select.args.get("from_")
+    if clause is not None:
+        _source(reader, clause.this, scope)
+    for join in select.args.get("joins") or ():
+        _join(reader, join, scope)
+    for lateral in select.args.get("laterals") or ():
+        _source(reader, lateral, scope)
+
+
+def renamed(outputs: Outputs, names: Sequence[str]) -> Outputs:
+    """The columns of a subquery under the names that its alias gives them, if it does."""
+    return [(name, term) for name, (_, term) in zip(names, outputs, strict=False)] if names else outputs
+
+
+def _source(reader: Reader, node: exp.Expr, scope: Scope) -> None:
+    alias = node.alias.lower() or f"#{len(scope.sources)}"
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
+        name = node.name.lower()
+        cte = None if node.db else scope.cte(name)
+        scope.sources[node.alias.lower() or name] = _table(reader, name) if cte is None else cte
+    elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+        _source(reader, node.this, scope)
+    elif isinstance(node, _DERIVED):
+        names = [name.name.lower() for name in getattr(node.args.get("alias"), "columns", ())]
+        scope.sources[alias] = Source(dict(renamed(reader.query(node.this, scope), names)))
+    else:
+        # A function's rows: their columns go by its place in FROM.
+        scope.sources[alias] = Source({}, of=f"#{len(scope.sources)}.")
+    for join in node.args.get("joins") or ():
+        _join(reader, join, scope)
+
+
+def _table(reader: Reader, name: str) -> Source:
+    """A base table. One that is not in the schema may have any column; without a schema all are alike."""
+    reader.notes.tables.add(name)
+    if reader.tables is None:
+        return Source({}, of="")
+    return reader.tables.get(name) or Source({}, of=f"{name}.")
+
+
+def _join(reader: Reader, node: exp.Join, scope: Scope) -> None:
+    before = list(scope.sources.values())
+    _source(reader, node.this, scope)
+    if node.side or node.method:
+        reader.notes.spell(Clause.STRUCTURE, Term(f"{node.method} {node.side} join".lower()))
+    if node.args.get("on") is not None:
+        conjuncts(reader, node.args["on"], scope)
+    joined = list(scope.sources.values())[len(before) :]
+    for identifier in node.args.get("using") or ():
+        ends = [_column(side, identifier.name.lower()) for side in (before, joined)]
+        if ends[0] is not None and ends[1] is not None:
+            reader.notes.pairs.append((ends[0], ends[1]))
+
+
+def _column(side: Sequence[Source], name: str) -> str | None:
+    """The column `name` on one side of a join."""
+    found = (source.get(name) for source in side)
+    return next((term.only_column for term in found if term is not None), None)
+
+
+def cut(reader: Reader, query: exp.Expr, scope: Scope, outputs: Outputs) -> list[Term]:
+    """Note LIMIT with the order that it cuts, for an order without a LIMIT decides nothing.
+
+    Returns:
+        What is sorted by.
+    """
+    order, limit, offset = (query.args.get(name) for name in ("order", "limit", "offset"))
+    ordered = order.expressions if order is not None else []
+    terms = [_key(reader, one.this, scope, outputs, prefers_output=True) for one in ordered]
+    if limit is None and offset is None:
+        return terms
+    keys = [
+        Key(term.columns | term.aggregates, bool(one.args.get("desc")))
+        for term, one in zip(terms, ordered, strict=True)
+    ]
+    count = None if limit is None else limit.args.get("expression") or limit.args.get("count")
+    kept = Term("all") if count is None else reader.term(count, scope)
+    skipped = Term("?", ("0",)) if offset is None else reader.term(offset.expression, scope)
+    reader.notes.cuts.add(Cut(tuple(keys), *("".join(one.literals) or one.shape for one in (kept, skipped))))
+    reader.notes.spell(Clause.CUTS, combined("cut", [*terms, kept, skipped]))
+    if query.args.get("distinct") is not None:
+        reader.notes.spell(Clause.CUTS, Term("distinct"))
+    return terms
+
+
+def group(
+    reader: Reader, select: exp.Select, scope: Scope, outputs: Outputs, sorted_by: Sequence[Term]
+) -> None:
+    """Note GROUP BY, and DISTINCT where it decides more than how often a row of the result occurs."""
+    clause, distinct = select.args.get("group"), select.args.get("distinct")
+    if clause is not None and clause.expressions:
+        keys = [_key(reader, key, scope, outputs) for key in clause.expressions]
+        columns = NOTHING.union(*[key.columns for key in keys])
+        terms = [*(term for _, term in outputs), *sorted_by]
+        if select.args.get("having") is not None or any(term.aggregates for term in terms):
+            reader.notes.groups.add(columns)
+        elif not scope.is_inner and NOTHING.union(*[term.columns for term in terms]) <= columns:
+            return  # Another way to write DISTINCT.
+        reader.notes.spell(Clause.GROUPS, combined("group", keys, is_commutative=True))
+    if distinct is not None and (scope.is_inner or distinct.args.get("on") is not None):
+        parts = [reader.term(part, scope) for part in distinct.iter_expressions()]
+        reader.notes.spell(Clause.GROUPS, combined("distinct", parts))
+
+
+def _key(
+    reader: Reader, node: exp.Expr, scope: Scope, outputs: Outputs, *, prefers_output: bool = False
+) -> Term:
+    """What to sort or group by: an expression, or a column of the result by its name or its number."""
+    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
+        place = int(node.name) - 1
+        if 0 <= place < len(outputs):
+            return outputs[place][1]
+    if prefers_output and isinstance(node, exp.Column) and not node.table:
+        named = scope.outputs.get(node.name.lower())
+        if named is not None:
+            return named
+    return reader.term(node, scope)
+
 
 _WRAPPERS = (exp.Subquery, exp.Paren)
 
