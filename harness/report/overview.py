@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from dialects.enums import Dialect
+from harness.engines.error_classes import ErrorClass
 from harness.metrics import METRICS
-from harness.outcomes import Outcome
-from harness.report.diagnosis import diagnosis_grid
+from harness.metrics.efficiency import Clock, Timing
+from harness.outcomes import Outcome, PairResult
 from harness.report.formatting import listed
 from harness.report.spider import hardness_grid, partial_grids
 from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES
-from harness.report.timings import timing_grid
+from harness.runs.error_counts import summary
 from harness.runs.extent import Extent
 from harness.runs.summary import LEVELS, TOTAL, Score, completed
 
@@ -218,3 +219,95 @@ def _gold_failures(scores: Sequence[Score]) -> Iterator[str]:
             yield f"Gold that failed on {where}; it counts 0 for everybody, as in the official script:"
         for question, error in failures.items():
             yield f"  {question}: {' '.join(error.split())}"
+
+
+def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
+    """One row per predictor and engine, one column per class that occurs; None where none does.
+
+    Args:
+        rows: the results of one predictor on one engine each.
+    """
+    counted = [(results[0], summary(results)) for results in rows if results]
+    seen = [error_class for error_class in ErrorClass if any(counts[error_class] for _, counts in counted)]
+    if not seen:
+        return None
+    columns = tuple(Column(name.replace("_", " "), "pairs", "error_class", name, Kind.COUNT) for name in seen)
+    return TableModel(
+        "Error classes (pairs that are the predictor's and do not match)",
+        ("predictor", "engine"),
+        (Group("", columns),),
+        tuple(
+            Row(
+                (first.predictor, NAMES[first.dialect]),
+                tuple(Cell(counts[name]) for name in seen),
+                first.predictor,
+                first.dialect,
+            )
+            for first, counts in counted
+        ),
+    )
+
+
+_METHOD = "stable"
+
+_HEADS = {
+    "pairs timed": Kind.COUNT,
+    "identical": Kind.COUNT,
+    "decided": Kind.COUNT,
+    "undecided": Kind.COUNT,
+    "failed": Kind.COUNT,
+    "samples a pair": Kind.MEAN,
+    "executions": Kind.COUNT,
+}
+
+
+def timing_grid(scores: Sequence[Score]) -> TableModel | None:
+    """One row per predictor and engine; None where nothing was timed.
+
+    `identical` pairs are not measured; `samples a pair` is the mean over those that are decided or undecided.
+    """
+    rows = [(score, timings) for score in scores if (timings := _timings(score))]
+    if not rows:
+        return None
+    columns = tuple(Column(head, "r_ves_stable", "timing", head, kind) for head, kind in _HEADS.items())
+    return TableModel(
+        "R-VES stable (pairs)",
+        ("predictor", "engine", "clock"),
+        (Group("", columns),),
+        tuple(
+            Row(
+                (score.predictor, NAMES[score.dialect], _clocks(_measured(timings))),
+                tuple(map(Cell, _counts(timings))),
+                score.predictor,
+                score.dialect,
+            )
+            for score, timings in rows
+        ),
+    )
+
+
+def _timings(score: Score) -> list[Timing]:
+    return [result.timings[_METHOD] for result in score.results if _METHOD in result.timings]
+
+
+def _measured(timings: Sequence[Timing]) -> list[Timing]:
+    return [timing for timing in timings if timing.error is None and timing.clock is not Clock.IDENTICAL]
+
+
+def _clocks(measured: Sequence[Timing]) -> str:
+    return ", ".join(clock for clock in Clock if any(timing.clock is clock for timing in measured)) or "-"
+
+
+def _counts(timings: Sequence[Timing]) -> tuple[float | None, ...]:
+    measured = _measured(timings)
+    failed = sum(timing.error is not None for timing in timings)
+    decided = sum(timing.decided for timing in measured)
+    return (
+        len(timings),
+        len(timings) - failed - len(measured),
+        decided,
+        len(measured) - decided,
+        failed,
+        sum(timing.samples for timing in measured) / len(measured) if measured else None,
+        sum(timing.executions for timing in timings),
+    )

@@ -1,14 +1,40 @@
 """pass@k of predictors with several samples, as a table."""
 
 from collections.abc import Mapping, Sequence
+from math import comb
 from statistics import fmean
 
 from dialects.enums import Dialect
 from harness.outcomes import Outcome, PairResult
 from harness.report.table_model import Cell, Column, Group, Row, TableModel
 from harness.report.tables import NAMES
-from harness.runs.passes import ks, pass_at
 from harness.runs.summary import LEVELS, TOTAL
+
+
+def pass_at(k: int, matches: int, samples: int) -> float:
+    """The unbiased estimate for one question: of n samples of which c match, 1 - C(n - c, k) / C(n, k).
+
+    Chen et al. 2021, "Evaluating Large Language Models Trained on Code", section 2.1,
+    https://arxiv.org/abs/2107.03374.
+
+    Args:
+        k: how many samples are looked at, 1 to `samples`.
+        matches: how many of all samples match.
+        samples: how many there are.
+
+    Raises:
+        ValueError: the numbers do not fit each other.
+    """
+    if not (1 <= k <= samples and 0 <= matches <= samples):
+        raise ValueError(f"pass@{k} of {matches} in {samples}")
+    return 1.0 - comb(samples - matches, k) / comb(samples, k)
+
+
+def ks(samples: int) -> Sequence[int]:
+    """The k that tables show: 1, 2, 5, 10, 20, 50, 100 as far as there are samples, and all samples."""
+    usual = [k for k in (1, 2, 5, 10, 20, 50, 100) if k < samples]
+    return [*usual, samples]
+
 
 Counts = Mapping[str, tuple[str, int, int]]
 """By question: its difficulty, how many samples match, how many there are."""

@@ -10,7 +10,7 @@ from harness.data.questions import Difficulty
 from harness.engines.error_classes import ErrorClass
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.report.console import print_grids
-from harness.report.diagnosis import diagnosis_grid
+from harness.report.overview import diagnosis_grid
 from harness.runs.error_counts import summary
 
 
