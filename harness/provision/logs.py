@@ -1,7 +1,9 @@
 """What a server logged last, to be shown when it broke; without what nobody may see."""
 
 import re
+from collections.abc import Mapping, Sequence
 
+from dialects.enums import Dialect
 from dialects.errors import HarnessError
 from harness.provision import compose
 from harness.provision.native import state
@@ -62,3 +64,13 @@ def _shown(line: str, server: Server) -> str:
             line = line.replace(secret, _HIDDEN)
     line = _SECRET.sub(rf"\1\2{_HIDDEN}", line)
     return one_line(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}...")
+
+
+def failures(failed: Mapping[Dialect, str], servers: Mapping[Dialect, Sequence[Server]]) -> list[str]:
+    """One line for each engine, and its last log lines indented, where they can be had."""
+    lines: list[str] = []
+    for dialect, why in failed.items():
+        lines.append(f"{dialect} failed again and again, so that the rest was not run: {why}")
+        for server in servers.get(dialect, ()):
+            lines += [f"  {line}" for line in last_lines(server)]
+    return lines

@@ -18,11 +18,11 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
 from harness.outcomes import Judgement, Outcome, PairResult
+from harness.provision.logs import failures
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.pytest_plugin.thresholds import Thresholds
 from harness.report.console import print_tables
-from harness.report.failures import failures
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Score
 from harness.session.evaluation import Evaluation, Pair

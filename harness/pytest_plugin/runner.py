@@ -20,9 +20,9 @@ from rich.progress import (
 from dialects.errors import BadInput
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
+from harness.provision.logs import failures
 from harness.pytest_plugin.pair_runner import PairRunner
 from harness.report.console import print_tables
-from harness.report.failures import failures
 from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
 from harness.runs.extent import Extent
