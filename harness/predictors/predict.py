@@ -18,12 +18,18 @@ from harness.predictors.budget import Meter
 from harness.predictors.correction import Corrected
 from harness.predictors.extraction import Taking, take_sql
 from harness.predictors.journal import Journal, tell
-from harness.predictors.output import sample_name, spent_in_words, summary, write_answers, write_manifest
+from harness.predictors.output import (
+    sample_name,
+    spent_in_words,
+    summary,
+    write_all,
+    write_answers,
+    write_manifest,
+)
 from harness.predictors.preparing import PredictRequest, Ready, Say, check, prepare
 from harness.predictors.prompts.prompter import correction
 from harness.predictors.running import Answered, Job, Running, jobs
 from harness.predictors.trials import Trials
-from harness.predictors.voting import write_all
 from harness.pytest_plugin.runner import progress_bar
 from harness.runs.files import locked
 from loaders.errors import EngineUnavailable, stopped_exit
