@@ -8,14 +8,15 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.question_files import Entry, read_gold, read_questions
-from harness.data.questions import DatabaseSchema, Question, QuestionSet
-from harness.data.schemas import read_schemas
+from harness.data.questions import Column, DatabaseSchema, Question, QuestionSet
+from loaders.packages.manifest import repair
 from loaders.set_layouts import LAYOUTS, Layout, find
-from loaders.textfiles import Faults, TextFile, most_bytes, one_line, read_text
+from loaders.textfiles import Faults, TextFile, is_text, most_bytes, one_line, read_json, read_text, refuse
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""
@@ -155,3 +156,54 @@ def _check_databases(
         for db_id in sorted(db_ids - schemas.keys()):
             undescribed.add(db_id, "no schema in this file", "add it, or take the file away")
         undescribed.stop()
+
+
+def read_schemas(file: TextFile) -> Mapping[str, DatabaseSchema]:
+    """Read a file of schemas in Spider's format (`dev_tables.json`), keyed by db_id.
+
+    https://github.com/taoyds/spider
+
+    Raises:
+        BadInput: the file is not in Spider's format, or names a database twice.
+    """
+    records = read_json(file, repair(file))
+    if not isinstance(records, list) or not records:
+        refuse(file.path, "is not a JSON array of schemas in Spider's format", repair(file))
+    faults = Faults(file.path, "entry")
+    schemas: dict[str, DatabaseSchema] = {}
+    for position, record in enumerate(records):
+        try:
+            schema = _schema(record)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            detail = f"{position} ({type(error).__name__}: {error})"
+            faults.add(detail, "not a schema in Spider's format", repair(file))
+            continue
+        if schema.db_id in schemas:
+            faults.add(
+                f"{position} ({schema.db_id})", "a second schema of the same database", "leave one out"
+            )
+        schemas[schema.db_id] = schema
+    faults.stop()
+    return schemas
+
+
+def _schema(record: Any) -> DatabaseSchema:
+    if not is_text(record["db_id"]):
+        raise TypeError("db_id is not a string")
+    tables = tuple(record["table_names_original"])
+    # Column 0 is "*", of no table: indexes of columns count it, too.
+    described = list(zip(record["column_names_original"], record["column_types"], strict=True))[1:]
+    columns = tuple(Column(tables[table], name, kind) for (table, name), kind in described)
+    by_index = dict(enumerate(columns, start=1))
+    return DatabaseSchema(
+        db_id=record["db_id"],
+        tables=tables,
+        columns=columns,
+        primary_keys=tuple(
+            tuple(by_index[i] for i in (key if isinstance(key, list) else [key]))
+            for key in record["primary_keys"]
+        ),
+        foreign_keys=tuple(
+            (by_index[referring], by_index[referred]) for referring, referred in record["foreign_keys"]
+        ),
+    )
