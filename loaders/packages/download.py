@@ -5,14 +5,15 @@ What is continued is the same file: the server is asked for the rest on conditio
 those of the environment (https://requests.readthedocs.io/en/latest/user/advanced/#proxies).
 """
 
+import json
 import re
 import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import requests
 import urllib3
@@ -20,8 +21,39 @@ from urllib3.exceptions import IncompleteRead
 
 from dialects.errors import BadInput
 from loaders.errors import said
-from loaders.packages.origin import Origin
 from loaders.textfiles import one_line
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A file as a server names it: the one whose bytes have arrived so far, noted beside them."""
+
+    url: str
+    validator: str | None
+    """Strong ETag or date of the last change; None where the server names neither."""
+    total: int | None
+
+    @classmethod
+    def of(cls, url: str, response: requests.Response) -> Self:
+        """The file that an answer to a request for `url` brings."""
+        tag = response.headers.get("ETag", "")
+        validator = tag if tag.startswith('"') else response.headers.get("Last-Modified")
+        length = response.headers.get("Content-Length", "")
+        return cls(url, validator, int(length) if length.isdecimal() else None)
+
+    @classmethod
+    def read(cls, path: Path, url: str) -> Self | None:
+        """What an earlier attempt at the same address left, if it can be continued."""
+        try:
+            found = cls(**json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return None
+        return found if found.url == url and found.validator else None
+
+    def write(self, path: Path) -> None:
+        """Note it for `read`."""
+        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+
 
 PAUSES = (1.0, 3.0, 6.0)
 """Seconds before each new attempt; counted anew whenever something has arrived."""
