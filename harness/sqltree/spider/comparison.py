@@ -17,8 +17,6 @@ from harness.sqltree.spider.structure import Match, Part, Structure
 
 _EMPTY = Query()
 
-_SET_OPERATIONS = ("intersect", "except", "union", "union all")
-
 
 def structure(prediction: str, gold: str, schema: Schema) -> Structure:
     """Compare the text of a prediction with its gold's.
