@@ -7,7 +7,7 @@ from dialects.enums import Dialect, Profile
 from harness import provision
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
-from harness.engines import kind_of, on_server
+from harness.engines import EngineKind, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose
 from harness.report.tables import plain, print_table, wide
@@ -27,19 +27,18 @@ def print_status(set_name: str) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for head in ("engine", "version", "where", f"{set_name}: official", f"{set_name}: faithful", "to do"):
         table.add_column(head, overflow="fold")
-    for dialect in Dialect:
-        table.add_row(str(dialect), *map(plain, _row(dialect, questions)))
+    for kind in kinds():
+        table.add_row(kind.name, *map(plain, _row(kind, questions)))
     print_table(wide(), table)
 
 
-def _row(dialect: Dialect, questions: QuestionSet) -> tuple[str, ...]:
-    kind = kind_of(dialect)
+def _row(kind: EngineKind, questions: QuestionSet) -> tuple[str, ...]:
     if not kind.has_server:
         count = f"{len(questions.db_ids)} {'file' if len(questions.db_ids) == 1 else 'files'}"
         return kind.make(None, pooled=False).version(), "embedded", count, count, ""
-    server = provision.find(dialect)
+    server = provision.find(kind.dialect)
     if server is None:
-        return "-", "-", "-", "-", _to_start(dialect, questions)
+        return "-", "-", "-", "-", _to_start(kind.dialect, questions)
     engine: Engine = on_server(server)
     counts = {profile: _loaded(server, questions, profile) for profile in Profile}
     missing = any(count < len(questions.db_ids) for count in counts.values())
