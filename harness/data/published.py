@@ -15,12 +15,13 @@ from typing import Any, Self
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
+from harness.metrics import METRICS
 from loaders.digests import digests
 from loaders.packages.manifest import published
 from loaders.textfiles import Faults, TextFile, read_text, refuse
 
 FOLDER = "published"
-METRICS_PUBLISHED = ("ex", "soft_f1", "r_ves")
+METRICS_PUBLISHED = tuple(dict.fromkeys(each.published_as for each in METRICS.values() if each.published_as))
 """The metrics that there are tables of, each in `<metric>.csv`."""
 
 _COLUMNS = ("predictor", "file_stem", *Dialect)

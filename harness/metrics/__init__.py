@@ -5,7 +5,7 @@ published scripts compute, have the plain names (`ex`, `soft_f1`, `r_ves`); ever
 name and its title what it is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
@@ -38,10 +38,13 @@ class Basis(StrEnum):
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric.
+    """One metric: all that the rest of the project asks of it, so that nothing else knows its name.
 
     `title` heads its table. `is_share`: each pair scores 0 or 1, so that the total is a share. `of_rows` and
-    `of_timing` compute the score of a pair where `basis` is ROWS or a measurement of times.
+    `of_timing` compute the score of a pair where `basis` is ROWS or a measurement of times. `is_searched`:
+    the score is looked for among many orders, under a time limit of its own; a pair beyond it has none.
+    `has_score`: whether a pair has one score by it; partial matching has a table of its own.
+    `published_as`: the metric of published tables that its totals are held against.
     """
 
     name: str
@@ -50,11 +53,9 @@ class Metric:
     is_share: bool = False
     of_rows: RowScore | None = None
     of_timing: Callable[[Timing], float] | None = None
-
-    @property
-    def has_score(self) -> bool:
-        """Whether a pair has one score by it; partial matching has a table of its own."""
-        return self.name != "partial"
+    is_searched: bool = False
+    has_score: bool = True
+    published_as: str | None = None
 
     @property
     def is_of_sqlite(self) -> bool:
@@ -63,23 +64,38 @@ class Metric:
 
 
 _ALL = (
-    Metric("ex", "EX", Basis.ROWS, is_share=True, of_rows=ex),
+    Metric("ex", "EX", Basis.ROWS, is_share=True, of_rows=ex, published_as="ex"),
     Metric("ex_strict", "EX strict", Basis.ANSWERS, is_share=True),
-    Metric("soft_f1", "Soft-F1", Basis.ROWS, of_rows=soft_f1),
+    Metric("soft_f1", "Soft-F1", Basis.ROWS, of_rows=soft_f1, published_as="soft_f1"),
     Metric("soft_f1_documented", "Soft-F1 documented", Basis.ROWS, of_rows=soft_f1_documented),
-    Metric("soft_f1_aligned", "Soft-F1 aligned", Basis.ROWS, of_rows=soft_f1_aligned),
-    Metric("r_ves", "R-VES", Basis.TIMES, of_timing=lambda timing: sqrt(timing.reward)),
+    Metric("soft_f1_aligned", "Soft-F1 aligned", Basis.ROWS, of_rows=soft_f1_aligned, is_searched=True),
+    Metric("r_ves", "R-VES", Basis.TIMES, of_timing=lambda timing: sqrt(timing.reward), published_as="r_ves"),
     Metric("r_ves_documented", "R-VES documented", Basis.TIMES, of_timing=lambda timing: timing.reward),
-    Metric("r_ves_stable", "R-VES stable", Basis.STABLE_TIMES, of_timing=lambda timing: sqrt(timing.reward)),
+    Metric(
+        "r_ves_stable",
+        "R-VES stable",
+        Basis.STABLE_TIMES,
+        of_timing=lambda timing: sqrt(timing.reward),
+        published_as="r_ves",
+    ),
     Metric("ves", "VES", Basis.TIMES, of_timing=lambda timing: sqrt(timing.tau)),
     Metric("em", "EM", Basis.STRUCTURE, is_share=True),
-    Metric("partial", "Partial matching", Basis.STRUCTURE),
+    Metric("partial", "Partial matching", Basis.STRUCTURE, has_score=False),
     Metric("ts", "TS", Basis.VARIANTS, is_share=True),
 )
 
 METRICS: Mapping[str, Metric] = {metric.name: metric for metric in _ALL}
 """Every metric by the name that options, files and tables use, in the order of the tables."""
 
-DEFAULT_METRICS = ("ex", "soft_f1")
+
+def of_basis(names: Iterable[str], basis: Basis) -> list[str]:
+    """Those of some metrics that give a pair a score by `basis`, in their order."""
+    return [name for name in names if METRICS[name].basis is basis and METRICS[name].has_score]
+
+
+OUTCOME_METRIC = "ex"
+"""The metric that an outcome says by itself: `match` is a score of 1, whether it was asked for or not."""
+
+DEFAULT_METRICS = (OUTCOME_METRIC, "soft_f1")
 """What is computed unless something else is asked for: the official metrics that cost nothing more than
 running each SQL text once."""

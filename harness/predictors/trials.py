@@ -11,6 +11,7 @@ from itertools import combinations
 
 from dialects.enums import Dialect
 from harness.data.questions import Question
+from harness.metrics import OUTCOME_METRIC
 from harness.outcomes import Outcome
 from harness.request import Request
 from harness.scoring.dispatch import Asked, Judging
@@ -120,7 +121,7 @@ def _judging(request: Request, setup: Setup, questions: tuple[Question, ...]) ->
     alone = replace(
         setup,
         questions=replace(setup.questions, questions=questions),
-        metrics=("ex",),
+        metrics=(OUTCOME_METRIC,),
         variants=None,
         diagnoses=False,
         previews=False,

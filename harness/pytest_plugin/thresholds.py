@@ -6,13 +6,13 @@ from math import isfinite
 
 from dialects.errors import BadInput
 from harness.data.questions import Question
-from harness.metrics import METRICS
+from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview, Side
 from harness.runs.summary import TOTAL, Score
 from harness.session.evaluation import Pair
 
-USUAL_METRIC = "ex"
+USUAL_METRIC = OUTCOME_METRIC
 """The metric of a threshold that names none."""
 
 _MOST_ROWS = 3

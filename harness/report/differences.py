@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.data.questions import Difficulty
-from harness.metrics import METRICS
+from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
 from harness.outcomes import Outcome, PairResult
 from harness.runs.summary import LEVELS, TOTAL, by_level
@@ -135,7 +135,7 @@ def differences(
     if not common:
         return None
     left, right = [of_a[key] for key in common], [of_b[key] for key in common]
-    shares = [name for name in metrics if METRICS[name].is_share] or ["ex"]
+    shares = [name for name in metrics if METRICS[name].is_share] or [OUTCOME_METRIC]
     flips = [_flip(of_a[key], of_b[key], shares) for key in of_a if key in of_b]
     return Differences(
         questions=len(common),
@@ -181,7 +181,7 @@ def _flip(a: PairResult, b: PairResult, metrics: Sequence[str]) -> Flip:
 
 def _is_right(result: PairResult, metric: str) -> bool:
     """Whether a score of 0 or 1 is 1; by EX, the outcome says it even where EX was not asked for."""
-    return result.outcome is Outcome.MATCH if metric == "ex" else result.scores[metric] == 1.0
+    return result.outcome is Outcome.MATCH if metric == OUTCOME_METRIC else result.scores[metric] == 1.0
 
 
 def _minus(one: float | None, other: float | None) -> float | None:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.metrics import OUTCOME_METRIC
 from harness.outcomes import Outcome
 from harness.report.formatting import spelled
 from harness.report.table_model import Kind
@@ -140,7 +141,7 @@ def _ended(folder: Path, extent: Extent) -> tuple[str, float | None, Mapping[Who
         (str(score["predictor"]), Dialect(score["dialect"])): int(score["questions"])
         for score in summary["scores"]
     }
-    totals = [score["metrics"].get("ex", {}).get(TOTAL) for score in summary["scores"]]
+    totals = [score["metrics"].get(OUTCOME_METRIC, {}).get(TOTAL) for score in summary["scores"]]
     best = max((float(total) for total in totals if total is not None), default=None)
     return _extended(extent, found), best, found
 

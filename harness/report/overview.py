@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dialects.enums import Dialect
 from harness.engines.error_classes import ErrorClass
-from harness.metrics import METRICS
+from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import Outcome, PairResult
 from harness.report.formatting import listed
@@ -63,13 +63,13 @@ def marked(grids: Iterable[TableModel], lines: Sequence[str]) -> list[TableModel
 def _grids(scores: Sequence[Score], metrics: Sequence[str]) -> list[TableModel]:
     rows = [score.results for score in scores]
     measures = [diagnosis_grid(rows), timing_grid(scores)]
-    if "em" in metrics:
+    if of_basis(metrics, Basis.STRUCTURE):
         measures.append(hardness_grid(rows))
     return [
         *_metric_grids(scores, metrics),
         _outcome_grid(scores, [metric for metric in metrics if METRICS[metric].has_score]),
         *(grid for grid in measures if grid is not None),
-        *(partial_grids(rows) if "partial" in metrics else ()),
+        *(() if all(METRICS[metric].has_score for metric in metrics) else partial_grids(rows)),
     ]
 
 
@@ -86,9 +86,9 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[T
         if not having:
             continue
         notes = list(_without_score(having, metric))
-        if metric == "ex_strict" and "ex" in metrics:
-            notes += _right_by_strict_alone(scores)
-        if metric == "ts":
+        if METRICS[metric].basis is Basis.ANSWERS and OUTCOME_METRIC in metrics:
+            notes += _right_alone(scores, metric)
+        if METRICS[metric].basis is Basis.VARIANTS:
             notes += _untested(scores)
         yield _metric_grid(having, metric, notes)
 
@@ -149,7 +149,7 @@ def _without_score(scores: Sequence[Score], metric: str) -> Iterator[str]:
 
 
 def _untested(scores: Sequence[Score]) -> Iterator[str]:
-    """Say where TS is no more than EX: pairs that no variant was there for."""
+    """Say where a score on variants is no more than EX: pairs that no variant was there for."""
     for score in scores:
         untested = sum(result.compared_variants == 0 for result in score.results)
         if untested:
@@ -159,19 +159,19 @@ def _untested(scores: Sequence[Score]) -> Iterator[str]:
             )
 
 
-def _right_by_strict_alone(scores: Sequence[Score]) -> list[str]:
-    """Name the questions that EX strict has right and EX has wrong."""
+def _right_alone(scores: Sequence[Score], metric: str) -> list[str]:
+    """Name the questions that a metric which knows other answers has right and EX has wrong."""
     lines = []
     for dialect in dialects_of(scores):
         for score in scores:
             alone = [
                 result.question
                 for result in score.results
-                if result.scores.get("ex_strict") == 1.0 and result.scores.get("ex") == 0.0
+                if result.scores.get(metric) == 1.0 and result.scores.get(OUTCOME_METRIC) == 0.0
             ]
             if score.dialect is dialect and alone:
                 lines.append(f"  {NAMES[dialect]}, {score.predictor}: {listed(alone)}")
-    head = "Right by EX strict alone: the same by value, or another answer that gold allows:"
+    head = f"Right by {METRICS[metric].title} alone: the same by value, or another answer that gold allows:"
     return [head, *lines] if lines else []
 
 
@@ -269,9 +269,10 @@ def timing_grid(scores: Sequence[Score]) -> TableModel | None:
     rows = [(score, timings) for score in scores if (timings := _timings(score))]
     if not rows:
         return None
-    columns = tuple(Column(head, "r_ves_stable", "timing", head, kind) for head, kind in _HEADS.items())
+    [metric] = of_basis(METRICS, Basis.STABLE_TIMES)
+    columns = tuple(Column(head, metric, "timing", head, kind) for head, kind in _HEADS.items())
     return TableModel(
-        "R-VES stable (pairs)",
+        f"{METRICS[metric].title} (pairs)",
         ("predictor", "engine", "clock"),
         (Group("", columns),),
         tuple(

@@ -16,9 +16,6 @@ from loaders.textfiles import read_json, read_text, refuse
 REPRODUCED = "reproduce"
 """Stem of the files that hold the tables; the one in JSON is what they can be made of again."""
 
-_COUNTERPARTS = {"r_ves_stable": "r_ves", "r_ves": "r_ves", "ex": "ex", "soft_f1": "soft_f1"}
-"""Our metrics that estimate what a published one does."""
-
 
 @dataclass(frozen=True)
 class Reference:
@@ -39,13 +36,15 @@ def reproduction(run_id: str, facts: Sequence[str], scores: Sequence[Score], hel
     """
     by_name = {(score.predictor, score.dialect): score for score in scores}
     dialects = {score.dialect for score in scores}
-    metrics = [name for name in METRICS if name in _COUNTERPARTS and any(name in s.metrics for s in scores)]
-    estimated = [name for name in METRICS if name in {_COUNTERPARTS[metric] for metric in metrics}]
+    metrics = [
+        name for name in METRICS if METRICS[name].published_as and any(name in s.metrics for s in scores)
+    ]
+    estimated = [name for name in METRICS if name in {METRICS[metric].published_as for metric in metrics}]
     totals = {
         (metric, one.file_stem, dialect): total
         for metric in METRICS
         for one in held.published
-        if _COUNTERPARTS.get(metric) == one.metric
+        if METRICS[metric].published_as == one.metric
         for dialect, total in one.totals.items()
         if dialect in dialects and (metric in metrics or metric in estimated)
     }

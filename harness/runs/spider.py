@@ -6,6 +6,7 @@ A result counts where it has a `structure`: a prediction for SQLite whose gold c
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.metrics import OUTCOME_METRIC
 from harness.outcomes import PairResult
 from harness.sqltree.spider import Hardness, Part, Structure, Total, totals
 
@@ -79,7 +80,7 @@ def em(results: Sequence[PairResult]) -> float | None:
 
 def ex(results: Sequence[PairResult]) -> float | None:
     """EX in percent; None unless every result has it."""
-    scores = [result.scores["ex"] for result in results if "ex" in result.scores]
+    scores = [result.scores[OUTCOME_METRIC] for result in results if OUTCOME_METRIC in result.scores]
     return 100 * sum(scores) / len(scores) if results and len(scores) == len(results) else None
 
 

@@ -8,8 +8,7 @@ from dialects.enums import Dialect
 from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.error_classes import ErrorClass
 from harness.engines.execution import Ending, Execution
-from harness.metrics import METRICS, Basis, Metric, RowScore
-from harness.metrics.aligned import soft_f1_aligned
+from harness.metrics import METRICS, OUTCOME_METRIC, Basis, Metric, RowScore, of_basis
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import TooManyRows
 from harness.metrics.strict import Answers
@@ -106,7 +105,7 @@ class Scoring:
         outcome = Outcome.MATCH if same == 1.0 else Outcome.MISMATCH
         scores = self._setup.zero(gold.dialect)
         for metric in self._metrics:
-            if metric.of_rows is ex:
+            if metric.name == OUTCOME_METRIC:
                 scores[metric.name] = same
             elif metric.of_rows is not None:
                 try:
@@ -122,7 +121,8 @@ class Scoring:
             error_class = self._diagnose(gold, sql, None, None)
         elif self._suite is not None and gold.dialect is Dialect.SQLITE:
             tested = self._suite.score(gold.question, sql)
-            scores["ts"], compared, failed = tested.score, tested.compared, tested.failed_variant
+            compared, failed = tested.compared, tested.failed_variant
+            scores.update(dict.fromkeys(of_basis(self._setup.metrics, Basis.VARIANTS), tested.score))
         return Judgement(
             outcome,
             scores,
@@ -137,7 +137,7 @@ class Scoring:
 
     def _score(self, metric: Metric, sql: str, predicted: Sequence[Row], gold: Sequence[Row]) -> float:
         score = cast("RowScore", metric.of_rows)
-        if score is not soft_f1_aligned:
+        if not metric.is_searched:
             return score(predicted, gold)
         with self._during(Stage.ALIGNING, sql, self._setup.scoring_seconds):
             return score(predicted, gold)
@@ -171,10 +171,9 @@ class Scoring:
         self, scores: Mapping[str, float], structure: Structure | None
     ) -> Mapping[str, float]:
         """Scores with that of Spider's Exact Matching; without any where gold cannot be read."""
-        if "em" not in scores:
-            return scores
-        rest = {name: score for name, score in scores.items() if name != "em"}
-        return rest if structure is None else {**rest, "em": float(structure.exact)}
+        ours = of_basis(scores, Basis.STRUCTURE)
+        rest = {name: score for name, score in scores.items() if name not in ours}
+        return rest if structure is None else {**rest, **dict.fromkeys(ours, float(structure.exact))}
 
     def _spider_schema(self, db_id: str) -> Schema:
         return self._schemas(db_id, lambda: self._read_schema(db_id))

@@ -15,6 +15,7 @@ class Why(StrEnum):
     HOURS = "it measures for many minutes"
     OWN = "it names the reader's own files, servers or runs"
     MODEL = "it asks a model; tests/harness/predictors does so with a server of its own"
+    METRIC = "tests/docs/test_metric.py runs it, with the metric that its page adds"
     CLUSTER = "it takes several machines; tests/harness/scoring runs it on a cluster of one"
 
 
@@ -32,6 +33,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness predict openai:MODEL --set mini_dev --dialect all --eval": Why.MODEL,
     "bird-harness predict offline --set mini_dev --dialect sqlite --rows 3 --eval": Why.DATA,
     "bird-harness predict openai:MODEL --base-url http://localhost:8000/v1 --set mini_dev --limit 20": Why.MODEL,
+    "bird-harness eval --metrics ex,row_recall": Why.METRIC,
     "bird-harness eval --ray local": Why.CLUSTER,
     "bird-harness eval --ray 10.0.0.1:6379": Why.CLUSTER,
     "bird-harness eval --ray auto": Why.CLUSTER,

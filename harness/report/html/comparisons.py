@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.data.questions import Question
-from harness.metrics import METRICS
+from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.outcomes import PairResult
 from harness.preview import Preview
 from harness.report.comparison import Comparison, Side, printed
@@ -72,7 +72,7 @@ def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
         "title": "comparison",
         "notes": list(notes),
         "failures": list(failures),
-        "metrics": {name: METRICS[name].title for name in ("ex", *metrics)},
+        "metrics": {name: METRICS[name].title for name in (OUTCOME_METRIC, *metrics)},
         "comparisons": [_comparison(one) for one in comparisons],
         "flips": flips,
         "manifests": dict(manifests or {}),
