@@ -17,6 +17,12 @@ JUDGES = (
     "harness.scoring.workers",
     "harness.scoring.ray_workers",
 )
+BY_NAME = {
+    "harness.engines.registry": {
+        f"harness.engines.{path.parent.name}" for path in (ROOT / "harness/engines").glob("*/__init__.py")
+    }
+}
+"""What modules import by names that stand in no import."""
 LOADS = ("loaders.load", "loaders.dumps.load")
 
 
@@ -31,7 +37,7 @@ def imported(module: str) -> set[str]:
     # What the package offers to its users is imported when they ask for it.
     if path is None or module == "harness":
         return set()
-    found = set()
+    found = set(BY_NAME.get(module, ()))
     for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
