@@ -20,9 +20,11 @@ from tests.reasons import Reason, not_tested, skip
 # What `make test ARGS=...` was given is none of the business of a `make` that a test runs.
 for _name in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "ARGS"):
     os.environ.pop(_name, None)
-# In the processes of pytest-xdist they are set for no terminal, and tables obey them.
+# In the processes of pytest-xdist they are set for no terminal; readline, which pytest imports, sets them
+# where `os.environ` does not see it. The tables of a command obey them.
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)
+    os.unsetenv(_name)
 
 
 @pytest.fixture(scope="session", autouse=True)
