@@ -16,7 +16,7 @@ _ESCAPING = re.compile(rb"(?:[^'\"`\\]++|\\.)*+(['\"`])", re.DOTALL)
 _AT_ONCE = re.compile(
     rb"(?:[^'\"`;#/-]++|'(?:[^'\\]++|\\.)*+'|\"(?:[^\"\\]++|\\.)*+\"|`[^`]*+`|-(?!-)|/(?!\*))++", re.DOTALL
 )
-"""Of MySQL's."""
+"""As much of a MySQL statement as can be taken without looking at its parts, for the sake of time."""
 
 _COPY = re.compile(rb"COPY .* FROM stdin;\s*$", re.DOTALL)
 _ENDS_OF_ROWS = frozenset({b"\\.\n", b"\\.\r\n", b"\\."})
@@ -33,8 +33,8 @@ class _Syntax:
     """Where a statement's text may end or change its meaning."""
     escaping: frozenset[bytes]
     """The quotes within which a backslash escapes."""
-    at_once: re.Pattern[bytes] | None = None
-    """As much of a statement as can be taken without looking at its parts, for the sake of time."""
+    is_taken_at_once: bool = False
+    """`_AT_ONCE` is of its statements."""
     copies: bool = False
     """It has COPY statements with rows behind them, and commands for the client."""
 
@@ -43,7 +43,7 @@ _SYNTAX: Mapping[Dialect, _Syntax] = {
     Dialect.MYSQL: _Syntax(
         outside=re.compile(rb"['\"`;]|--(?=\s)|#|/\*"),
         escaping=frozenset({b"'", b'"'}),
-        at_once=_AT_ONCE,
+        is_taken_at_once=True,
     ),
     Dialect.POSTGRESQL: _Syntax(
         outside=re.compile(rb"[eE]?'|[\";]|--|/\*|\$(?:[A-Za-z_]\w*)?\$"),
@@ -140,7 +140,7 @@ class _Reader:
     def _plain(self, line: bytes, at: int) -> re.Match[bytes] | None:
         """Take what is not quoted, and return what comes after it in this line."""
         start = at
-        if self._syntax.at_once and (taken := self._syntax.at_once.match(line, at)):
+        if self._syntax.is_taken_at_once and (taken := _AT_ONCE.match(line, at)):
             at = taken.end()
         found = self._syntax.outside.search(line, at)
         plain = line[start : found.start() if found else len(line)]

@@ -41,7 +41,7 @@ FOUND += [one for known, _ in INLINE.values() for one in known]
 def test_all_patterns_are_found() -> None:
     found = {one.where for one in FOUND}
     assert len(found) > 120
-    assert {"dialects.volatility._WORD", "loaders.dumps.statements._OUTSIDE"} <= found
+    assert {"dialects.volatility._WORD", "loaders.dumps.statements._SYNTAX"} <= found
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,8 @@ def drop(server: Server, collection: str) -> None:
     """Remove everything that was loaded under the collection."""
     if server.dialect is Dialect.POSTGRESQL:
         for name in (collection, f"{collection}_faithful"):
-            ask(server, None, f'DROP DATABASE IF EXISTS "{name}"')
+            # Connections that wait for the next session may still be open.
+            ask(server, None, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
         return
     for (name,) in ask(server, None, "SHOW DATABASES"):
         if name == collection or name.startswith(f"{collection}__"):

@@ -64,7 +64,7 @@ def test_an_evaluator_is_there_without_predictions_and_closed_at_the_end(tmp_pat
     ("options", "says"),
     [
         (["--bird-set", "nowhere"], "question set 'nowhere' is not known; choose one of"),
-        (["--bird-dialect", "oracle"], "--dialect oracle: 'oracle' is not a dialect"),
+        (["--bird-dialect", "oracle"], "--bird-dialect oracle: 'oracle' is not a dialect"),
         (["--bird-dialect", "mysql"], "mysql: no server is up"),
     ],
 )
