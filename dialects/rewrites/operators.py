@@ -211,9 +211,6 @@ def concatenate(c: Context, left: Typed, right: Typed) -> Typed:
     return text(Joined(expressions=[part.copy() for part in parts]), nullable=left.nullable or right.nullable)
 
 
-_BITS: dict[type[exp.Expr], str] = {exp.BitwiseAnd: "&", exp.BitwiseOr: "|"}
-
-
 def bits(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed:
     """&, |, << and >>."""
     left, right = as_integer(c, left), as_integer(c, right)

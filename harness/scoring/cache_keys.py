@@ -98,10 +98,9 @@ class CacheKeys:
     """The keys of one run; thread-safe.
 
     None is the cache key of what happens in a database whose file cannot be read, on a server that lacks a
-    database of the set, and of what is decided by a
-    gold that asks the clock or chance. What is the same all day has the day in its cache key, where the
-    engine's days are those of UTC. A prediction that asks the clock or chance has a cache key for what it
-    comes to at any time, which is an error on reading it.
+    database of the set, and of what is decided by a gold that asks the clock or chance. What is the same all
+    day has the day in its cache key, where the engine's days are those of UTC. A prediction that asks the
+    clock or chance has a cache key for what it comes to at any time, which is an error on reading it.
 
     Args:
         setup: what is the same for every task of the run.
