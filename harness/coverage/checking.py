@@ -8,18 +8,13 @@ from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
-from harness.coverage import ties
 from harness.coverage.answers import Answer, OverrideState, Reason
-from harness.coverage.clock import in_one_day, may_read_clock
-from harness.coverage.differences import of_failure, of_rows, shortened
+from harness.coverage.holding import Reference
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
-from harness.engines.execution import Ending, Execution, Limits, execute
-from harness.engines.sqlite.engine import SQLiteEngine
-from harness.metrics.comparison import compare
+from harness.engines.execution import Execution, Limits
 from harness.outcomes import GoldOrigin
 from loaders.census import census
-from loaders.namespace import Database
 
 
 def cover(  # noqa: PLR0913 - the measurement's whole description
@@ -80,10 +75,9 @@ class _Bench:
         self._unloaded = unloaded
         self._questions = questions
         self._engines = engines
-        self._limits = limits
         self._origin = origin
         self._profile = profile
-        self._sqlite = SQLiteEngine(pooled=True)
+        self._reference = Reference(limits)
         self._schemas: dict[str, Schema] = {}
         self._overrides: dict[Dialect, Mapping[str, Override]] = {}
         if origin is GoldOrigin.TRANSLATED:
@@ -97,7 +91,7 @@ class _Bench:
     def answers(self, question: Question) -> list[Answer]:
         """The answers of one question's gold on every engine."""
         database = self._questions.database(question.db_id, self._profile)
-        reference = execute(self._sqlite, database, question.gold[Dialect.SQLITE], self._limits)
+        reference = self._reference.run(database, question.gold[Dialect.SQLITE])
         return [
             answer
             for dialect in self._engines
@@ -134,63 +128,15 @@ class _Bench:
     def _compared(self, question: Question, text: _Text, reference: Execution) -> Answer:
         translation = text.translation
         gold, dialect = question.gold[Dialect.SQLITE], translation.target
-        answer = replace(
+        database = self._questions.database(question.db_id, self._profile)
+        held = self._reference.hold(database, gold, reference, self._engines[dialect], translation)
+        return replace(
             _blank(question, dialect, text.origin, reference),
             sql=translation.sql,
             rules=translation.rules,
             warnings=translation.warnings,
+            **vars(held),
         )
-        if reference.ending is not Ending.ROWS:
-            return replace(answer, reason=Reason.NO_REFERENCE, detail=reference.error or reference.ending)
-        engine = self._engines[dialect]
-        database = self._questions.database(question.db_id, self._profile)
-        if may_read_clock(gold, translation.sql):
-            both = in_one_day(
-                lambda: (
-                    self._on_sqlite(database, gold),
-                    execute(engine, database, translation.sql, self._limits),
-                ),
-                (self._sqlite, engine),
-                database,
-                self._limits,
-            )
-            if both is None:
-                return replace(answer, reason=Reason.CLOCK, detail="the engines are never in the same day")
-            reference, execution = both
-        else:
-            execution = execute(engine, database, translation.sql, self._limits)
-        answer = replace(answer, engine_seconds=execution.seconds)
-        if execution.ending is not Ending.ROWS:
-            return replace(answer, reason=of_failure(dialect, execution), detail=execution.error)
-        return self._held_against(answer, database, gold, reference, execution)
-
-    def _held_against(
-        self, answer: Answer, database: Database, gold: str, reference: Execution, execution: Execution
-    ) -> Answer:
-        found = compare(reference.rows, execution.rows)
-        ordered = ties.is_ordered(gold)
-        valid = found.same_bag and (found.same_order or not ordered)
-        valid = valid or ties.is_valid(gold, execution.rows, lambda text: self._on_sqlite(database, text))
-        reason = None
-        if not valid and answer.warnings:
-            reason = Reason.UNSPECIFIED
-        elif not found.same_bag:
-            reason = Reason.TIE if valid else of_rows(reference.rows, execution.rows)
-        elif not valid:
-            reason = Reason.ORDER
-        return replace(
-            answer,
-            runs=True,
-            same_set=found.same_set,
-            same_bag=found.same_bag,
-            same_order=valid if ordered else None,
-            reason=reason,
-            only_sqlite=shortened(found.only_left),
-            only_engine=shortened(found.only_right),
-        )
-
-    def _on_sqlite(self, database: Database, text: str) -> Execution:
-        return execute(self._sqlite, database, text, self._limits)
 
 
 def _blank(question: Question, dialect: Dialect, origin: GoldOrigin, reference: Execution) -> Answer:

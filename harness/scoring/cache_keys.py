@@ -33,7 +33,7 @@ _ROOMS = ("harness", "dialects", "loaders")
 _DECIDE = (".py", ".sql", ".json", ".toml")
 DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/expectations", "dialects/table.py", "harness/__main__.py", "harness/cli",
-    "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
+    "harness/conformance", "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/options.py", "harness/report", "harness/request.py", "harness/runs", "harness/session",
     "harness/sqltree/constructs.py",

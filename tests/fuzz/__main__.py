@@ -9,12 +9,12 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import HarnessError
+from harness.conformance.checking import Checker
 from harness.engines import on_server
 from harness.session.servers import find_servers
 from loaders.load import load
-from tests.fuzz.campaign import Result, run
+from tests.fuzz.campaign import LIMITS, Result, run
 from tests.fuzz.catalog import catalog
-from tests.fuzz.checking import Fleet
 from tests.fuzz.databases import databases
 from tests.fuzz.reporting import report
 
@@ -35,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except HarnessError as error:
             sys.stderr.write(f"fuzz: {error}\n")
             return error.exit_code
-        fleet = Fleet({dialect: on_server(server) for dialect, server in servers.items()})
+        checker = Checker({dialect: on_server(server) for dialect, server in servers.items()}, LIMITS)
         numbers = range(options.first, options.first + options.queries)
         started = time.monotonic()
-        result = run(fleet, [catalog(place) for place in places], options.seed, numbers, _progress())
+        result = run(checker, [catalog(place) for place in places], options.seed, numbers, _progress())
     seconds = time.monotonic() - started
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(report(result, options.seed, seconds), encoding="utf-8")

@@ -3,21 +3,22 @@
 Query number N of a seed is always the same, so that a fault can be looked at again by its number.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
 
 from dialects.enums import Dialect
-from harness.engines.execution import Ending
+from harness.conformance.checking import Checked, Checker, Verdict, without_names
+from harness.engines.execution import Ending, Execution, Limits
 from tests.fuzz.catalog import Catalog
-from tests.fuzz.checking import Checked, Fleet, Verdict
 from tests.fuzz.grammar.statements import is_ordered, statement
 from tests.fuzz.shrinking import shrink
 from tests.fuzz.tree import Node
 
 MOST_UNTRANSLATABLE = 0.08
+LIMITS = Limits(seconds=3.0, rows=20_000, bytes=2**24)
 _ODD_FIRST = 0.7
 """How often a query is over the first database."""
 _MOST_SHRUNK_ALIKE = 3
@@ -37,9 +38,9 @@ class Fault:
     @property
     def group(self) -> str:
         """Faults of one group probably have one cause."""
-        if self.checked.verdict is Verdict.DIFFERENT:
-            return f"{self.target} different: {', '.join(sorted(self.tags)) or 'no construct'}"
-        return f"{self.target} {self.checked.verdict}: {_without_names(self.checked.detail)}"
+        if self.checked.verdict is Verdict.SILENT:
+            return f"{self.target} silent: {', '.join(sorted(self.tags)) or 'no construct'}"
+        return f"{self.target} {self.checked.verdict}: {without_names(self.checked.detail)}"
 
 
 @dataclass
@@ -85,12 +86,12 @@ def query(seed: int, number: int, catalogs: Sequence[Catalog]) -> tuple[Node, Ca
 
 
 def run(
-    fleet: Fleet, catalogs: Sequence[Catalog], seed: int, numbers: range, say: Callable[[Result], None]
+    checker: Checker, catalogs: Sequence[Catalog], seed: int, numbers: range, say: Callable[[Result], None]
 ) -> Result:
     """Check the queries of a seed.
 
     Args:
-        fleet: the engines.
+        checker: the engines.
         catalogs: the databases, the one to use most first.
         seed: chooses the queries.
         numbers: which of them.
@@ -102,50 +103,62 @@ def run(
         node, catalog = query(seed, number, catalogs)
         result.queries += 1
         small = node
-        for fault in _one(fleet, catalog, node, number, result):
-            if fault.checked.verdict is Verdict.DIFFERENT or alike[fault.group] < _MOST_SHRUNK_ALIKE:
+        for fault in _one(checker, catalog, node, number, result):
+            if fault.checked.verdict is Verdict.SILENT or alike[fault.group] < _MOST_SHRUNK_ALIKE:
                 # What shows a fault of one target mostly shows one of the other.
-                fault, small = _shrunk(fleet, catalog, (small, node), fault)  # noqa: PLW2901
+                fault, small = _shrunk(checker, catalog, (small, node), fault)  # noqa: PLW2901
             alike[fault.group] += 1
             result.faults.append(fault)
         say(result)
     return result
 
 
-def _one(fleet: Fleet, catalog: Catalog, node: Node, number: int, result: Result) -> Iterator[Fault]:
+def _one(checker: Checker, catalog: Catalog, node: Node, number: int, result: Result) -> Iterator[Fault]:
     sql, tags = str(node), node.tags
-    expected = fleet.expect(sql, catalog)
+    expected = checker.expect(sql, catalog)
     if expected.ending is not Ending.ROWS:
-        result.invalid[f"{expected.ending}: {_without_names(expected.error or '')}"] += 1
+        result.invalid[f"{expected.ending}: {without_names(expected.error or '')}"] += 1
         return
     result.generated.update(tags)
     result.empty += not expected.rows
     worst: set[Verdict] = set()
-    for target, checked in fleet.check_all(sql, catalog, expected, ordered=is_ordered(node)):
+    for target, checked in _on_all(checker, sql, catalog, expected, ordered=is_ordered(node)):
         result.verdicts[target, checked.verdict] += 1
         worst.add(checked.verdict)
         if checked.verdict is Verdict.UNTRANSLATABLE:
-            result.reasons[target, _without_names(checked.detail)] += 1
+            result.reasons[target, without_names(checked.detail)] += 1
         if checked.verdict.is_fault:
             yield Fault(number, catalog.database.db_id, target, sql, checked, tags)
     for verdict in worst:
         result.by_tag.update((tag, verdict) for tag in tags)
 
 
-def _shrunk(fleet: Fleet, catalog: Catalog, starts: Sequence[Node], fault: Fault) -> tuple[Fault, Node]:
+def _on_all(
+    checker: Checker, sql: str, catalog: Catalog, expected: Execution, *, ordered: bool
+) -> list[tuple[Dialect, Checked]]:
+    """`check` for every target, at the same time."""
+
+    def check(target: Dialect) -> tuple[Dialect, Checked]:
+        return target, checker.check(sql, catalog, expected, target, ordered=ordered)
+
+    with ThreadPoolExecutor(len(checker.engines)) as pool:
+        return list(pool.map(check, checker.engines))
+
+
+def _shrunk(checker: Checker, catalog: Catalog, starts: Sequence[Node], fault: Fault) -> tuple[Fault, Node]:
     """A smaller query that shows the same fault, from the first of `starts` that does; the last one does."""
     found = fault
 
     def shows_it(variant: Node) -> bool:
         nonlocal found
         sql = str(variant)
-        expected = fleet.expect(sql, catalog)
+        expected = checker.expect(sql, catalog)
         if expected.ending is not Ending.ROWS:
             return False
-        checked = fleet.check(sql, catalog, expected, fault.target, ordered=is_ordered(variant))
+        checked = checker.check(sql, catalog, expected, fault.target, ordered=is_ordered(variant))
         smaller = Fault(fault.number, fault.db_id, fault.target, sql, checked, variant.tags)
         if checked.verdict is not fault.checked.verdict or (
-            checked.verdict is not Verdict.DIFFERENT and smaller.group != fault.group
+            checked.verdict is not Verdict.SILENT and smaller.group != fault.group
         ):
             return False
         found = smaller
@@ -154,9 +167,3 @@ def _shrunk(fleet: Fleet, catalog: Catalog, starts: Sequence[Node], fault: Fault
     start = next((start for start in starts[:-1] if shows_it(start)), starts[-1])
     small = shrink(start, shows_it)
     return found, small
-
-
-def _without_names(text: str) -> str:
-    """An error without what differs from query to query: names in quotes and numbers."""
-    unquoted = re.sub(r"'.*'|\"[^\"]*\"|`[^`]*`|\b[tTx]\d+\.\w+", "_", text)
-    return re.sub(r"\d+", "N", unquoted)[:120]

@@ -3,12 +3,13 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.conformance.checking import Checker
 from harness.engines import on_server
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.fuzz.campaign import LIMITS
 from tests.fuzz.catalog import Catalog, catalog
-from tests.fuzz.checking import Fleet
 from tests.fuzz.databases import databases
 
 
@@ -24,7 +25,9 @@ def catalogs(places: list[Database]) -> list[Catalog]:
 
 
 @pytest.fixture(scope="session")
-def fleet(places: list[Database], mysql_server: Server, postgresql_server: Server) -> Fleet:
+def checker(places: list[Database], mysql_server: Server, postgresql_server: Server) -> Checker:
     for server in (mysql_server, postgresql_server):
         load(places, server)
-    return Fleet({Dialect.MYSQL: on_server(mysql_server), Dialect.POSTGRESQL: on_server(postgresql_server)})
+    return Checker(
+        {Dialect.MYSQL: on_server(mysql_server), Dialect.POSTGRESQL: on_server(postgresql_server)}, LIMITS
+    )

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
+from harness.conformance.checking import Checker, Verdict
 from harness.engines.execution import Ending
 from tests.fuzz.catalog import Catalog
-from tests.fuzz.checking import Fleet, Verdict
 from tests.fuzz.grammar.statements import is_ordered, statement
 from tests.fuzz.regressions import REGRESSIONS, Regression
 from tests.fuzz.shrinking import shrink
@@ -18,18 +18,20 @@ from tests.fuzz.tree import Node
 TARGETS = (Dialect.MYSQL, Dialect.POSTGRESQL)
 
 
-def _fault(fleet: Fleet, catalog: Catalog, node: Node, target: Dialect) -> str | None:
+def _fault(checker: Checker, catalog: Catalog, node: Node, target: Dialect) -> str | None:
     """What is wrong with a target's answer, if SQLite has one."""
-    expected = fleet.expect(str(node), catalog)
+    expected = checker.expect(str(node), catalog)
     if expected.ending is not Ending.ROWS:
         return None
-    checked = fleet.check(str(node), catalog, expected, target, ordered=is_ordered(node))
+    checked = checker.check(str(node), catalog, expected, target, ordered=is_ordered(node))
     return f"{target} {checked.verdict}: {checked.detail}" if checked.verdict.is_fault else None
 
 
 @pytest.mark.engine
 @pytest.mark.parametrize("target", TARGETS)
-def test_generated_queries_answer_the_same(fleet: Fleet, catalogs: list[Catalog], target: Dialect) -> None:
+def test_generated_queries_answer_the_same(
+    checker: Checker, catalogs: list[Catalog], target: Dialect
+) -> None:
     # Faults are made smaller by `shrink`, which knows what keeps an answer unique.
     @settings(
         max_examples=150,
@@ -42,10 +44,10 @@ def test_generated_queries_answer_the_same(fleet: Fleet, catalogs: list[Catalog]
     @given(st.sampled_from([catalogs[0], catalogs[0], *catalogs]), st.randoms(use_true_random=False))
     def holds(catalog: Catalog, random: Random) -> None:
         node = statement(random, catalog)
-        fault = _fault(fleet, catalog, node, target)
+        fault = _fault(checker, catalog, node, target)
         if fault is not None:
-            node = shrink(node, lambda variant: _fault(fleet, catalog, variant, target) is not None)
-            pytest.fail(f"{catalog.database.db_id}: {node}\n{_fault(fleet, catalog, node, target)}")
+            node = shrink(node, lambda variant: _fault(checker, catalog, variant, target) is not None)
+            pytest.fail(f"{catalog.database.db_id}: {node}\n{_fault(checker, catalog, node, target)}")
 
     holds()
 
@@ -54,11 +56,11 @@ def test_generated_queries_answer_the_same(fleet: Fleet, catalogs: list[Catalog]
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("row", REGRESSIONS, ids=lambda row: row.name)
 def test_a_difference_once_found_stays_away(
-    fleet: Fleet, catalogs: list[Catalog], row: Regression, target: Dialect
+    checker: Checker, catalogs: list[Catalog], row: Regression, target: Dialect
 ) -> None:
     catalog = next(found for found in catalogs if found.database.db_id == row.db_id)
-    expected = fleet.expect(row.sql, catalog)
+    expected = checker.expect(row.sql, catalog)
     assert expected.ending is Ending.ROWS, expected.error
-    checked = fleet.check(row.sql, catalog, expected, target, ordered=row.ordered)
+    checked = checker.check(row.sql, catalog, expected, target, ordered=row.ordered)
     assert not checked.verdict.is_fault, f"{checked.verdict}: {checked.detail}\n{checked.translation}"
     assert (checked.verdict is Verdict.UNTRANSLATABLE) == (target in row.untranslatable), checked.detail

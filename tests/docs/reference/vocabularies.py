@@ -12,6 +12,7 @@ from dialects import enums
 from dialects import errors as dialect_errors
 from dialects.errors import HarnessError
 from harness import outcomes
+from harness.conformance import checking
 from harness.coverage import answers
 from harness.data import questions
 from harness.engines import error_classes
@@ -46,6 +47,9 @@ def vocabularies() -> str:
         "## Reasons of coverage\n",
         "Why an answer is not SQLite's ([coverage](../coverage.md)).\n",
         *_enum(answers.Reason, answers),
+        "## Verdicts of conformance\n",
+        "What becomes of any query, by [the fuzzer](../fuzzing.md) for one.\n",
+        *_enum(checking.Verdict, checking),
         "## Metrics\n",
         "Definitions: [metrics](../metrics.md).\n",
         "| name | title | engines |\n|---|---|---|",
