@@ -1,12 +1,12 @@
 """The closed vocabulary of what can happen to a pair, and the typed record of one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
 from dialects.enums import Dialect
-from harness.data.questions import Difficulty
+from harness.data.questions import BIRD_LEVELS, level
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.preview import PreviewText
@@ -95,7 +95,7 @@ class PairResult:
     question: str
     question_id: int
     db_id: str
-    difficulty: Difficulty
+    difficulty: str
     outcome: Outcome
     scores: Mapping[str, float]
     gold_origin: GoldOrigin
@@ -116,11 +116,16 @@ class PairResult:
         return _plain_fields(self)
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Back from `to_json`'s values, checked against the vocabularies."""
+    def from_json(cls, record: Mapping[str, Any], levels: Sequence[str] = BIRD_LEVELS) -> Self:
+        """Back from `to_json`'s values, checked against the vocabularies.
+
+        Args:
+            record: the values.
+            levels: those of difficulty that the question set has.
+        """
         typed: dict[str, Any] = {
             "dialect": Dialect(record["dialect"]),
-            "difficulty": Difficulty(record["difficulty"]),
+            "difficulty": level(record["difficulty"], levels),
             "gold_origin": GoldOrigin(record["gold_origin"]),
             "timings": {method: Timing(**timing) for method, timing in record.get("timings", {}).items()},
         }

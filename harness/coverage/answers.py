@@ -6,7 +6,6 @@ from enum import StrEnum
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.data.questions import Difficulty
 from harness.outcomes import GoldOrigin
 
 
@@ -110,7 +109,7 @@ class Answer:
 
     question: str
     db_id: str
-    difficulty: Difficulty
+    difficulty: str
     dialect: Dialect
     origin: GoldOrigin
     sql: str | None = None

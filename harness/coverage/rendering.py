@@ -18,7 +18,7 @@ from rich.table import Table
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.coverage import Answer, Reason
-from harness.data.questions import Difficulty
+from harness.data.questions import levels_of
 from harness.report.tables import NAMES, print_line, print_table, wide
 
 SCHEMA_VERSION = 1
@@ -44,7 +44,7 @@ class Totals:
     same_order: int
     covered: int
     reasons: Mapping[Reason, int]
-    by_difficulty: Mapping[Difficulty, float | None]
+    by_difficulty: Mapping[str, float | None]
     """Percent covered; None where there is no question of that level."""
 
     @property
@@ -75,8 +75,9 @@ class Totals:
 
 def totals(answers: Sequence[Answer]) -> list[Totals]:
     """The counts of each engine that there are answers of."""
+    levels = levels_of(answer.difficulty for answer in answers)
     return [
-        _count(dialect, [answer for answer in answers if answer.dialect is dialect])
+        _count(dialect, [answer for answer in answers if answer.dialect is dialect], levels)
         for dialect in Dialect
         if any(answer.dialect is dialect for answer in answers)
     ]
@@ -90,7 +91,7 @@ def print_coverage(title: str, answers: Sequence[Answer], console: Console | Non
             print_line(console, _line(answer))
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
     table.add_column("engine")
-    for head in (*_HEADS, *Difficulty):
+    for head in (*_HEADS, *levels_of(answer.difficulty for answer in answers)):
         table.add_column(head.replace(" ", "\n"), justify="right")
     counted = totals(answers)
     for one in counted:
@@ -107,9 +108,10 @@ def markdown(answers: Sequence[Answer], *, details: bool) -> str:
         answers: of every question.
         details: whether to show errors and rows; without them the text holds nothing of the data.
     """
+    levels = levels_of(answer.difficulty for answer in answers)
     lines = [
-        "| engine | " + " | ".join((*_HEADS, *Difficulty)) + " |",
-        "|---|" + "--:|" * (8 + len(Difficulty)),
+        "| engine | " + " | ".join((*_HEADS, *levels)) + " |",
+        "|---|" + "--:|" * (8 + len(levels)),
     ]
     counted = totals(answers)
     lines += [f"| {NAMES[one.dialect]} | " + " | ".join(one.cells) + " |" for one in counted]
@@ -157,7 +159,7 @@ def write_folder(parent: Path, title: str, manifest: Mapping[str, Any], answers:
     return path
 
 
-def _count(dialect: Dialect, answers: Sequence[Answer]) -> Totals:
+def _count(dialect: Dialect, answers: Sequence[Answer], levels: Sequence[str]) -> Totals:
     return Totals(
         dialect=dialect,
         questions=len(answers),
@@ -169,8 +171,7 @@ def _count(dialect: Dialect, answers: Sequence[Answer]) -> Totals:
         covered=sum(answer.covered for answer in answers),
         reasons=Counter(answer.reason for answer in answers if answer.reason is not None),
         by_difficulty={
-            level: _share([answer for answer in answers if answer.difficulty is level])
-            for level in Difficulty
+            level: _share([answer for answer in answers if answer.difficulty == level]) for level in levels
         },
     )
 

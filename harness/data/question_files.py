@@ -28,7 +28,7 @@ class Entry:
     db_id: str
     text: str
     evidence: str
-    difficulty: Difficulty
+    difficulty: str
     sql: str
 
 

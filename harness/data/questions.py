@@ -3,11 +3,13 @@
 A question keeps its identity where ids repeat, as two do in the first revision of Mini-Dev.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
+from typing import Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
@@ -16,11 +18,52 @@ from loaders.namespace import Database
 
 
 class Difficulty(StrEnum):
-    """BIRD's three levels, in the order that every table shows them."""
+    """BIRD's three levels, in the order that every table shows them: those of a set that names no others."""
 
     SIMPLE = "simple"
     MODERATE = "moderate"
     CHALLENGING = "challenging"
+
+
+BIRD_LEVELS: tuple[str, ...] = tuple(Difficulty)
+
+
+class Level(str):
+    """A level of difficulty by a set's own words, which knows all levels of its set in their order."""
+
+    __slots__ = ("scale",)
+    scale: tuple[str, ...]
+
+    def __new__(cls, name: str, scale: Sequence[str]) -> Self:
+        """The level `name` of the levels `scale`.
+
+        Raises:
+            ValueError: it is none of them.
+        """
+        if name not in scale:
+            raise ValueError(f"{name!r} is none of the levels {', '.join(scale)}")
+        self = super().__new__(cls, name)
+        self.scale = tuple(scale)
+        return self
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, tuple[str, ...]]]:
+        """What a copy in another process is made of."""
+        return type(self), (str(self), self.scale)
+
+
+def level(name: str, scale: Sequence[str]) -> str:
+    """The level of that name, on a scale of levels.
+
+    Raises:
+        ValueError: there is none.
+    """
+    return Difficulty(name) if tuple(scale) == BIRD_LEVELS else Level(name, scale)
+
+
+def levels_of(difficulties: Iterable[str]) -> tuple[str, ...]:
+    """The levels of the sets that difficulties are from, in the sets' order; BIRD's where none is given."""
+    scales = dict.fromkeys(one.scale if isinstance(one, Level) else BIRD_LEVELS for one in difficulties)
+    return tuple(dict.fromkeys(chain.from_iterable(scales))) or BIRD_LEVELS
 
 
 @dataclass(frozen=True)
@@ -58,7 +101,8 @@ class Question:
     db_id: str
     text: str
     evidence: str
-    difficulty: Difficulty
+    difficulty: str
+    """One of the set's levels: a `Difficulty`, or a `Level` where they are not BIRD's."""
     gold: Mapping[Dialect, str]
 
 
@@ -121,6 +165,11 @@ class QuestionSet:
         for question in self.questions:
             keys[question.question_id] = (*keys.get(question.question_id, ()), question.key)
         return keys
+
+    @cached_property
+    def levels(self) -> tuple[str, ...]:
+        """The levels of difficulty, in the order of the tables."""
+        return levels_of(question.difficulty for question in self.questions)
 
     @property
     def db_ids(self) -> tuple[str, ...]:

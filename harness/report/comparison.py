@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.table import Table
 
 from dialects.enums import Dialect
-from harness.data.questions import Difficulty
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.differences import Change, Differences, Flip
@@ -111,7 +110,7 @@ def _table(changes: Sequence[Change]) -> Table:
     table.add_column("%", no_wrap=True)
     for head in _HEADS:
         table.add_column(head, justify="right", no_wrap=True)
-    for level in Difficulty:
+    for level in dict.fromkeys(level for change in changes for level in levels(change)):
         table.add_column(f"{_HEADS[2]}\n{level}", justify="right", no_wrap=True, style="dim")
     for change in changes:
         test, shown = change.mcnemar, printed(change)
@@ -125,6 +124,11 @@ def _table(changes: Sequence[Change]) -> Table:
     return table
 
 
+def levels(change: Change) -> list[str]:
+    """The levels of difficulty that a change has figures of."""
+    return [level for level in change.differences if level != TOTAL]
+
+
 def printed(change: Change) -> dict[str, Any]:
     """The figures of one metric as they are read, on a terminal and in a page: rounded once."""
     return {
@@ -133,7 +137,7 @@ def printed(change: Change) -> dict[str, Any]:
         "total": _signed(change.total),
         "interval": f"{change.interval[0]:+.1f} to {change.interval[1]:+.1f}" if change.interval else "-",
         "p": _probability(change.p),
-        "levels": {str(level): _signed(change.differences[level]) for level in Difficulty},
+        "levels": {level: _signed(change.differences[level]) for level in levels(change)},
     }
 
 

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.data.questions import Difficulty
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
 from harness.outcomes import Outcome, PairResult
-from harness.runs.summary import LEVELS, TOTAL, by_level
+from harness.runs.summary import TOTAL, by_level
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ class Change:
     @property
     def differences(self) -> Mapping[str, float | None]:
         """B minus A, by level."""
-        return {level: _minus(self.b[level], self.a[level]) for level in map(str, LEVELS)}
+        return {level: _minus(self.b[level], self.a[level]) for level in self.a}
 
     @property
     def total(self) -> float:
@@ -64,7 +63,7 @@ class Flip:
 
     question: str
     db_id: str
-    difficulty: Difficulty
+    difficulty: str
     a: Outcome
     b: Outcome
     lost: tuple[str, ...]

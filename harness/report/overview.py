@@ -15,7 +15,7 @@ from harness.report.table_model import Cell, Column, Group, Kind, Row, TableMode
 from harness.report.tables import NAMES
 from harness.runs.error_counts import summary
 from harness.runs.extent import Extent
-from harness.runs.summary import LEVELS, TOTAL, Score, completed
+from harness.runs.summary import TOTAL, Score, completed
 
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
 
@@ -94,37 +94,38 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[T
 
 
 def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> TableModel:
+    levels = list(scores[0].metrics[metric])
     columns = tuple(
         Column(
             level,
             metric,
             "difficulty",
             level,
-            short=_SHORT[level],
+            short=_SHORT.get(level, level),
             is_total=level == TOTAL,
             has_interval=level == TOTAL,
             has_questions=level == TOTAL and is_partial(scores, metric),
         )
-        for level in map(str, LEVELS)
+        for level in levels
     )
     dialects = dialects_of(scores)
     by_key = {(score.predictor, score.dialect): score for score in scores}
     rows = []
     for predictor in dict.fromkeys(score.predictor for score in scores):
         found = [by_key.get((predictor, dialect)) for dialect in dialects]
-        cells = (cell for score in found for cell in _cells(score, metric))
+        cells = (cell for score in found for cell in _cells(score, metric, levels))
         rows.append(Row((predictor,), tuple(cells), predictor))
     groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
     return TableModel(f"{METRICS[metric].title} (%)", ("predictor",), groups, tuple(rows), tuple(notes))
 
 
-def _cells(score: Score | None, metric: str) -> Iterator[Cell | None]:
+def _cells(score: Score | None, metric: str, levels: Sequence[str]) -> Iterator[Cell | None]:
     if score is None:
-        yield from [None] * len(LEVELS)
+        yield from [None] * len(levels)
         return
     counts = Counter(str(result.difficulty) for result in score.results if metric in result.scores)
     counts[TOTAL] = counts.total()
-    for level in map(str, LEVELS):
+    for level in levels:
         interval = score.intervals[metric] if level == TOTAL else None
         yield Cell(score.metrics[metric][level], interval, counts[level])
 

@@ -5,10 +5,11 @@ from math import comb
 from statistics import fmean
 
 from dialects.enums import Dialect
+from harness.data.questions import levels_of
 from harness.outcomes import Outcome, PairResult
 from harness.report.table_model import Cell, Column, Group, Row, TableModel
 from harness.report.tables import NAMES
-from harness.runs.summary import LEVELS, TOTAL
+from harness.runs.summary import TOTAL
 
 
 def pass_at(k: int, matches: int, samples: int) -> float:
@@ -49,11 +50,12 @@ def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]
         samples: the predictors in it that its samples are.
     """
     dialects = [dialect for dialect in Dialect if any(result.dialect is dialect for result in results)]
+    levels = (*levels_of(result.difficulty for result in results), TOTAL)
     counts = {dialect: _counts(results, dialect, samples) for dialect in dialects}
     rows = tuple(
         Row(
             (f"pass@{k}",),
-            tuple(_cell(counts[dialect], k, level) for dialect in dialects for level in LEVELS),
+            tuple(_cell(counts[dialect], k, level) for dialect in dialects for level in levels),
             name,
             level=f"pass@{k}",
         )
@@ -61,7 +63,7 @@ def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]
     )
     columns = tuple(
         Column(level, "pass_at_k", "difficulty", level, short=_SHORT.get(level, ""), is_total=level == TOTAL)
-        for level in LEVELS
+        for level in levels
     )
     groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
     note = f"How likely one of k samples matches (EX), estimated from {len(samples)} samples a question."

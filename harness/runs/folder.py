@@ -35,6 +35,7 @@ from harness.runs.reading import (
     SUMMARY,
     Key,
     key_of,
+    levels_in,
     read_manifest,
     results_of,
 )
@@ -134,7 +135,7 @@ class RunFolder:
             self._lock: int | None = None
             self._lock = descriptor = locked(path)
             try:
-                kept, previews = _kept(path)
+                kept, previews = _kept(path, levels_in(manifest))
                 self._results = list(kept)
                 write_json(path / MANIFEST, manifest)
                 (path / SUMMARY).unlink(missing_ok=True)
@@ -295,9 +296,9 @@ class RunFolder:
         self.close()
 
 
-def _kept(folder: Path) -> tuple[list[PairResult], list[str]]:
+def _kept(folder: Path, levels: Sequence[str]) -> tuple[list[PairResult], list[str]]:
     """What a run that is resumed need not do again: results, and the lines of their previews."""
-    results = results_of(folder / RESULTS, _whole_lines(folder / RESULTS))
+    results = results_of(folder / RESULTS, _whole_lines(folder / RESULTS), levels)
     kept = {key_of(each): each for each in results if each.outcome is not Outcome.HARNESS_ERROR}
     previews = [line for _, line in _whole_lines(folder / PREVIEWS) if _pair(line) in kept]
     return list(kept.values()), previews

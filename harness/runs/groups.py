@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.data.questions import Difficulty
+from harness.data.questions import levels_of
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.statistics import Interval
 from harness.outcomes import Outcome, PairResult
@@ -32,13 +32,12 @@ class By(StrEnum):
 
     def order(self, groups: Iterable[str]) -> list[str]:
         """Each group once: in the order of its vocabulary, databases in that of the alphabet."""
-        there = set(groups)
-        vocabulary = _VOCABULARIES.get(self, sorted(there))
-        return [str(group) for group in vocabulary if group in there]
+        there = dict.fromkeys(groups)
+        usual = levels_of(there) if self is By.DIFFICULTY else sorted(there)
+        return sorted(there, key=[*map(str, _VOCABULARIES.get(self, usual))].index)
 
 
 _VOCABULARIES: Mapping[By, Sequence[str]] = {
-    By.DIFFICULTY: tuple(Difficulty),
     By.OUTCOME: tuple(Outcome),
     By.ERROR_CLASS: (*ErrorClass, NO_CLASS),
     By.CONSTRUCT: tuple(Construct),

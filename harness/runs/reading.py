@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dialects.enums import Dialect
-from harness.data.questions import Difficulty, Question
+from harness.data.questions import BIRD_LEVELS, Question, level
 from harness.outcomes import PairResult
 from harness.preview import Preview
 from harness.runs.extent import Extent, Whose
@@ -134,13 +134,18 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return _object(folder / MANIFEST)
 
 
+def levels_in(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The levels of difficulty of a run's question set; BIRD's where the manifest names none."""
+    return tuple(map(str, manifest.get("levels") or BIRD_LEVELS))
+
+
 def read_results(folder: Path) -> list[PairResult]:
     """The results of a run folder, in the order in which they were written, without previews.
 
     Raises:
         BadInput: the file is not there, or a line is no result or one that stood before.
     """
-    results = results_of(folder / RESULTS, read_lines(folder / RESULTS))
+    results = results_of(folder / RESULTS, read_lines(folder / RESULTS), levels_in(read_manifest(folder)))
     if not results:
         refuse(folder / RESULTS, "is empty", AGAIN)
     return results
@@ -152,7 +157,8 @@ def read_questions(folder: Path) -> dict[str, Question]:
     Raises:
         BadInput: the file is not there, or a line is no question.
     """
-    questions = _records(folder / QUESTIONS, _question)
+    levels = levels_in(read_manifest(folder))
+    questions = _records(folder / QUESTIONS, lambda record: _question(record, levels))
     return {question.key: question for question in questions}
 
 
@@ -165,8 +171,15 @@ def read_previews(folder: Path) -> dict[Key, Preview]:
     return dict(_records(folder / PREVIEWS, _preview))
 
 
-def results_of(path: Path, lines: Iterable[tuple[int, str]]) -> list[PairResult]:
+def results_of(
+    path: Path, lines: Iterable[tuple[int, str]], levels: Sequence[str] = BIRD_LEVELS
+) -> list[PairResult]:
     """The results in `lines` of the file `path`, which come with their numbers.
+
+    Args:
+        path: the file.
+        lines: their numbers and texts.
+        levels: of difficulty, in the question set.
 
     Raises:
         BadInput: a line is no result, or one that stood before.
@@ -175,7 +188,7 @@ def results_of(path: Path, lines: Iterable[tuple[int, str]]) -> list[PairResult]
     results: dict[Key, PairResult] = {}
     for number, line in lines:
         try:
-            result = PairResult.from_json(parse_json(line))
+            result = PairResult.from_json(parse_json(line), levels)
             is_complete = all(isinstance(score, int | float) for score in result.scores.values())
         except _DAMAGED:
             is_complete = False
@@ -205,9 +218,9 @@ def _records(path: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
             refuse(path, f"line {number}: not of this version", AGAIN)
 
 
-def _question(record: Any) -> Question:
+def _question(record: Any, levels: Sequence[str]) -> Question:
     gold = {Dialect(dialect): sql for dialect, sql in record["gold"].items()}
-    return Question(**{**record, "difficulty": Difficulty(record["difficulty"]), "gold": gold})
+    return Question(**{**record, "difficulty": level(record["difficulty"], levels), "gold": gold})
 
 
 def _preview(record: Any) -> tuple[Key, Preview]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.extraction import unfenced
-from harness.data.questions import Difficulty
+from harness.data.questions import levels_of
 from harness.metrics import METRICS
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
 from harness.outcomes import Outcome, PairResult
@@ -24,8 +24,7 @@ from harness.runs.extent import Extent, Whose
 from harness.runs.spider import summary as spider
 
 TOTAL = "total"
-LEVELS = (*Difficulty, TOTAL)
-"""The sub-columns of every table."""
+"""What tables call all levels together."""
 
 _PLACES = {dialect: place for place, dialect in enumerate(Dialect)}
 
@@ -95,8 +94,9 @@ def summarize(
     found: dict[Whose, list[PairResult]] = {whose: [] for whose in planned}
     for result in results:
         found.setdefault((result.predictor, result.dialect), []).append(result)
+    levels = levels_of(result.difficulty for some in found.values() for result in some)
     return [
-        _score(whose, tuple(found[whose]), metrics, planned.get(whose, len(found[whose])))
+        _score(whose, tuple(found[whose]), metrics, planned.get(whose, len(found[whose])), levels)
         for whose in sorted(found, key=_by_predictor)
     ]
 
@@ -106,9 +106,18 @@ def completed(scores: Iterable[Score]) -> dict[Whose, int]:
     return {(score.predictor, score.dialect): score.questions for score in scores}
 
 
-def by_level(results: Sequence[PairResult], metric: str) -> dict[str, float | None]:
-    """The mean score of each level and of all, in percent; None where no result has one."""
-    values: dict[str, list[float]] = {str(level): [] for level in LEVELS}
+def by_level(
+    results: Sequence[PairResult], metric: str, levels: Sequence[str] | None = None
+) -> dict[str, float | None]:
+    """The mean score of each level and of all, in percent; None where no result has one.
+
+    Args:
+        results: some of a run.
+        metric: its name.
+        levels: of difficulty; those of the results' set where none are given.
+    """
+    scale = levels_of(result.difficulty for result in results) if levels is None else levels
+    values: dict[str, list[float]] = {str(level): [] for level in (*scale, TOTAL)}
     for result in results:
         value = result.scores.get(metric)
         if value is not None:
@@ -136,7 +145,13 @@ def _by_predictor(whose: Whose) -> tuple[str, int]:
     return whose[0], _PLACES[whose[1]]
 
 
-def _score(whose: Whose, results: tuple[PairResult, ...], metrics: Sequence[str], planned: int) -> Score:
+def _score(
+    whose: Whose,
+    results: tuple[PairResult, ...],
+    metrics: Sequence[str],
+    planned: int,
+    levels: Sequence[str],
+) -> Score:
     scored = [result for result in results if result.outcome.is_predictors]
     names = [name for name in metrics if METRICS[name].has_score]
     return Score(
@@ -144,10 +159,10 @@ def _score(whose: Whose, results: tuple[PairResult, ...], metrics: Sequence[str]
         dialect=whose[1],
         planned=planned,
         questions=len(results),
-        metrics={name: by_level(results, name) for name in names},
+        metrics={name: by_level(results, name, levels) for name in names},
         intervals={name: interval(results, name) for name in names},
         scored_questions=len(scored),
-        scored_metrics={name: by_level(scored, name) for name in names},
+        scored_metrics={name: by_level(scored, name, levels) for name in names},
         outcomes=Counter(result.outcome for result in results),
         gold_failures={
             result.question: result.error or ""

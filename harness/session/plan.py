@@ -16,7 +16,7 @@ from dialects.errors import BadInput
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.question_sets import load_set
-from harness.data.questions import Question, QuestionSet
+from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.engines import kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
@@ -121,6 +121,7 @@ class Plan:
             "set": request.set_name,
             "questions": len(self.questions.questions),
             "planned": self.extent.to_json(),
+            **({} if self.questions.levels == BIRD_LEVELS else {"levels": list(self.questions.levels)}),
             "set_files": self.questions.files,
             "databases": databases,
             "provenance": origins(request.set_name, databases),

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.data.questions import Difficulty, Question
+from harness.data.questions import Question, levels_of
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.outcomes import GoldOrigin, Outcome, PairResult
@@ -59,8 +59,12 @@ class Texts:
 class Questions:
     """The questions that pairs are about, by key; what a run folder lacks of one is left empty."""
 
-    def __init__(self, known: Mapping[str, Question], databases: Iterable[str]) -> None:
+    def __init__(
+        self, known: Mapping[str, Question], databases: Iterable[str], difficulties: Iterable[str]
+    ) -> None:
         self._known = known
+        self.levels = levels_of(difficulties)
+        """The levels of difficulty, in the order of the tables."""
         self._databases = Numbering(sorted(databases))
         self._keys = Numbering()
         self._columns: dict[str, list[Any]] = {
@@ -73,7 +77,7 @@ class Questions:
         if place == len(self._columns["db"]):
             known = self._known.get(result.question)
             self._columns["db"].append(self._databases.of(result.db_id))
-            self._columns["difficulty"].append(list(Difficulty).index(result.difficulty))
+            self._columns["difficulty"].append(self.levels.index(result.difficulty))
             self._columns["text"].append(known.text[:MOST_CHARACTERS] if known else "")
             self._columns["evidence"].append(known.evidence[:MOST_CHARACTERS] if known else "")
         return place
@@ -157,7 +161,7 @@ class Pairs:
         """The part of the page's data that every view needs."""
         return {
             "dialects": list(Dialect),
-            "difficulties": list(Difficulty),
+            "difficulties": list(self.questions.levels),
             "outcomes": list(Outcome),
             "error_classes": list(ErrorClass),
             "origins": list(GoldOrigin),

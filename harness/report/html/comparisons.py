@@ -56,7 +56,9 @@ def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
         if any(change.metric == name for one in comparisons for change in one.differences.changes)
     ]
     databases = {flip.db_id for one in comparisons for flip in one.differences.flips}
-    pairs = Pairs(Questions({**b.questions, **a.questions}, databases), Numbering(), metrics)
+    difficulties = (result.difficulty for side in (a, b) for result in side.results.values())
+    questions = Questions({**b.questions, **a.questions}, databases, difficulties)
+    pairs = Pairs(questions, Numbering(), metrics)
     flips = []
     for place, one in enumerate(comparisons):
         for flip in one.differences.flips:

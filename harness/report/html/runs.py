@@ -46,7 +46,13 @@ def write_html(
     metrics = _metrics(run)
     scores = summarize(run.results, metrics)
     named = Numbering(score.predictor for score in scores)
-    pairs = Pairs(Questions(questions, {result.db_id for result in run.results}), named, metrics)
+    pairs = Pairs(
+        Questions(
+            questions, {result.db_id for result in run.results}, (result.difficulty for result in run.results)
+        ),
+        named,
+        metrics,
+    )
     for result in _in_order(run.results, named.values):
         pairs.add(result, previews.get((result.dialect, result.predictor, result.question)))
     core = pairs.core()

@@ -46,7 +46,7 @@ function Scores({ data, metric, engines }) {
               predictor
             </th>
             {engines.map((engine) => (
-              <th scope="colgroup" colSpan={isPartial ? 6 : 5} class="group">
+              <th scope="colgroup" colSpan={levels.length + (isPartial ? 2 : 1)} class="group">
                 <Engine engine={data.dialects[engine]} />
               </th>
             ))}
@@ -439,7 +439,7 @@ export function Overview({ data }) {
         <Outcomes data={data} />
       </Section>
       {metric && (
-        <Section id="difficulty" title={`Difficulty, ${data.metrics[metric]}`} note="S simple, M moderate, C challenging.">
+        <Section id="difficulty" title={`Difficulty, ${data.metrics[metric]}`} note={`${data.difficulties.map((level) => `${level[0].toUpperCase()} ${level}`).join(", ")}.`}>
           <div class="panels">
             {engines.map((engine) => (
               <figure>
