@@ -18,6 +18,9 @@ LOADER_VERSION = 3
 NAMESPACE = "bird_harness"
 """The MySQL database, and the schema in each PostgreSQL database, that holds the markers."""
 
+STAGING = f"{NAMESPACE}_staging"
+"""How the name of every staging begins, and no other name."""
+
 Key = tuple[str, str, str]
 """Collection, profile and db_id: what a marker is filed under."""
 

@@ -13,13 +13,13 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.server_schema import ServerTable, server_tables
-from loaders.bookkeeping import Key, Marker, key
+from loaders.bookkeeping import STAGING, Key, Marker, key
 from loaders.digests import digests
 from loaders.machine import processors
 from loaders.namespace import Database
 from loaders.owners import refuse_collisions, refuse_place
 from loaders.server import Server
-from loaders.target import STAGING, Filled, Source, Target
+from loaders.target import Filled, Source, Target
 from loaders.tasks import Fill, Link, Survey, Task, target
 from loaders.workers import Workers, workers
 

@@ -6,9 +6,8 @@ from collections.abc import Set as AbstractSet
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.nodes import FUNCTIONS_NAMESPACE
-from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
+from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
 from loaders.namespace import Database
-from loaders.target import STAGING
 
 _TAKEN = frozenset({
     "information_schema", "mysql", "performance_schema", "sys",

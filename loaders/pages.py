@@ -6,18 +6,82 @@ everything escaped; one with a character that SQLite does not write goes the lon
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from dialects.identifiers import quoted
+from dialects.schema import PortableType, Table
 from dialects.server_schema import ServerColumn, ServerTable
-from loaders.forms import Form
-from loaders.rows import stored_value
+from loaders import dates
+from loaders.escaping import escaped_value
+from loaders.source import text_of
+
+_REAL = (
+    "CASE WHEN {0} IS NULL THEN NULL"
+    " WHEN abs({0}) < 1e9 AND {0} != 0 AND round({0} * 1e6) / 1e6 = {0}"
+    " THEN CAST(round({0} * 1e6) AS INTEGER) || 'e-6'"
+    " ELSE exact_text({0}) END"
+)
+"""A double as text that reads back as the same double.
+
+The quotient of two doubles that are exact is rounded once, and so is the text of that quotient when it is
+read. So six decimals need no shortest text, for which Python has to be asked. Zero may have a sign.
+"""
+
+_SINGLE = _REAL.replace("exact_text", "single_text")
+"""A double as text that reads as the single next to it.
+
+A text is not read as the double is rounded where one of them alone is in the middle between two singles. Such
+a middle has 25 bits: none is so near to a number of six decimals, unless it is that number.
+"""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a server reads a table as text."""
+
+    escape: bytes
+    """Stands before N where a value is NULL."""
+    field: bytes
+    """Between two fields."""
+    line: bytes
+    """What ends a line."""
+    escapes: Mapping[bytes, bytes]
+    """What is written for a character that would be taken for more than itself; `escape` is the first."""
+    reals: Mapping[str, str]
+    """SQL for a value of each type of fractions as text."""
+
+    @property
+    def null(self) -> bytes:
+        """What is written for NULL."""
+        return self.escape + b"N"
+
+
+MYSQL = Form(
+    escape=b"\x1d",
+    field=b"\x1f",
+    line=b"\x1e",
+    escapes={special: b"\x1d" + special for special in (b"\x1d", b"\x1e", b"\x1f")},
+    reals={"double": _REAL},
+)
+"""With ASCII's separators of data."""
+
+POSTGRESQL = Form(
+    escape=b"\\",
+    field=b"\x1f",
+    line=b"\n",
+    escapes={b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\x1f": b"\\\x1f"},
+    reals={"double precision": _REAL, "real": _SINGLE},
+)
+"""The text format of COPY, whose fields alone may be separated by another character."""
 
 _BLOBS = frozenset({"longblob", "bytea"})
 
 _PAGE_ROWS = 1_000
 _PAGE_BYTES = 4_000_000
 _NUMBER_BYTES = 32
+"""What a value that is no text takes in memory, about."""
 _LONGEST_LINE = _PAGE_BYTES // 4
 """SQLite has a line three times in memory until its page is there."""
 
@@ -206,3 +270,37 @@ def _written(column: ServerColumn, form: Form, *, escape: bool) -> tuple[str, st
 
 def _is_text(column: ServerColumn) -> bool:
     return column.type.startswith(("text", "longtext", "varchar"))
+
+
+_BATCH_ROWS = 1_000
+_BATCH_BYTES = 4_000_000
+
+
+def stored_value(column: ServerColumn) -> str:
+    """SQL for a column's value in the form that its type on the server reads as text."""
+    name, source = quoted(column.source.name), column.source
+    if source.escaped:
+        return escaped_value(name, among_others=source.mixed)
+    if source.mixed:
+        return text_of(name) if source.type is PortableType.TEXT else f"CAST({name} AS REAL)"
+    if source.slashes and column.type == "date":
+        return dates.DAY.format(name)
+    return name
+
+
+def batches(
+    connection: sqlite3.Connection, table: Table, values: Sequence[str]
+) -> Iterator[list[tuple[Any, ...]]]:
+    """Read a table through.
+
+    Args:
+        connection: the file's.
+        table: what to read.
+        values: an SQL expression per column.
+    """
+    width = sum(_NUMBER_BYTES + column.longest for column in table.columns)
+    size = max(1, min(_BATCH_ROWS, _BATCH_BYTES // width))
+    # NOT INDEXED: a covering index would give the rows in its own order.
+    cursor = connection.execute(f"SELECT {', '.join(values)} FROM {quoted(table.name)} NOT INDEXED")  # noqa: S608
+    while rows := cursor.fetchmany(size):
+        yield rows

@@ -1,4 +1,4 @@
-"""The seam between loading and a server engine, for which `loaders.mysql` and `loaders.postgresql` stand.
+"""The seam between loading and a server engine, for which the `target` of its folder stands.
 
 New tables are filled in a place of their own, the staging, and put in place all at once: whatever interrupts
 a load, the database is the old or the new one.
@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import Protocol
 
 from dialects.server_schema import ServerTable
-from loaders.bookkeeping import NAMESPACE, Key, Marker
+from loaders.bookkeeping import Key, Marker
 from loaders.namespace import Database
 from loaders.server import Server
-
-STAGING = f"{NAMESPACE}_staging"
-"""How the name of every staging begins, and no other name."""
 
 
 @dataclass(frozen=True)

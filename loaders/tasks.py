@@ -115,5 +115,5 @@ def target(dialect: Dialect) -> Target:
     """
     if dialect not in TARGETS:
         raise BadInput(f"nothing is loaded into {dialect}: it reads the files as they are")
-    module: Any = importlib.import_module(f"loaders.{dialect}")
+    module: Any = importlib.import_module(f"loaders.{dialect}.target")
     return cast("Target", module)

@@ -4,23 +4,59 @@ Threads start at once, and do for tasks that wait for SQLite and a server, and h
 processes end with the one that started them, however that ends.
 """
 
+import heapq
+import os
 import socket
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+import sys
+import traceback
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from itertools import count
 from multiprocessing.connection import Connection, wait
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from dialects.errors import HarnessError
-from loaders import children
-from loaders.task_queue import Advance, TaskQueue, Urgency, Workers
-from loaders.tasks import Task
-from loaders.threads import Threads
-
-__all__ = ["Workers", "workers"]
+from loaders import children, ending
+from loaders.tasks import Task, Unexpected
 
 _ENDING_SECONDS = 5
+_AGAIN_SECONDS = 0.05
+
+Advance = Callable[[Task[Any], int], None]
+"""Told, in the thread that asks for results, how many more rows a task has sent."""
+
+
+class Workers(ABC):
+    """Do `number` tasks at once, and take more at any time, also between two results."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._heap: list[tuple[float, float, int, Task[Any]]] = []
+        self._given = count()
+
+    def give(self, task: Task[Any], urgency: tuple[float, float]) -> None:
+        """Have a task done: the one of the largest urgency is next, of several the one given first."""
+        heapq.heappush(self._heap, (-urgency[0], -urgency[1], next(self._given), task))
+
+    def _next(self) -> Task[Any]:
+        return heapq.heappop(self._heap)[-1]
+
+    @abstractmethod
+    def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
+        """Each task with its result, as they finish, until none is left.
+
+        Raises:
+            HarnessError: a task raised it, or its process died.
+        """
+
+    @abstractmethod
+    def end(self) -> None:
+        """End what is under way; nothing can be given any more. May be called twice."""
 
 
 @contextmanager
@@ -34,7 +70,7 @@ def workers(number: int, *, processes: bool = True) -> Iterator[Workers]:
     if (processes and number > 1) or _is_limited():
         hands = _Processes(number)
     else:
-        hands = _Here() if number == 1 else Threads(number)
+        hands = _Here(1) if number == 1 else _Threads(number)
     try:
         yield hands
     finally:
@@ -47,37 +83,25 @@ def _is_limited() -> bool:
     return bool(limit)
 
 
-class _Here:
-    """See `Workers`: one task after the other, in this process."""
-
-    number = 1
-
-    def __init__(self) -> None:
-        self._waiting = TaskQueue()
-
-    def give(self, task: Task[Any], urgency: Urgency) -> None:
-        self._waiting.put(task, urgency)
+class _Here(Workers):
+    """One task after the other, in this process."""
 
     def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
-        while self._waiting:
-            task = self._waiting.take()
+        while self._heap:
+            task = self._next()
             yield task, task.do(lambda rows, task=task: advance(task, rows))  # type: ignore[misc]
 
     def end(self) -> None:
         pass
 
 
-class _Processes:
-    """See `Workers`."""
+class _Processes(Workers):
+    """In processes, which are started when they are needed."""
 
     def __init__(self, number: int) -> None:
-        self.number = number
-        self._waiting = TaskQueue()
+        super().__init__(number)
         self._processes: dict[Connection, subprocess.Popen[bytes]] = {}
         self._busy: dict[Connection, Task[Any]] = {}
-
-    def give(self, task: Task[Any], urgency: Urgency) -> None:
-        self._waiting.put(task, urgency)
 
     def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
         self._hand_out()
@@ -98,9 +122,9 @@ class _Processes:
 
     def _hand_out(self) -> None:
         idle = [connection for connection in self._processes if connection not in self._busy]
-        while self._waiting and (idle or len(self._processes) < self.number):
+        while self._heap and (idle or len(self._processes) < self.number):
             connection = idle.pop() if idle else self._started()
-            task = self._busy[connection] = self._waiting.take()
+            task = self._busy[connection] = self._next()
             try:
                 connection.send(task)
             except OSError:
@@ -109,7 +133,7 @@ class _Processes:
     def _started(self) -> Connection:
         ours, theirs = socket.socketpair()
         with theirs:
-            process = children.start("loaders.process", [theirs.fileno()])
+            process = children.start("loaders.workers", [theirs.fileno()])
         connection = Connection(ours.detach())
         self._processes[connection] = process
         return connection
@@ -136,3 +160,86 @@ class _Processes:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+class _Over(Exception):
+    """Nobody wants the result any more."""
+
+
+class _Threads(Workers):
+    """In a thread each."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self._heard: SimpleQueue[tuple[Task[Any], Any]] = SimpleQueue()
+        self._busy: dict[Task[Any], Thread] = {}
+        self._is_over = False
+
+    def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
+        self._hand_out()
+        while self._busy:
+            task, said = self._heard.get()
+            if isinstance(said, int):
+                advance(task, said)
+                continue
+            self._busy.pop(task).join()
+            if isinstance(said, BaseException):
+                raise said
+            self._hand_out()
+            yield task, *said
+            self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._heap and len(self._busy) < self.number:
+            task = self._next()
+            thread = self._busy[task] = Thread(target=self._do, args=(task,), name="bird-load", daemon=True)
+            thread.start()
+
+    def _do(self, task: Task[Any]) -> None:
+        try:
+            self._heard.put((task, (task.do(lambda rows: self._advance(task, rows)),)))
+        except BaseException as error:  # noqa: BLE001 - it goes on in the thread that asks for results
+            self._heard.put((task, error))
+
+    def _advance(self, task: Task[Any], rows: int) -> None:
+        if self._is_over:
+            raise _Over
+        self._heard.put((task, rows))
+
+    def end(self) -> None:
+        self._is_over = True
+        for thread in self._busy.values():
+            while thread.is_alive():
+                ending.end([thread.ident])
+                thread.join(_AGAIN_SECONDS)
+
+
+def _serve(connection: Connection) -> None:
+    tasks: SimpleQueue[Task[Any]] = SimpleQueue()
+
+    def receive() -> None:
+        try:
+            while True:
+                tasks.put(connection.recv())
+        except (EOFError, OSError):
+            # The load is over, or its process is: nothing more is to be written.
+            os._exit(0)
+
+    Thread(target=receive, name="bird-receive", daemon=True).start()
+    while True:
+        connection.send(_outcome(tasks.get(), connection))
+
+
+def _outcome(task: Task[Any], connection: Connection) -> object:
+    """A tuple of the result alone, or an error; numbers of rows are sent before it."""
+    try:
+        return (task.do(connection.send),)
+    except HarnessError as error:
+        return error
+    except Exception:  # noqa: BLE001 - it goes on in the process that loads
+        return Unexpected(traceback.format_exc())
+
+
+def main() -> None:
+    """Entry point of the process; the argument is the descriptor of the socket."""
+    _serve(Connection(int(sys.argv[1])))

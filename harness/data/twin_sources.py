@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from loaders.twins.making import Source
-from loaders.twins.published import published_names, read_golds
+from loaders.twins.reading import published_names, read_golds
 
 
 def of_set(questions: QuestionSet, schema: Path | None = None, db_ids: Sequence[str] = ()) -> list[Source]:

@@ -37,7 +37,7 @@ DECIDE_NOTHING = frozenset({
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/options.py", "harness/report", "harness/request.py", "harness/runs", "harness/session",
     "harness/sqltree/constructs.py",
-    "loaders/sample", "loaders/verify",
+    "loaders/mysql/hashing.py", "loaders/postgresql/hashing.py", "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.
 

@@ -3,11 +3,114 @@
 The README beside this file describes the content and its conventions.
 """
 
+import csv
+import hashlib
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
-from loaders.sample.building import build, sample_folder
+import filelock
+import platformdirs
+
+from dialects.errors import BadInput
+from loaders import paths
+from loaders.errors import said
 
 PREDICTIONS = Path(__file__).with_name("predictions")
 """The folder of the bundled prediction files of two made-up baselines, in the official format."""
 
 __all__ = ["PREDICTIONS", "build", "sample_folder"]
+
+_HERE = Path(__file__).parent
+_DATABASES = _HERE / "databases"
+_QUESTIONS = _HERE / "questions"
+
+NULL = r"\N"
+"""How a CSV file of a table writes NULL; an empty field is the empty string."""
+
+
+def sample_folder() -> Path:
+    """The sample benchmark as its published package would unpack, built when it is not there yet.
+
+    It stands in the user's cache, or below `BIRD_CACHE` where that is set, in a folder named for a digest of
+    the text files: a new version of the sample is a new folder. Several processes may ask at once.
+
+    Raises:
+        BadInput: the cache cannot be written.
+    """
+    cache = paths.chosen("BIRD_CACHE") or platformdirs.user_cache_path("bird-harness")
+    folder = cache / "sample" / _digest()
+    if folder.is_dir():
+        return folder
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with filelock.FileLock(folder.with_suffix(".lock")):
+            if not folder.is_dir():
+                staging = folder.with_suffix(".staging")
+                shutil.rmtree(staging, ignore_errors=True)
+                build(staging).rename(folder)
+    except (OSError, sqlite3.Error) as error:
+        reason = said(error) if isinstance(error, OSError) else error
+        raise BadInput(
+            f"sample benchmark: cannot be built in {folder.parent}: {reason}; "
+            "set BIRD_CACHE to a folder that can be written"
+        ) from error
+    return folder
+
+
+def build(folder: Path) -> Path:
+    """Build the sample benchmark into `folder`, which must not hold its databases yet, and return it.
+
+    Layout: `sample_<dialect>.json`, `sample_<dialect>_gold.sql` and `sample_tables.json` beside
+    `dev_databases/<db_id>/<db_id>.sqlite` and `dev_databases/<db_id>/database_description/<table>.csv`.
+    """
+    shutil.copytree(_QUESTIONS, folder, dirs_exist_ok=True)
+    build_databases(folder / "dev_databases")
+    return folder
+
+
+def build_databases(folder: Path) -> list[Path]:
+    """Build the SQLite files, each in a folder of its own below `folder`, in order of their names."""
+    built = []
+    for source in sorted(path for path in _DATABASES.iterdir() if path.is_dir()):
+        place = folder / source.name
+        shutil.copytree(source / "database_description", place / "database_description")
+        built.append(place / f"{source.name}.sqlite")
+        _build_database(source, built[-1])
+    return built
+
+
+def table_names(connection: sqlite3.Connection) -> list[str]:
+    """The tables of a database in the order in which its schema creates them."""
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid")
+    return [name for (name,) in rows]
+
+
+def _build_database(source: Path, path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript((source / "schema.sql").read_text(encoding="utf-8"))
+        with connection:
+            for table in table_names(connection):
+                header, *rows = _read(source / f"{table}.csv")
+                columns = ", ".join(f'"{name}"' for name in header)
+                values = ", ".join("?" for _ in header)
+                # The columns' affinity turns the fields into numbers, as with the shell's .import.
+                connection.executemany(f'INSERT INTO "{table}" ({columns}) VALUES ({values})', rows)  # noqa: S608
+
+
+def _read(path: Path) -> Iterator[list[str | None]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        for record in csv.reader(file, strict=True):
+            yield [None if field == NULL else field for field in record]
+
+
+def _digest() -> str:
+    """A digest of everything that decides what is built."""
+    sources = [Path(__file__), *_DATABASES.rglob("*"), *_QUESTIONS.rglob("*")]
+    digest = hashlib.sha256()
+    for path in sorted(path for path in sources if path.is_file()):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(_HERE).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:16]

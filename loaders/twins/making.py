@@ -18,10 +18,9 @@ from dialects.identifiers import quoted
 from loaders.children import safe_path
 from loaders.machine import processors
 from loaders.twins.checking import fill
-from loaders.twins.published import of_published
+from loaders.twins.reading import of_file, of_published
 from loaders.twins.rows import Rows
 from loaders.twins.shape import Shape, folded
-from loaders.twins.stored import of_file
 from loaders.twins.twin import SCALE, Unanswered, twin
 
 _LOOK = 0.2

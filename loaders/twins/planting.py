@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from random import Random
 
-from loaders.twins.literals import compared
-from loaders.twins.problem import Problem
+from loaders.twins.problem import Problem, compared
 from loaders.twins.rows import Full, Rows
 from loaders.twins.shape import TableName, Value
 from loaders.twins.solving import Classes, Condition, Trier, classes

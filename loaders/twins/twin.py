@@ -12,14 +12,12 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from loaders.twins.checking import Checked, answered, checked
-from loaders.twins.literals import compared
+from loaders.twins.checking import Checked, answered, checked, settled
 from loaders.twins.neighbours import Neighbour, Repeat, neighbours
 from loaders.twins.planting import Planter
-from loaders.twins.problem import Problem, cells_in, parse
+from loaders.twins.problem import Problem, cells_in, compared, parse
 from loaders.twins.queries import problems
 from loaders.twins.rows import Full, Rows
-from loaders.twins.settling import settled
 from loaders.twins.shape import Reference, Shape, Table, TableName, Value
 from loaders.twins.values import Values
 

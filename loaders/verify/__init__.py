@@ -4,7 +4,7 @@ Row counts, types and sums of hashes are computed on both sides and compared; wh
 and the first rows that do are named. docs/verification.md says what is equal to what.
 """
 
-from loaders.verify.difference import Difference, Kind, Verified, verified_lines
-from loaders.verify.proof import verify
+from loaders.verify.proof import Verified, verified_lines, verify
+from loaders.verify.sides import Difference, Kind
 
 __all__ = ["Difference", "Kind", "Verified", "verified_lines", "verify"]

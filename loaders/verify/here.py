@@ -4,7 +4,6 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
-from loaders.verify.escapes import stored
 from loaders.verify.forms import (
     Cells,
     Digest,
@@ -19,6 +18,7 @@ from loaders.verify.forms import (
 )
 from loaders.verify.sides import Column, Compared, Row
 from loaders.verify.sqlite import batches
+from loaders.verify.tables import stored
 from loaders.verify.there import MOST_ROWS
 
 _SHOWN, _HEAD, _TAIL = 80, 40, 20

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, cast
 
 from dialects.enums import Dialect
@@ -18,13 +19,30 @@ from loaders.server import Server
 from loaders.source import opened
 from loaders.tasks import target
 from loaders.verify import here, there
-from loaders.verify.difference import Difference, Kind, Verified
 from loaders.verify.forms import Digest
 from loaders.verify.locate import locate
-from loaders.verify.mapping import ESCAPING, TYPES, table_name
-from loaders.verify.sides import HashSyntax
+from loaders.verify.sides import Difference, HashSyntax, Kind
 from loaders.verify.sqlite import FileTable, file_tables
-from loaders.verify.tables import Matched, matched, wrong_types
+from loaders.verify.tables import ESCAPING, TYPES, Matched, matched, table_name, wrong_types
+
+
+@dataclass(frozen=True)
+class Verified:
+    """One database, held against its file."""
+
+    database: Database
+    dialect: Dialect
+    tables: int
+    rows: int
+    values: int
+    """Rows times columns, of all tables that were compared."""
+    seconds: float
+    differences: tuple[Difference, ...]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
 
 
 def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
@@ -58,7 +76,7 @@ def _syntax(dialect: Dialect) -> HashSyntax:
     if dialect not in TARGETS:
         raise BadInput(f"nothing is loaded into {dialect}, so there is nothing to verify")
     # Each brings its driver along, which is slow to import.
-    module: Any = importlib.import_module(f"loaders.verify.{dialect}")
+    module: Any = importlib.import_module(f"loaders.{dialect}.hashing")
     return cast("HashSyntax", module)
 
 
@@ -187,3 +205,29 @@ def _values(
     else:
         for number, column in enumerate(found.columns):
             yield Difference(Kind.VALUES, table, column, "values differ", found.rows if not number else ())
+
+
+def verified_lines(verified: Sequence[Verified]) -> list[str]:
+    """One line of figures about databases in one profile on one engine, and every difference below it."""
+    if not verified:
+        return []
+    first = verified[0]
+    wrong = sum(not one.is_clean for one in verified)
+    verdict = (
+        f"{wrong} of {len(verified)} databases differ" if wrong else f"{len(verified)} databases are equal"
+    )
+    line = (
+        f"{first.dialect}, {first.database.profile}: {verdict} to their files:"
+        f" {sum(one.tables for one in verified)} tables, {sum(one.rows for one in verified):,} rows,"
+        f" {sum(one.values for one in verified):,} values compared in"
+        f" {sum(one.seconds for one in verified):.1f} s"
+    )
+    return [
+        line.replace("differ to", "differ from"),
+        *(
+            text
+            for one in verified
+            for difference in one.differences
+            for text in difference.lines(f"{one.dialect}, {one.database.profile}, {one.database.db_id}")
+        ),
+    ]

@@ -1,8 +1,9 @@
-"""What is compared: a table of the file beside its table on the server, column by column."""
+"""What is compared, a table of the file beside its table on the server, and what can be different."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 
 from loaders.namespace import Database
@@ -56,7 +57,7 @@ class Row:
 
 
 class HashSyntax(Protocol):
-    """How a server engine is asked for hashes. `loaders.verify.mysql` and `.postgresql` stand for it."""
+    """How a server engine is asked for hashes. `loaders.mysql.hashing` and `.postgresql` stand for it."""
 
     def asking(self, server: Server, database: Database) -> AbstractContextManager[Ask]:
         """A session of the administrator where the tables of `database` stand."""
@@ -84,3 +85,37 @@ class HashSyntax(Protocol):
 
     BARRIER: str
     """What keeps a subquery's expressions from being evaluated once for every use."""
+
+
+class Kind(StrEnum):
+    """The closed vocabulary of differences between a file and what stands on a server."""
+
+    MISSING_TABLE = "missing table"
+    EXTRA_TABLE = "extra table"
+    MISSING_COLUMN = "missing column"
+    EXTRA_COLUMN = "extra column"
+    TYPE = "type"
+    ROWS = "rows"
+    VALUES = "values"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is not on the server as it is in the file."""
+
+    kind: Kind
+    table: str
+    """The file's name for it; an extra table has the server's alone."""
+    column: str | None
+    """None where it is about the whole table."""
+    text: str
+    """What is different, as a part of a sentence."""
+    rows: tuple[str, ...] = ()
+    """The first rows that differ, a sentence each."""
+
+    def lines(self, where: str) -> Iterator[str]:
+        """What people are told; `where` names engine, profile and database."""
+        column = f", column {self.column}" if self.column is not None else ""
+        yield f"{where}: table {self.table}{column}: {self.text}"
+        for row in self.rows:
+            yield f"    {row}"

@@ -1,30 +1,249 @@
 """Which tables and columns of both sides belong together, and what has none on the other side."""
 
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from enum import StrEnum
 
-from dialects.enums import Dialect
+from dialects.enums import Dialect, Profile
 from dialects.identifiers import quoted
 from loaders.namespace import Database
-from loaders.verify.days import day, moment
-from loaders.verify.difference import Difference, Kind
-from loaders.verify.escapes import becomes
-from loaders.verify.forms import LONG, Form
-from loaders.verify.mapping import (
-    PLACED,
-    Holding,
-    Types,
-    column_name,
-    dates_of,
-    form_of,
-    holding,
-    is_readable,
-    is_right,
-    right_type,
-)
-from loaders.verify.sides import Column, Compared
+from loaders.verify.forms import LONG, Form, Value, day, moment
+from loaders.verify.sides import Column, Compared, Difference, Kind
 from loaders.verify.sqlite import FileColumn, FileTable, batches, classes_of
+
+
+class Holding(StrEnum):
+    """What a column of a SQLite file holds apart from NULL."""
+
+    INTEGERS = "integers"
+    REALS = "reals"
+    """Alone, or with integers."""
+    TEXTS = "texts"
+    """Alone, or with numbers."""
+    DAYS = "days"
+    """Texts in a column declared DATE, each the text of a day."""
+    MOMENTS = "moments"
+    """Texts in a column declared DATE, DATETIME or TIMESTAMP, each the text of a plain day or a moment."""
+    BLOBS = "blobs"
+    HUGE = "reals beyond the type of others"
+    """Where values may be escaped."""
+    NOTHING = "nothing"
+    MIXTURE = "blobs and other values"
+
+
+Types = Mapping[Holding, tuple[str, Form]]
+"""The pattern of the right types, in the server's syntax, and the form of their values."""
+
+_POSTGRESQL: Types = {
+    Holding.INTEGERS: ("bigint", Form.INTEGER),
+    Holding.REALS: ("double precision", Form.DOUBLE),
+    Holding.TEXTS: ("text", Form.TEXT),
+    Holding.BLOBS: ("bytea", Form.BLOB),
+}
+_MYSQL: Types = {
+    Holding.INTEGERS: ("bigint", Form.INTEGER),
+    Holding.REALS: ("double", Form.DOUBLE),
+    Holding.TEXTS: (r"text|longtext|varchar\(\d+\)", Form.TEXT),
+    Holding.BLOBS: ("longblob", Form.BLOB),
+}
+TYPES: Mapping[tuple[Dialect, Profile], Types] = {
+    (Dialect.POSTGRESQL, Profile.FAITHFUL): _POSTGRESQL,
+    (Dialect.POSTGRESQL, Profile.OFFICIAL): {
+        **_POSTGRESQL,
+        Holding.REALS: ("real", Form.SINGLE),
+        Holding.DAYS: ("date", Form.DAY),
+        Holding.MOMENTS: ("timestamp with time zone", Form.MOMENT),
+    },
+    (Dialect.MYSQL, Profile.FAITHFUL): _MYSQL,
+    (Dialect.MYSQL, Profile.OFFICIAL): {
+        **_MYSQL,
+        Holding.DAYS: ("date", Form.DAY),
+        Holding.MOMENTS: (r"datetime(\(6\))?", Form.MOMENT),
+    },
+}
+
+ESCAPING: Mapping[tuple[Dialect, Profile], Types] = {
+    **TYPES,
+    (Dialect.POSTGRESQL, Profile.OFFICIAL): {
+        **TYPES[Dialect.POSTGRESQL, Profile.OFFICIAL],
+        Holding.HUGE: _POSTGRESQL[Holding.REALS],
+    },
+}
+"""Those where values may be escaped."""
+
+_NUMBERS = (
+    r"(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?|smallint|integer|real|double precision"
+    r"|(float|double|decimal|numeric)\b.*"
+)
+_READABLE: Mapping[Form, str] = {
+    Form.DOUBLE: _NUMBERS,
+    Form.SINGLE: _NUMBERS,
+    Form.BLOB: r"bytea|.*blob|(var)?binary.*",
+    Form.MOMENT: r"(timestamp|datetime)\b.*|date",
+}
+"""Types that are not right, yet any value of them can be written in the form. The other forms take all."""
+
+_DATE_WORDS = {"DATE": (Holding.DAYS, Holding.MOMENTS), "DATETIME": (Holding.MOMENTS,),
+               "TIMESTAMP": (Holding.MOMENTS,)}  # fmt: skip
+
+_PLAIN_NAME = re.compile("[A-Za-z_][A-Za-z0-9_$]*")
+
+
+def _folded(name: str) -> str:
+    return name.lower() if _PLAIN_NAME.fullmatch(name) else name
+
+
+_TABLE_NAMES: Mapping[Dialect, Callable[[str], str]] = {
+    Dialect.MYSQL: str.lower,
+    Dialect.POSTGRESQL: _folded,
+}
+_COLUMN_NAMES: Mapping[Dialect, Callable[[str], str]] = {Dialect.MYSQL: str, Dialect.POSTGRESQL: _folded}
+
+PLACED = frozenset({(Dialect.MYSQL, Profile.FAITHFUL)})
+"""Where tables have a column with the rowid besides."""
+
+
+def table_name(name: str, dialect: Dialect) -> str:
+    """What a table of the file is called on the server."""
+    return _TABLE_NAMES[dialect](name)
+
+
+def column_name(name: str, dialect: Dialect) -> str:
+    """What a column of the file is called on the server."""
+    return _COLUMN_NAMES[dialect](name)
+
+
+def holding(classes: AbstractSet[type]) -> Holding:
+    """What a column holds whose values came from SQLite as these types; a bytearray is a text."""
+    if not classes:
+        return Holding.NOTHING
+    if bytes in classes:
+        return Holding.BLOBS if classes == {bytes} else Holding.MIXTURE
+    if bytearray in classes:
+        return Holding.TEXTS
+    return Holding.REALS if float in classes else Holding.INTEGERS
+
+
+def dates_of(declared: str) -> tuple[Holding, ...]:
+    """Which kinds of dates texts in a column of that declaration may be, the narrower first."""
+    words = declared.upper().replace("(", " ").split()
+    return _DATE_WORDS.get(words[0], ()) if words else ()
+
+
+def form_of(actual: str, types: Types) -> Form | None:
+    """The form of a type that the profile has; None for any other type."""
+    return next((form for pattern, form in types.values() if re.fullmatch(pattern, actual)), None)
+
+
+def is_readable(actual: str, form: Form) -> bool:
+    """Whether any value of a type that the profile does not have can be written in that form."""
+    return form not in _READABLE or re.fullmatch(_READABLE[form], actual) is not None
+
+
+def is_right(actual: str, found: Holding, types: Types) -> bool:
+    """Whether a column that holds `found` has the right type; what holds nothing has any of the profile's."""
+    if found is Holding.NOTHING:
+        return form_of(actual, types) is not None
+    return found in types and re.fullmatch(types[found][0], actual) is not None
+
+
+def right_type(found: Holding, types: Types) -> str:
+    """The right type as it is said to people."""
+    if found not in types:
+        return "a type that there is not"
+    return types[found][0].replace("|", ", ").replace(r"\(\d+\)", "").replace(r"(\(6\))?", "")
+
+
+_ESCAPE = "␛".encode()
+_TEXT, _BLOB = _ESCAPE + b"t", _ESCAPE + b"b"
+_BEYOND_SINGLES = 2.0**128 - 2.0**103
+"""The middle between the largest single and what would be the next one."""
+_EXACT = 2**53
+
+
+def stored(value: Value, *, among_others: bool) -> Value:
+    """The text that a column of texts has to have for a value; no text if that cannot be turned back.
+
+    Args:
+        value: what SQLite stores.
+        among_others: whether the column holds other values than texts.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        text = _BLOB + value.hex().encode()
+    elif not isinstance(value, bytearray):
+        text = str(value).encode()
+    elif _is_plain(bytes(value)) and not (among_others and _number(bytes(value)) is not None):
+        text = bytes(value)
+    else:
+        text = _TEXT + value.hex().encode()
+    back = turned_back(text, among_others=among_others)
+    is_same = type(back) is type(value) and (back == value and str(back) == str(value))
+    return bytearray(text) if is_same else b""
+
+
+def turned_back(text: bytes, *, among_others: bool) -> Value:
+    """The value for which a text was written."""
+    if text.startswith(_TEXT):
+        return bytearray.fromhex(text[len(_TEXT) :].decode())
+    if text.startswith(_BLOB):
+        return bytes.fromhex(text[len(_BLOB) :].decode())
+    number = _number(text) if among_others else None
+    return bytearray(text) if number is None else number
+
+
+def becomes(
+    connection: sqlite3.Connection, table: FileTable, column: str, holds: Holding, kind: str
+) -> Holding:
+    """What a column is taken for that a server cannot hold as it is.
+
+    Args:
+        connection: the file's.
+        table: which table.
+        column: which column.
+        holds: what it holds.
+        kind: the type of a server that holds its numbers as far as it can.
+    """
+    if holds is Holding.MIXTURE:
+        return Holding.TEXTS
+    if holds is not Holding.REALS:
+        return holds
+    name = quoted(column)
+    [inexact, greatest] = connection.execute(
+        f"SELECT max(typeof({name}) = 'integer' AND {name} NOT BETWEEN -{_EXACT} AND {_EXACT}),"  # noqa: S608
+        f" max(abs({name})) FROM {quoted(table.name)}"
+    ).fetchone()
+    has_reals = {"real": _BEYOND_SINGLES, "double": float("inf")}
+    if inexact:
+        return Holding.TEXTS
+    if kind in has_reals and greatest >= has_reals[kind]:
+        return Holding.TEXTS if kind == "double" else Holding.HUGE
+    return holds
+
+
+def _is_plain(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in text and not text.startswith(_ESCAPE)
+
+
+def _number(text: bytes) -> int | float | None:
+    """The number whose shortest text this is."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if str(number).encode() == text:
+            return number
+    return None
+
 
 PLACE = "sqlite_rowid"
 """The column of MySQL tables in profile faithful that has the rowid, where no column of the file has it."""

@@ -15,7 +15,7 @@ BOUNDED = ("harness.predictors.offline.", "harness/predictors/offline/")
 """What reads questions and evidence, of which 4,000 characters are looked at (`reading.LONGEST`)."""
 
 EXEMPT = {
-    "loaders.dumps.statements._ESCAPING": "asked at each quote alone, where it moves on",
+    "loaders.dumps._ESCAPING": "asked at each quote alone, where it moves on",
     "harness.provision.loaded._VERSION": "versions in the project's own files",
     "harness.provision.loaded._LASTING": "the project's own configuration files",
     "harness.provision.packages._DEB": "what apt-get prints of the packages that it was asked for",
@@ -23,13 +23,12 @@ EXEMPT = {
     "loaders.functions._TRAILING": "the project's own SQL",
     "harness/provision/packages.py": "versions of packages that apt-get has verified",
     "harness/provision/native/": "what a server's program says of its version",
-    "loaders/sample/baselines.py": "the sample's own golds",
 }
 """What is not reached by anybody else's text, or not searched for, and why."""
 
 MADE = {
     "harness/provision/versions.py": "of the harness's own versions",
-    "loaders/verify/mapping.py": "names of types, as the tables of this module have them",
+    "loaders/verify/tables.py": "names of types, as the tables of this module have them",
 }
 """Where a pattern is made of something that is known only then, by file, and of what."""
 
@@ -41,7 +40,7 @@ FOUND += [one for known, _ in INLINE.values() for one in known]
 def test_all_patterns_are_found() -> None:
     found = {one.where for one in FOUND}
     assert len(found) > 120
-    assert {"dialects.volatility._WORD", "loaders.dumps.statements._SYNTAX"} <= found
+    assert {"dialects.volatility._WORD", "loaders.dumps._SYNTAX"} <= found
 
 
 @pytest.mark.parametrize(

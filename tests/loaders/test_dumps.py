@@ -13,8 +13,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from loaders.dumps import load_dump
-from loaders.dumps.statements import statements
+from loaders.dumps import load_dump, statements
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server

@@ -4,13 +4,14 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.targets import TARGETS
+from loaders.mysql import hashing as mysql_hashing
+from loaders.postgresql import hashing as postgresql_hashing
 from loaders.target import Target
 from loaders.tasks import target
-from loaders.verify import mysql, postgresql
 from loaders.verify.sides import HashSyntax
 
-MYSQL_HASHES: HashSyntax = mysql
-POSTGRESQL_HASHES: HashSyntax = postgresql
+MYSQL_HASHES: HashSyntax = mysql_hashing
+POSTGRESQL_HASHES: HashSyntax = postgresql_hashing
 
 
 @pytest.mark.parametrize("dialect", TARGETS)

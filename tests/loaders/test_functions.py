@@ -13,7 +13,7 @@ from dialects.errors import BadInput
 from loaders import functions
 from loaders.bookkeeping import NAMESPACE
 from loaders.load import load
-from loaders.mysql_functions import commented
+from loaders.mysql.target import commented
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.loaders.conftest import MakeFile

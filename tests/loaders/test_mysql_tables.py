@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from dialects.enums import Profile
+from loaders.bookkeeping import STAGING
 from loaders.load import load
-from loaders.mysql import discard, prepare, tidy
+from loaders.mysql.target import discard, prepare, tidy
 from loaders.namespace import Database
 from loaders.server import Server
-from loaders.target import STAGING
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect, Profile
 from dialects.server_schema import ServerTable, server_tables
 from loaders.census import census
-from loaders.forms import MYSQL, POSTGRESQL, Form
-from loaders.pages import encoded, pages
+from loaders.pages import MYSQL, POSTGRESQL, Form, encoded, pages
 from loaders.source import opened
 from tests.loaders.conftest import MakeFile
 

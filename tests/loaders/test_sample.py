@@ -23,9 +23,10 @@ from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from loaders.load import load
 from loaders.namespace import Database
-from loaders.sample import PREDICTIONS, baselines, build, sample_folder, tables
-from loaders.sample.building import table_names
+from loaders.sample import PREDICTIONS, build, sample_folder, table_names
 from loaders.server import Server
+from tests.loaders import sample_baselines as baselines
+from tests.loaders import sample_tables as tables
 
 Question = dict[str, Any]
 DATABASES = ("botanic_garden", "city_library", "island_ferries", "mountain_weather")

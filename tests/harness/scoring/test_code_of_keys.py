@@ -23,7 +23,7 @@ BY_NAME = {
     }
 }
 """What modules import by names that stand in no import."""
-LOADS = ("loaders.load", "loaders.dumps.load")
+LOADS = ("loaders.load", "loaders.dumps")
 
 
 def file_of(module: str) -> str | None:

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loaders.twins.literals import compared
 from loaders.twins.neighbours import neighbours
-from loaders.twins.problem import Problem, parse
+from loaders.twins.problem import Problem, compared, parse
 from loaders.twins.queries import problems
+from loaders.twins.reading import of_file
 from loaders.twins.shape import Column, Shape, Value
-from loaders.twins.stored import of_file
 from loaders.twins.values import Values
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.shop import SCRIPT

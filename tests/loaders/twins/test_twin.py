@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from loaders.twins.checking import checked
 from loaders.twins.making import write
+from loaders.twins.reading import of_file
 from loaders.twins.shape import Shape
-from loaders.twins.stored import of_file
 from loaders.twins.twin import Twin, twin
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.shop import GOLDS, SCRIPT, WRONG

@@ -8,8 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loaders.verify.days import day, moment
-from loaders.verify.forms import IMPOSSIBLE, NULL, Digest, Form, Value, hashes, rows_of, total, written
+from loaders.verify.forms import (
+    IMPOSSIBLE,
+    NULL,
+    Digest,
+    Form,
+    Value,
+    day,
+    hashes,
+    moment,
+    rows_of,
+    total,
+    written,
+)
 
 FORMS = (Form.INTEGER, Form.DOUBLE, Form.TEXT, Form.TEXT, Form.BLOB)
 

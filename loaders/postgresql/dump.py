@@ -13,9 +13,9 @@ from psycopg import Connection, Copy
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from loaders.dumps.statements import Statement, statements
+from loaders.dumps import Statement, statements
 from loaders.namespace import Database
-from loaders.postgresql_session import attempt, connected, is_broken, one_line, run
+from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
 from loaders.server import Server
 
 _ROLE = "bird_harness_dump"

@@ -11,7 +11,7 @@ import psycopg
 from psycopg import Connection
 
 from dialects.identifiers import quoted
-from loaders.postgresql_session import CONNECT_SECONDS, MAINTENANCE, attempt, connected, run
+from loaders.postgresql.session import CONNECT_SECONDS, MAINTENANCE, attempt, connected, run
 from loaders.server import READER_CONNECTIONS, Origin, Server
 
 _SETTINGS: Mapping[str, str] = {

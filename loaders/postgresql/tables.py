@@ -16,13 +16,11 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.server_schema import ServerColumn, ServerTable
 from loaders import dates
-from loaders.forms import POSTGRESQL
 from loaders.keys import add_foreign_keys, add_keys
 from loaders.namespace import Database
-from loaders.pages import is_plain, pages
-from loaders.postgresql_session import attempt, connected, is_broken, one_line, run
+from loaders.pages import POSTGRESQL, batches, is_plain, pages, stored_value
+from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
 from loaders.refusals import refuse_text
-from loaders.rows import batches, stored_value
 from loaders.server import Server
 from loaders.target import Filled, Source
 

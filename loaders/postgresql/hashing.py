@@ -10,7 +10,7 @@ from typing import Any
 
 from dialects.identifiers import quoted
 from loaders.namespace import Database
-from loaders.postgresql_session import MAINTENANCE, connected
+from loaders.postgresql.session import MAINTENANCE, connected
 from loaders.server import Server
 from loaders.verify.forms import NULL, SUMMAND, Form
 from loaders.verify.sides import Ask, Column

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dialects.identifiers import quoted
-from loaders import mysql_session
+from loaders.mysql import session
 from loaders.namespace import Database
 from loaders.server import Server
 from loaders.verify.forms import NULL, SUMMAND, Form
@@ -39,11 +39,11 @@ _ONE_SNAPSHOT = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"
 def asking(server: Server, database: Database) -> Iterator[Ask]:
     """See `HashSyntax.asking`. All that is asked is asked of one state of the tables."""
     del database
-    with mysql_session.connected(server) as connection:
-        mysql_session.ask(connection, _ONE_SNAPSHOT)
+    with session.connected(server) as connection:
+        session.ask(connection, _ONE_SNAPSHOT)
 
         def ask(query: str) -> list[tuple[Any, ...]]:
-            return mysql_session.ask(connection, query)
+            return session.ask(connection, query)
 
         yield ask
 
@@ -51,13 +51,13 @@ def asking(server: Server, database: Database) -> Iterator[Ask]:
 def standing(server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:
     """See `HashSyntax.standing`. A text's type is that alone where its characters are utf8mb4."""
     found: dict[str, dict[str, str]] = {}
-    with mysql_session.connected(server) as connection:
+    with session.connected(server) as connection:
         place = [database.mysql_database]
-        for (name,) in mysql_session.ask(
+        for (name,) in session.ask(
             connection, "SELECT table_name FROM information_schema.tables WHERE table_schema = %s", place
         ):
             found[name] = {}
-        for name, column, kind, characters in mysql_session.ask(
+        for name, column, kind, characters in session.ask(
             connection,
             "SELECT table_name, column_name, column_type, character_set_name FROM information_schema.columns"
             " WHERE table_schema = %s ORDER BY table_name, ordinal_position",

@@ -13,9 +13,9 @@ import pymysql
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from loaders.dumps.statements import statements
+from loaders.dumps import statements
 from loaders.errors import EngineUnavailable
-from loaders.mysql_session import CONNECT_SECONDS, ask, connected, grant, is_broken, message
+from loaders.mysql.session import CONNECT_SECONDS, ask, connected, grant, is_broken, message
 from loaders.namespace import Database
 from loaders.server import Server
 

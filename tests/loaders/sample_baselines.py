@@ -1,8 +1,8 @@
 """Makes the bundled predictions of two made-up baselines from the golds of each dialect.
 
 No model wrote them: they are there so that a fresh machine has something to score, with matches, mismatches
-and errors. `python -m loaders.sample.baselines` writes the committed files anew; a test holds them against
-the golds.
+and errors. `python -m tests.loaders.sample_baselines` writes the committed files anew; a test holds them
+against the golds.
 """
 
 import json
@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import loaders.sample
 from dialects.enums import Dialect
 
 SEPARATOR = "\t----- bird -----\t"
 """What stands between SQL and db_id in the official format of predictions."""
 
-_HERE = Path(__file__).parent
+_HERE = Path(loaders.sample.__file__).parent
 
 
 class Gold(NamedTuple):
@@ -29,7 +30,7 @@ class Gold(NamedTuple):
 def every_fifth_wrong(golds: Sequence[Gold]) -> list[str]:
     """The golds; every fifth question is answered with the gold of the next one on the same database."""
     return [
-        _next_on_same_database(golds, position) if position % 5 == 4 else gold.sql  # noqa: PLR2004
+        _next_on_same_database(golds, position) if position % 5 == 4 else gold.sql
         for position, gold in enumerate(golds)
     ]
 

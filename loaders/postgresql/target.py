@@ -17,14 +17,14 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.nodes import FUNCTIONS_NAMESPACE
 from dialects.server_schema import POSTGRESQL_COLLATION
-from loaders import functions, postgresql_reader
-from loaders.bookkeeping import NAMESPACE, Key, Marker, filed, key
+from loaders import functions
+from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
 from loaders.errors import EngineUnavailable
 from loaders.namespace import Database
-from loaders.postgresql_session import MAINTENANCE, connected, run
-from loaders.postgresql_tables import fill, link
+from loaders.postgresql import reader
+from loaders.postgresql.session import MAINTENANCE, connected, run
+from loaders.postgresql.tables import fill, link
 from loaders.server import Server
-from loaders.target import STAGING
 
 _LOADS = f"{NAMESPACE}.loads"
 _FUNCTIONS = "bird-harness functions "
@@ -65,7 +65,7 @@ def exclusive(server: Server) -> Iterator[None]:
 
 def admit_reader(server: Server) -> None:
     """See `Target.admit_reader`."""
-    postgresql_reader.admit(server)
+    reader.admit(server)
 
 
 def install_functions(server: Server, databases: Sequence[Database]) -> None:
@@ -199,7 +199,7 @@ def _create_database(server: Server, name: str) -> None:
             )
         run(connection, f"REVOKE ALL ON DATABASE {quoted(name)} FROM PUBLIC")
         run(connection, f"GRANT CONNECT ON DATABASE {quoted(name)} TO {quoted(server.reader_user)}")
-    postgresql_reader.seclude(server, name)
+    reader.seclude(server, name)
 
 
 def _check_order(connection: Connection[Any], server: Server, database: Database) -> None:

@@ -1,7 +1,7 @@
 """Describes the sample's databases in the format of the published `dev_tables.json`.
 
-The format is Spider's: https://github.com/taoyds/spider#tables. `python -m loaders.sample.tables` writes the
-committed file anew; a test holds it against the databases.
+The format is Spider's: https://github.com/taoyds/spider#tables.
+`python -m tests.loaders.sample_tables` writes the committed file anew; a test holds it against the databases.
 """
 
 import csv
@@ -12,9 +12,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from loaders.sample.building import build_databases, table_names
+import loaders.sample
+from loaders.sample import build_databases, table_names
 
-PATH = Path(__file__).with_name("questions") / "sample_tables.json"
+PATH = Path(loaders.sample.__file__).with_name("questions") / "sample_tables.json"
 
 
 class _Column(NamedTuple):
