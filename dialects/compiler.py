@@ -59,6 +59,8 @@ class Compiler:
         self.hints: dict[str, None] = {}
         self.filtering = False
         """Whether NULL is as good as FALSE where the expression stands."""
+        self.queries = 0
+        """How many have been compiled."""
         self._names = 0
 
     @cached_property
@@ -147,6 +149,7 @@ class Compiler:
         self, node: exp.Expr, parent: Scope | None, *, derived: bool = False, exists: bool = False
     ) -> Relation:
         """Compile a SELECT, VALUES or compound SELECT; see `dialects.rewrites.queries.query`."""
+        self.queries += 1
         # What a query returns is a value, wherever the query stands.
         with self.filtered(False):
             return self._rewrites.query(self, node, parent, derived=derived, exists=exists)

@@ -144,6 +144,10 @@ class Listed(exp.Expression):
     arg_types = {"this": True, "separator": True, "distinct": False, "order": False}
 
 
+AGGREGATES = (exp.AggFunc, AnyOf, Whichever, FirstOf, Listed)
+"""What gives one value for several rows, unless OVER stands behind it."""
+
+
 class Server(exp.Expression):
     """A call of a server-side function of `FUNCTIONS_NAMESPACE`; they are in `loaders/functions`."""
 

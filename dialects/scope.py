@@ -4,6 +4,7 @@ https://sqlite.org/lang_select.html https://sqlite.org/lang_with.html
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -44,8 +45,10 @@ class Source:
     """Whether a join can put NULL in the place of its rows."""
     merged: set[str] = field(default_factory=set)
     """Columns (lower case) shared with sources before by USING or NATURAL: not found without a qualifier."""
-    outranked: set[str] = field(default_factory=set)
-    """Columns (lower case) that a RIGHT or FULL JOIN shares: * shows the common value."""
+    outranked: dict[str, dict[str, Typed]] = field(default_factory=dict)
+    """Columns (lower case) that a RIGHT or FULL JOIN shares: * shows the common value, found here by name."""
+    nest: "Nest | None" = None
+    """The parentheses in which it is joined, if they do not come first in FROM."""
     order: list[exp.Expr] | None = None
     """The order in which a subquery gives its rows, in terms of its columns."""
 
@@ -59,6 +62,18 @@ class Source:
         """Find a column, the case of letters aside."""
         lower = name.lower()
         return next((column for column in self.columns if column.name.lower() == lower), None)
+
+
+@dataclass(frozen=True, eq=False)
+class Nest:
+    """Joins in parentheses behind other sources."""
+
+    shared: Mapping[str, Typed]
+    """The columns (lower case) of USING and NATURAL inside, with their common value."""
+    shown: list[tuple[int, int]] | None
+    """What * shows, each the number of its source in FROM and its own number there; None is not known."""
+    outer: bool
+    """Whether there is a RIGHT or FULL JOIN inside."""
 
 
 @dataclass
@@ -77,6 +92,8 @@ class Scope:
     """Conditions of WHERE and of inner joins: they hold for every row of the result."""
     windows: dict[str, exp.Expr] = field(default_factory=dict)
     """The named windows (lower case)."""
+    beside: AbstractSet[str] = frozenset()
+    """The target's aliases of what is joined to these sources, where they are in parentheses."""
     grouping: "Grouping | None" = None
     """Set while expressions are compiled that are evaluated once per group."""
 
@@ -93,7 +110,11 @@ class Scope:
 
     def names(self) -> set[str]:
         """The target's aliases of this scope and those around it."""
-        return {source.alias for scope in self.outward() for source in scope.sources}
+        return {
+            alias
+            for scope in self.outward()
+            for alias in (*(source.alias for source in scope.sources), *scope.beside)
+        }
 
 
 @dataclass(frozen=True)
@@ -105,6 +126,8 @@ class Recipe:
     keys: tuple[frozenset[str], ...] = ()
     query: exp.Query | None = None
     """What it is, unless it is recursive."""
+    recursing: bool = False
+    """Whether it stands in its own definition."""
 
 
 @dataclass

@@ -91,6 +91,8 @@ class Target:
     """INTERSECT and EXCEPT after another set operation tell NULL from a value."""
     frames_single_rows: bool
     """The frame of a window is heeded where there is a single row."""
+    most_levels: int | None
+    """How many SELECTs can be within each other, common table expressions put in their places."""
 
 
 TARGETS: Mapping[Dialect, Target] = {
@@ -130,6 +132,7 @@ TARGETS: Mapping[Dialect, Target] = {
         joins_ctes_to_themselves=False,
         set_operations_keep_null=False,
         frames_single_rows=False,
+        most_levels=64,
     ),
     Dialect.POSTGRESQL: Target(
         dialect=Dialect.POSTGRESQL,
@@ -167,6 +170,7 @@ TARGETS: Mapping[Dialect, Target] = {
         joins_ctes_to_themselves=True,
         set_operations_keep_null=True,
         frames_single_rows=True,
+        most_levels=None,
     ),
 }
 """Every dialect that there are translations for."""

@@ -15,6 +15,7 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.generator import spell
 from dialects.rewrites import queries
+from dialects.rewrites.ctes import levels
 from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
 from dialects.schema import Schema
 from dialects.source import parse
@@ -59,10 +60,17 @@ def translate(sql: str, schema: Schema, target: Dialect) -> Translation:
         _ = compiler.visits
         if compiler.hints and isinstance(relation.node, exp.Select):
             relation.node.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
+        _refuse_depth(compiler, relation.node)
         text = spell(relation.node, target)
     except RecursionError as error:
         raise Untranslatable("the statement", "it is nested too deeply") from error
     return Translation(text, target, tuple(compiler.rules), tuple(compiler.warnings))
+
+
+def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
+    most = c.target.most_levels
+    if most is not None and c.queries > most and levels(node, {}) > most:
+        raise Untranslatable("the statement", f"{c.target.title} nests no more than {most} SELECTs")
 
 
 _KNOWN: dict[tuple[int, Dialect], tuple[Schema, Tables]] = {}

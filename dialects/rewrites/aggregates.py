@@ -7,7 +7,18 @@ from sqlglot import exp
 from dialects.coercions import as_double, as_number, as_text, integral, plain, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import AsInteger, Bigint, Double, Listed, case, every, is_not_null, number, server
+from dialects.nodes import (
+    AGGREGATES,
+    AsInteger,
+    Bigint,
+    Double,
+    Listed,
+    case,
+    every,
+    is_not_null,
+    number,
+    server,
+)  # fmt: skip
 from dialects.rewrites.casts import whole
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import reached
@@ -82,14 +93,16 @@ def aggregate(
     if named and not named & {source.alias for source in scope.sources}:
         raise Untranslatable(f"{name}()", "its argument belongs to an outer SELECT")
 
+    filters = _filters(c, condition, over)
+
     def finish(call: exp.Expr) -> exp.Expr:
-        if condition is not None and c.target.has_filter:
+        if condition is not None and filters:
             call = exp.Filter(this=call, expression=exp.Where(this=condition.copy()))
         return over(call) if over else call
 
     if condition is not None:
         c.applies("aggregate-filter")
-    kept = _kept(c, condition)
+    kept = _kept(None if filters else condition)
     first, rest = found[0], found[1:]
     match name:
         case "count":
@@ -119,16 +132,21 @@ def _count_rows(c: Compiler, condition: exp.Expr | None, over: Finish | None) ->
     call: exp.Expr = exp.Count(this=exp.Star())
     if condition is not None:
         c.applies("aggregate-filter")
-        if c.target.has_filter:
+        if _filters(c, condition, over):
             call = exp.Filter(this=call, expression=exp.Where(this=condition))
         else:
             call = exp.Count(this=case((condition, number(1))))
     return integer(over(call) if over else call, 0, nullable=False)
 
 
-def _kept(c: Compiler, condition: exp.Expr | None) -> Callable[[exp.Expr], exp.Expr]:
+def _filters(c: Compiler, condition: exp.Expr | None, over: Finish | None) -> bool:
+    """Whether FILTER can say a condition; that of a window function may have aggregates in SQLite alone."""
+    return c.target.has_filter and not (over and condition is not None and condition.find(*AGGREGATES))
+
+
+def _kept(condition: exp.Expr | None) -> Callable[[exp.Expr], exp.Expr]:
     """The argument, NULL where a row is left out that FILTER cannot leave out."""
-    if condition is None or c.target.has_filter:
+    if condition is None:
         return lambda node: node
     return lambda node: case((condition.copy(), node))
 

@@ -1,5 +1,7 @@
 """WITH, ordinary and recursive. https://sqlite.org/lang_with.html."""
 
+from collections.abc import Mapping
+
 from sqlglot import exp
 
 from dialects.compiler import Compiler
@@ -45,6 +47,19 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
     return exp.With(expressions=clauses, recursive=recursive)
 
 
+def levels(node: exp.Expr, ctes: Mapping[str, int]) -> int:
+    """How many SELECTs of a compiled tree are within each other; `ctes` says it of those around it."""
+    if isinstance(node, exp.Table):
+        return max(ctes.get(node.name, 0), *(levels(part, ctes) for part in node.iter_expressions()), 0)
+    within = node.args.get("with_")
+    known = dict(ctes)
+    for cte in () if within is None else within.expressions:
+        known[cte.alias] = 0
+        known[cte.alias] = levels(cte.this, known)
+    inner = [levels(part, known) for part in node.iter_expressions() if part is not within]
+    return max(inner, default=0) + isinstance(node, exp.Select)
+
+
 def _refers(node: exp.Expr, name: str) -> bool:
     return any(table.name.lower() == name.lower() for table in node.find_all(exp.Table))
 
@@ -63,13 +78,14 @@ def _renamed(relation: Relation, names: list[str]) -> Relation:
     leaf: exp.Expr = relation.node
     while isinstance(leaf, exp.SetOperation | exp.Subquery):
         leaf = leaf.this
-    for at, name in enumerate(names):
+    targets = [name or f"_c{at + 1}" for at, name in enumerate(names)]
+    for at, name in enumerate(targets):
         item = leaf.expressions[at]
         inner = item.this if isinstance(item, exp.Alias) else item
         item.replace(exp.Alias(this=inner.copy(), alias=exp.to_identifier(name, quoted=True)))
     relation.columns = [
-        Column(name, column.value.of(node=exp.column(exp.to_identifier(name, quoted=True))))
-        for name, column in zip(names, relation.columns, strict=True)
+        Column(name, column.value.of(node=exp.column(exp.to_identifier(target, quoted=True))))
+        for name, target, column in zip(names, targets, relation.columns, strict=True)
     ]
     relation.keys = ()
     relation.order = []
@@ -89,7 +105,7 @@ def _recursive(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Re
         raise Untranslatable("a recursive query", "it has ORDER BY or LIMIT inside")
     parts, operators = compound.flatten(body)
     starts = [part for part in parts if not _refers(part, cte.alias)]
-    steps = parts[len(starts) :]
+    steps = [_undistinct(part, operators[-1]) for part in parts[len(starts) :]]
     if not starts or len(steps) != 1 or not isinstance(operators[-1], exp.Union):
         raise Untranslatable("a recursive query", "it is not first rows, UNION [ALL], and one step")
     first: list[Kind] | None = None
@@ -101,8 +117,9 @@ def _recursive(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Re
             Column(column.name, _unbounded(column.value, kind))
             for column, kind in zip(columns, kinds, strict=True)
         )
-        scope.tables[cte.alias.lower()] = Recipe(cte.alias, shown)
+        scope.tables[cte.alias.lower()] = Recipe(cte.alias, shown, recursing=True)
         step = c.query(steps[0], scope, derived=True)
+        scope.tables[cte.alias.lower()] = Recipe(cte.alias, shown)
         if len(step.columns) != len(shown):
             raise Untranslatable("a recursive query", "its parts have different numbers of columns")
         both = [_common(one, column.value.kind) for one, column in zip(kinds, step.columns, strict=True)]
@@ -112,8 +129,16 @@ def _recursive(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Re
     raise Untranslatable("a recursive query", "its columns have no common types")
 
 
-_STEPS = 2**62
-"""No recursion counts further; products that could are computed exactly."""
+def _undistinct(step: exp.Expr, operator: exp.Expr) -> exp.Expr:
+    """The step without DISTINCT, where that tells nothing apart: SQLite takes one row after the other."""
+    if not isinstance(step, exp.Select) or step.args.get("distinct") is None:
+        return step
+    alone = len(list(step.find_all(exp.Table, exp.Subquery))) == 1
+    if not operator.args.get("distinct") and not alone:
+        raise Untranslatable("a recursive query", "its step is SELECT DISTINCT")
+    step = step.copy()
+    step.set("distinct", None)
+    return step
 
 
 def _unbounded(found: Typed, kind: Kind) -> Typed:

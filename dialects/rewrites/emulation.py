@@ -14,7 +14,7 @@ from dialects.rewrites.grouping import Groups
 def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     """Change a compiled SELECT into one that the target takes."""
     joins = tree.args.get("joins") or []
-    full = [at for at, join in enumerate(joins) if join.side == "FULL" and not _takes(c, join)]
+    full = [at for at, join in enumerate(joins) if join.side == "FULL" and not takes_full_join(c, join)]
     if len(full) > 1:
         raise Untranslatable("FULL JOIN", "there are several that the target does not take")
     if full:
@@ -24,7 +24,7 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
         _first_rows(c, tree, groups)
 
 
-def _takes(c: Compiler, join: exp.Join) -> bool:
+def takes_full_join(c: Compiler, join: exp.Join) -> bool:
     """Whether the target has such a FULL JOIN: PostgreSQL with equalities between columns of both sides."""
     right = _names(join.this)
     return c.target.has_full_join and all(

@@ -12,7 +12,7 @@ from dialects.nodes import grouped
 from dialects.rewrites import comparison, conditional, dates, json, numeric, operators, printf, text
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.casts import cast
-from dialects.rewrites.names import resolve
+from dialects.rewrites.names import resolve, shared
 from dialects.rewrites.names import value as column_value
 from dialects.rewrites.patterns import glob, like
 from dialects.rewrites.subqueries import exists, membership, row, scalar
@@ -64,8 +64,9 @@ def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 def _starred(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     source = scope.sources[node.args["source"]]
     column = source.columns[node.args["column"]]
-    if column.name.lower() in source.outranked:
-        return resolve(c, exp.column(exp.to_identifier(column.name, quoted=True)), scope)
+    name = column.name.lower()
+    if name in source.outranked:
+        return shared(c, scope, name, source.outranked[name][name])
     return column_value(c, scope, source, column)
 
 

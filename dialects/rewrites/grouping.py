@@ -7,7 +7,17 @@ from sqlglot import exp
 
 from dialects.coercions import value
 from dialects.compiler import Compiler
-from dialects.nodes import AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, is_null, number
+from dialects.nodes import (
+    AGGREGATES,
+    AnyOf,
+    FirstOf,
+    Listed,
+    Whichever,
+    grouped,
+    is_constant,
+    is_null,
+    number,
+)
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import Name, determined, name_of
 from dialects.rewrites.visiting import found_first
@@ -58,7 +68,7 @@ def _aggregates(tree: exp.Select) -> bool:
     stack: list[exp.Expr] = list(tree.expressions)
     while stack:
         part = stack.pop()
-        if isinstance(part, exp.AggFunc | AnyOf | Whichever | FirstOf | Listed):
+        if isinstance(part, AGGREGATES):
             return True
         if isinstance(part, exp.Window):
             stack += part.this.iter_expressions()
@@ -135,7 +145,9 @@ def group(
         name: Name | None = name_of(found.node)
         if name in known:
             c.applies("bare-column")
-            return found.of(node=AnyOf(this=found.node), nullable=True)
+            # PostgreSQL has no least blob.
+            only = Whichever if found.kind is Kind.BLOB else AnyOf
+            return found.of(node=only(this=found.node), nullable=True)
         if extremes:
             # Of several the last one decides: https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
             return _of_extreme(

@@ -10,8 +10,9 @@ from dialects.nodes import every
 from dialects.relation import exported_order
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.determined import conjuncts, reached
+from dialects.rewrites.emulation import takes_full_join
 from dialects.rules import Rule
-from dialects.scope import Scope, Source
+from dialects.scope import Nest, Scope, Source
 from dialects.source import position
 from dialects.typed import Affinity, Typed
 
@@ -52,6 +53,8 @@ class From:
     """Conditions of inner joins, which hold for every row."""
     pending: list[tuple[exp.Join, exp.Expr, list[Source], int]] = field(default_factory=list)
     """Joins whose ON is not compiled yet, and the sources to their left."""
+    names: list[list[str]] = field(default_factory=lambda: [[]])
+    """The columns (lower case) that each source shares with those to its left."""
 
 
 def sources(c: Compiler, select: exp.Select, scope: Scope) -> From:
@@ -60,19 +63,36 @@ def sources(c: Compiler, select: exp.Select, scope: Scope) -> From:
     first = select.args.get("from_")
     if first is None:
         return result
-    outer = any(join.side for join in select.args.get("joins") or [])
-    result.node = _item(c, first.this, scope, result)
-    for inner in _own_joins(first.this):
-        _join(c, inner, scope, result)
-    for join in select.args.get("joins") or []:
-        _join(c, join, scope, result)
-    for target, on, left, count in result.pending:
-        _on(c, target, on, scope, result, left, count, outer=outer)
+    start, joins = _flat(first.this)
+    joins += select.args.get("joins") or []
+    _chain(c, start, joins, scope, result, outer=any(join.side for join in joins))
     return result
 
 
-def _own_joins(item: exp.Expr) -> list[exp.Join]:
-    return list(item.args.get("joins") or []) if isinstance(item, exp.Table) else []
+def _chain(
+    c: Compiler, start: exp.Expr, joins: list[exp.Join], scope: Scope, result: From, *, outer: bool
+) -> None:  # fmt: skip
+    """Compile a source and what is joined to it."""
+    result.node = _item(c, start, scope, result)
+    for join in joins:
+        _join(c, join, scope, result)
+    for target, on, left, count in result.pending:
+        _on(c, target, on, scope, result, left, count, outer=outer)
+
+
+def _is_nest(item: exp.Expr) -> bool:
+    """Whether it is nothing but joins in parentheses."""
+    return (
+        isinstance(item, exp.Subquery)
+        and isinstance(item.this, exp.Table | exp.Subquery)
+        and not item.args.get("alias")
+    )
+
+
+def _flat(item: exp.Expr) -> tuple[exp.Expr, list[exp.Join]]:
+    """The first source and its joins: parentheses around what comes first in FROM say nothing."""
+    start, joins = _flat(item.this) if _is_nest(item) else (item, [])
+    return start, [*joins, *(item.args.get("joins") or [])]
 
 
 def _item(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
@@ -82,31 +102,66 @@ def _item(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
                 f"the table function {item.this.name}", "there is none on the target", position(item)
             )
         return _table(c, item, scope)
-    if (
-        isinstance(item, exp.Subquery)
-        and isinstance(item.this, exp.Table | exp.Subquery)
-        and not item.args.get("alias")
-    ):
-        return _nested(c, item.this, scope, result)
+    if _is_nest(item):
+        return _nested(c, item, scope, result)
     if isinstance(item, exp.Subquery | exp.Values):
         return _derived(c, item, scope)
     raise Untranslatable(f"{item.key} in FROM", "no rewrite knows it", position(item))
 
 
 def _nested(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
-    """Joins in parentheses."""
-    inner = From(scope)
-    inner.node = _item(c, item, scope, inner)
-    for join in item.args.get("joins") or []:
-        _join(c, join, scope, inner)
-    for target, on, left, count in inner.pending:
-        _on(c, target, on, scope, inner, left, count, outer=True)
+    """Joins in parentheses behind other sources: inside, neither those nor their shared columns are seen."""
+    start, joins = _flat(item)
+    if not joins:
+        return _item(c, start, scope, result)
+    inside = Scope(scope.parent, beside=scope.names())
+    inner = From(inside)
+    _chain(c, start, joins, inside, inner, outer=True)
+    if any(join.side == "FULL" and not takes_full_join(c, join) for join in inner.joins):
+        raise Untranslatable("FULL JOIN", "it is in parentheses behind other tables", position(item))
     result.holding += inner.holding
-    if not inner.joins:
-        return inner.node
+    for name, found in inside.shared.items():
+        # What stands to the left comes first where USING looks for a name.
+        if name not in scope.shared and not any(source.column(name) for source in scope.sources):
+            scope.shared[name] = found
+    outer = any(join.side in {"RIGHT", "FULL"} for join in inner.joins)
+    nest = Nest(inside.shared, _shown(inside, inner, len(scope.sources)), outer)
+    for source in inside.sources:
+        source.nest = nest
+    scope.sources += inside.sources
     assert isinstance(inner.node, exp.Table | exp.Subquery)  # noqa: S101 - what _item gives
     inner.node.set("joins", inner.joins)
     return exp.Paren(this=inner.node)
+
+
+def _shown(inside: Scope, inner: From, before: int) -> list[tuple[int, int]] | None:
+    """What * shows of joins in parentheses: before each source the columns that the next join shares.
+
+    Each as the numbers of its source and of its column; None where it is not known. The rule is in
+    https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c (selectExpander).
+    """
+    if any(source.nest and source.nest.shared for source in inside.sources):
+        return None
+    if not inside.shared:
+        return [
+            (before + at, place)
+            for at, source in enumerate(inside.sources) for place, _ in enumerate(source.columns)
+        ]  # fmt: skip
+    if any(source.nest for source in inside.sources):
+        return None
+    result: list[tuple[int, int]] = []
+    names = [*inner.names, []]
+    for at, source in enumerate(inside.sources):
+        places = {column.name.lower(): place for place, column in reversed(list(enumerate(source.columns)))}
+        if any(name not in places for name in names[at + 1]):
+            return None
+        result += [(before + at, places[name]) for name in names[at + 1]]
+        hidden = {*names[at], *names[at + 1]}
+        result += [
+            (before + at, place)
+            for place, column in enumerate(source.columns) if column.name.lower() not in hidden
+        ]  # fmt: skip
+    return result
 
 
 def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
@@ -163,6 +218,8 @@ def _alias(c: Compiler, scope: Scope, shown: str) -> str:
 def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
     shown = item.alias or ""
     inside = item.this if isinstance(item, exp.Subquery) else item
+    if isinstance(inside, exp.Table) or _is_nest(inside):
+        inside = exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=inside)))
     relation = c.query(inside, scope.parent, derived=True)
     alias = _alias(c, scope, shown) if shown else c.name("q")
     source = Source(shown, alias, relation.columns, keys=relation.keys)
@@ -182,24 +239,24 @@ def _of_source(term: exp.Expr, alias: str) -> exp.Expr:
 def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
     left = list(scope.sources)
     side, natural = (join.side or "").upper(), (join.method or "").upper() == "NATURAL"
+    holding = list(result.holding)
     node = _item(c, join.this, scope, result)
     new = scope.sources[len(left) :]
-    if side in {"LEFT", "FULL"}:
-        for source in new:
-            source.optional = True
-    if side in {"RIGHT", "FULL"}:
-        for source in left:
-            source.optional = True
+    _let_miss(scope, left, new, side)
+    if side:
+        # What holds inside of parentheses does not where all of them are missing.
+        result.holding[:] = holding if side == "LEFT" else []
     target = exp.Join(this=node, side=side or None)
+    nest = new[0].nest
     names = [part.name for part in join.args.get("using") or []]
     if natural:
-        names = [
-            column.name
-            for source in new for column in source.columns
-            if any(other.column(column.name) for other in left)
-        ]  # fmt: skip
+        shown = {column.name.lower(): column.name for source in reversed(new) for column in source.columns}
+        names = [name for name in shown.values() if any(other.column(name) for other in left)]
+    result.names.append([name.lower() for name in names])
     if names:
         c.applies("shared-columns")
+        if nest is not None and (nest.outer or side in {"RIGHT", "FULL"}):
+            _refuse_several(names, new, nest)
         on = every(_share(c, scope, name, left, new, side) for name in names)
         target.set("on", on)
         if not side:
@@ -214,6 +271,26 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
     result.joins.append(target)
 
 
+def _refuse_several(names: list[str], new: list[Source], nest: Nest) -> None:
+    """Refuse shared columns that are there more than once in parentheses: SQLite 3.40 takes them for each."""
+    for name in names:
+        if name.lower() not in nest.shared and sum(1 for source in new if source.column(name)) > 1:
+            raise Untranslatable(f"USING ({name})", "two tables in parentheses have it, beside an outer join")
+
+
+def _let_miss(scope: Scope, left: list[Source], new: list[Source], side: str) -> None:
+    """Note which sources an outer join can put NULL in the place of."""
+    missing = (new if side in {"LEFT", "FULL"} else []) + (left if side in {"RIGHT", "FULL"} else [])
+    for source in missing:
+        if source.recipe is not None and source.recipe.recursing:
+            raise Untranslatable("a recursive query", "its own rows stand where an outer join adds NULL")
+        source.optional = True
+    aliases = {source.alias for source in missing}
+    for name, found in scope.shared.items():
+        if any(column.table in aliases for column in found.node.find_all(exp.Column)):
+            scope.shared[name] = found.of(nullable=True)
+
+
 def _share(
     c: Compiler, scope: Scope, name: str, left: list[Source], new: list[Source], side: str
 ) -> exp.Expr:
@@ -224,11 +301,11 @@ def _share(
     if there is None or here is None:
         raise Untranslatable(f"USING ({name})", "both sides need a column of that name")
     before = scope.shared.get(lower) or _column(there, name)
-    after = _column(here, name)
+    after = (here.nest and here.nest.shared.get(lower)) or _column(here, name)
     here.merged.add(lower)
     if side in {"RIGHT", "FULL"}:
         for source in left:
-            source.outranked.add(lower)
+            source.outranked[lower] = scope.shared
     common = after if side == "RIGHT" else before
     if side == "FULL":
         # A function's value is no column any more: it has neither affinity nor collation.
@@ -253,8 +330,8 @@ def _on(
     later = {source.alias for source in scope.sources[count:]} - allowed
     ahead = any(column.table in later for column in node.find_all(exp.Column))
     if not target.side:
-        result.holding += conjuncts(node)
         kept = any(join.side in {"RIGHT", "FULL"} for join in result.joins[result.joins.index(target) :])
+        result.holding += [] if kept else conjuncts(node)
         if kept and any(not reached(part) for part in conjuncts(node) if part != exp.true()):
             raise Untranslatable(
                 "ON without a column before a RIGHT or FULL JOIN", "SQLite 3.40 drops all rows"

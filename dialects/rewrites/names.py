@@ -70,7 +70,7 @@ def _alias(c: Compiler, aliased: exp.Expr, place: Scope) -> Typed:
 def _in_scope(c: Compiler, scope: Scope, name: str, qualifier: str) -> Typed | None:
     lower = name.lower()
     if not qualifier and lower in scope.shared:
-        return _shared(c, scope, lower)
+        return shared(c, scope, lower, scope.shared[lower])
     sources = [
         source for source in scope.sources if not qualifier or source.name.lower() == qualifier.lower()
     ]
@@ -88,9 +88,8 @@ def _in_scope(c: Compiler, scope: Scope, name: str, qualifier: str) -> Typed | N
     return value(c, scope, *found[0])
 
 
-def _shared(c: Compiler, scope: Scope, name: str) -> Typed:
-    """A column of USING or NATURAL."""
-    found = scope.shared[name]
+def shared(c: Compiler, scope: Scope, name: str, found: Typed) -> Typed:
+    """A column of USING or NATURAL, of which `found` is the common value."""
     if scope.grouping is None:
         return _told_apart(c, found.of(node=found.node.copy()))
     if key := scope.grouping.key(found.node):

@@ -5,7 +5,7 @@ from sqlglot import exp
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.rules import Rule
-from dialects.scope import Scope
+from dialects.scope import Nest, Scope
 from dialects.source import Starred
 from dialects.typed import Typed
 
@@ -53,10 +53,16 @@ def _star(scope: Scope, qualifier: str | None) -> list[Result]:
     """The columns of one source or of all; those of USING come once."""
     results: list[Result] = []
     there = False
+    nests: list[Nest] = []
     for at, source in enumerate(scope.sources):
         if qualifier is not None and source.name.lower() != qualifier.lower():
             continue
         there = True
+        if qualifier is None and source.nest is not None:
+            if source.nest not in nests:
+                nests.append(source.nest)
+                results += _star_of_nest(scope, source.nest)
+            continue
         for place, column in enumerate(source.columns):
             if qualifier is not None or column.name.lower() not in source.merged:
                 results.append((column.name, Starred(source=at, column=place), False))
@@ -68,12 +74,12 @@ def _star(scope: Scope, qualifier: str | None) -> list[Result]:
 def target_names(results: list[Result], values: list[Typed], *, derived: bool) -> list[str | None]:
     """The target's names of the result columns; where nobody asks for them only those that are written."""
     if not derived:
-        return [name if explicit else None for name, _, explicit in results]
+        return [name if explicit and name else None for name, _, explicit in results]
     names: list[str | None] = []
     taken: set[str] = set()
     for at, ((name, written, explicit), _) in enumerate(zip(results, values, strict=True)):
         plain = name if explicit or isinstance(written, exp.Column | Starred) else f"_c{at + 1}"
-        if len(plain.encode()) > 60 or plain.lower() in taken:  # noqa: PLR2004 - the longest name is 63
+        if not 0 < len(plain.encode()) <= 60 or plain.lower() in taken:  # noqa: PLR2004 - the longest name is 63
             plain = f"_c{at + 1}"
         taken.add(plain.lower())
         names.append(plain)
@@ -83,3 +89,14 @@ def target_names(results: list[Result], values: list[Typed], *, derived: bool) -
 def aliased(item: exp.Expr, name: str) -> exp.Expr:
     """`item` AS `name`."""
     return exp.Alias(this=item, alias=exp.to_identifier(name, quoted=True))
+
+
+def _star_of_nest(scope: Scope, nest: Nest) -> list[Result]:
+    """The columns of joins in parentheses."""
+    if nest.shown is None:
+        raise Untranslatable("*", "it shows shared columns of parentheses in parentheses")
+    shown = [(scope.sources[at].columns[place].name, at, place) for at, place in nest.shown]
+    return [
+        (name, Starred(source=at, column=place), False)
+        for name, at, place in shown if name.lower() not in scope.sources[at].merged
+    ]  # fmt: skip

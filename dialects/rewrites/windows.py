@@ -2,30 +2,25 @@
 
 from sqlglot import exp
 
-from dialects.coercions import as_integer, bounds, plain, value
+from dialects.coercions import BIGGEST, bounds, plain, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Text, case, is_constant, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import determined, name_of, reached
+from dialects.rewrites.frames import compile_frame, distances, ordered_by_distance
 from dialects.rewrites.ordering import ordered
-from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.typed import Affinity, Kind, Typed, integer, null, real
 
-RULES = (
-    Rule(
-        "window-frame",
-        "Frames can count GROUPS and EXCLUDE rows.",
-        "https://sqlite.org/windowfunctions.html#frame_specifications",
-        "PostgreSQL alike; MySQL has neither.",
-    ),
-)
-
 _RANKS = frozenset({"row_number", "rank", "dense_rank"})
 _SHARES = frozenset({"percent_rank", "cume_dist"})
+_UNFRAMED = _RANKS | _SHARES | {"ntile", "lag", "lead"}
+"""What looks at the whole partition, whatever frame is written."""
 _PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
+
+_BACKWARDS = {"lag": "lead", "lead": "lag"}
 
 TIES = "rows that tie in the window's order are numbered in an order that SQLite does not define"
 
@@ -45,8 +40,8 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         call, where = call.this, call.expression.this
     if not isinstance(call, exp.Anonymous):
         raise Untranslatable("OVER", f"{call.key} is no window function")
-    spec = _Specification(c, node, scope)
     name = call.name.lower()
+    spec = _Specification(c, node, scope, framed=name not in _UNFRAMED)
     if is_aggregate(name, call.expressions):
         if call.expressions and isinstance(call.expressions[0], exp.Distinct):
             raise Untranslatable("DISTINCT in a window function", "SQLite has none")
@@ -64,7 +59,7 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         return real(spec.over(exp.Anonymous(this=name.upper())), low=0, high=1, nullable=False)
     if name == "ntile" and arguments:
         spec.warn_of_ties()
-        numbered = spec.over(exp.Anonymous(this="NTILE", expressions=[_count(c, arguments[0], name)]))
+        numbered = spec.over(exp.Anonymous(this="NTILE", expressions=[number(_count(arguments[0], name))]))
         return integer(_signed(c, numbered), 1)
     if name in _PICKS and arguments:
         spec.warn_of_ties()
@@ -77,10 +72,13 @@ def _signed(c: Compiler, node: exp.Expr) -> exp.Expr:
     return Bigint(this=node) if c.target.bits_are_unsigned else node
 
 
-def _count(c: Compiler, t: Typed, name: str) -> exp.Expr:
-    if t.constant is None or t.kind is not Kind.INTEGER:
+def _count(t: Typed, name: str, least: int = 1) -> int:
+    """How many rows: SQLite refuses fewer than `least` only when it gets to a row."""
+    if t.constant is None or not isinstance(t.constant.value, int):
         raise Untranslatable(f"{name}()", "how many rows is not a constant")
-    return as_integer(c, t).node
+    if t.constant.value < least:
+        raise Untranslatable(f"{name}()", f"{t.constant.value} rows: SQLite refuses it at the first row")
+    return t.constant.value
 
 
 def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification") -> Typed:
@@ -91,7 +89,10 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     # PostgreSQL gives a literal no type where a function takes any.
     parts = [Text(this=shown) if first.kind is Kind.TEXT and is_constant(shown) else shown]
     if len(arguments) > 1:
-        parts.append(_count(c, arguments[1], name))
+        # Backwards is the other function: not every target counts below zero.
+        count = _count(arguments[1], name, 1 if name == "nth_value" else -BIGGEST)
+        name = name if count >= 0 else _BACKWARDS[name]
+        parts.append(number(abs(count)))
     result = first
     if len(arguments) > 2:  # noqa: PLR2004 - lag(value, offset, default)
         default = plain(c, arguments[2])
@@ -123,7 +124,7 @@ def _varies(node: exp.Expr, scope: Scope) -> bool:
 class _Specification:
     """What stands in OVER, named windows put in their places."""
 
-    def __init__(self, c: Compiler, node: exp.Expr, scope: Scope) -> None:
+    def __init__(self, c: Compiler, node: exp.Expr, scope: Scope, *, framed: bool) -> None:
         self.c, self.scope = c, scope
         named = scope.windows.get(node.args["alias"].name.lower()) if node.args.get("alias") else None
         if node.args.get("alias") and named is None:
@@ -133,38 +134,22 @@ class _Specification:
             (part.args["partition_by"] for part in sources if part.args.get("partition_by")), []
         )
         self.order = next((part.args["order"] for part in sources if part.args.get("order")), None)
-        self.spec = next((part.args["spec"] for part in sources if part.args.get("spec")), None)
+        self.spec = next((part.args["spec"] for part in sources if framed and part.args.get("spec")), None)
         keys = [keyed(c, c.expression(part, scope)) for part in self.partition]
         self.keys = [key for key in keys if not is_constant(key)]
-        self.terms = [] if self.order is None else [
-            term
-            for part in self.order.expressions
-            for term in ordered(c, c.expression(part.this, scope), part)
-        ]  # fmt: skip
+        parts = [] if self.order is None else self.order.expressions
+        compiled = [(c.expression(part.this, scope), part) for part in parts]
+        sorting = [(found, part) for found, part in compiled if found.constant is None]
+        self.frame = None if self.spec is None else compile_frame(c, self.spec, scope, sorted_=bool(sorting))
+        if self.frame is not None and distances(self.frame):
+            if len(sorting) != 1:
+                raise Untranslatable("RANGE in a frame", "it is sorted by a constant")
+            sorting = [ordered_by_distance(c, *sorting[0], self.frame)]
+        self.terms = [term for found, part in sorting for term in ordered(c, found, part)]
         self.terms = [term for term in self.terms if not is_constant(term.this)]
-        self.frame = None if self.spec is None else self._frame(scope)
         if not c.target.sorts_windows_by_constants:
             self.keys = [key for key in self.keys if _varies(key, scope)]
             self.terms = [term for term in self.terms if _varies(term, scope)]
-
-    def _frame(self, scope: Scope) -> exp.Expr:
-        assert self.spec is not None  # noqa: S101 - the caller has looked
-        frame: exp.Expr = self.spec.copy()
-        kind = str(frame.args.get("kind") or "").upper()
-        if kind == "GROUPS" and not self.terms:
-            raise Untranslatable("GROUPS in a frame", "it is sorted by a constant")
-        if kind == "GROUPS" or frame.args.get("exclude"):
-            self.c.applies("window-frame")
-            if not self.c.target.has_group_frames:
-                raise Untranslatable("GROUPS or EXCLUDE in a frame", f"{self.c.target.title} has neither")
-        for side in ("start", "end"):
-            bound = frame.args.get(side)
-            if isinstance(bound, exp.Expr) and not isinstance(bound, exp.Var):
-                found = self.c.expression(bound, scope)
-                if found.constant is None:
-                    raise Untranslatable("a frame", "its bound is not a constant")
-                frame.set(side, found.node)
-        return frame
 
     def slides(self) -> bool:
         """Whether rows leave the frame."""

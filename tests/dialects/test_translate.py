@@ -179,12 +179,45 @@ def test_what_means_nothing_is_named_with_its_place(
         ("SELECT id FROM pupil UNION SELECT name FROM pupil", "a compound SELECT"),
         ("SELECT id FROM pupil ORDER BY 5", "ORDER BY 5"),
         ("SELECT id FROM pupil GROUP BY 9", "GROUP BY 9"),
+        ("SELECT NTH_VALUE(name, 0) OVER (ORDER BY id) FROM pupil", "nth_value()"),
+        ("SELECT NTILE(0) OVER (ORDER BY id) FROM pupil", "ntile()"),
+        ("SELECT SUM(points) OVER (ORDER BY id ROWS -1 PRECEDING) FROM pupil", "a frame"),
+        ("SELECT SUM(points) OVER (ORDER BY id ROWS 1.5 PRECEDING) FROM pupil", "a frame"),
+        ("SELECT SUM(points) OVER (ORDER BY 1 RANGE 2 PRECEDING) FROM pupil", "RANGE in a frame"),
+        ("SELECT COUNT(*) OVER (ORDER BY rooms RANGE 2 PRECEDING) FROM house", "RANGE in a frame"),
+        # SQLite takes one row of the recursion after the other, and its outer joins with it.
+        (
+            "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM pupil LEFT JOIN n ON i = id) SELECT i FROM n",
+            "a recursive query",
+        ),
+        (
+            "WITH n(i) AS (SELECT 1 UNION ALL SELECT DISTINCT i + 1 FROM n, pupil) SELECT i FROM n",
+            "a recursive query",
+        ),
     ],
 )
 def test_what_cannot_be_said_is_named(schema: Schema, target: Dialect, sql: str, construct: str) -> None:
     refused = _refused(sql, schema, target)
     assert construct in refused.construct
     assert refused.reason
+
+
+_CHAIN = ", ".join(f"a{i}(x) AS (SELECT x FROM a{i - 1})" for i in range(1, 64))
+
+
+@pytest.mark.parametrize(
+    ("sql", "construct"),
+    [
+        (
+            "SELECT m.day FROM subject s LEFT JOIN (mark m FULL JOIN house h USING (code)) ON 1",
+            "FULL JOIN",
+        ),
+        (f"WITH a0(x) AS (SELECT 1), {_CHAIN} SELECT x FROM a63", "the statement"),
+    ],
+)
+def test_what_mysql_alone_has_not_is_named(schema: Schema, sql: str, construct: str) -> None:
+    assert _refused(sql, schema, MYSQL).construct == construct
+    assert translate(sql, schema, POSTGRESQL).warnings == ()
 
 
 def test_the_message_has_construct_place_and_reason() -> None:

@@ -294,6 +294,8 @@ SELECT CASE WHEN SUM(weight) > 10 THEN 'heavy' WHEN SUM(weight) IS NULL THEN '?'
 SELECT AVG(fee) > 5, MAX(fee) - MIN(fee), COUNT(fee) * fee FROM house GROUP BY founded ORDER BY founded, 2;
 SELECT printf('%.2f', AVG(points)), printf('%s: %d', house, COUNT(*)) FROM pupil GROUP BY house ORDER BY 2;
 SELECT SUBSTR(title, 1, 1) AS c, COUNT(*) FROM house GROUP BY UPPER(c) ORDER BY UPPER(c);
+SELECT id, raw, COUNT(*) FROM extreme GROUP BY id ORDER BY id;
+SELECT id FROM extreme GROUP BY id HAVING raw > x'61' ORDER BY id;
 
 -- joins
 SELECT DISTINCT T1.name FROM pupil AS T1 JOIN mark AS T2 ON T1.id = T2.pupil ORDER BY T1.name;
@@ -332,6 +334,16 @@ SELECT p.id, COALESCE(h.title, 'none') FROM pupil p LEFT JOIN house h ON h.code 
 SELECT p.id FROM pupil p LEFT JOIN house h ON h.code = p.house WHERE h.founded IS NULL ORDER BY p.id;
 SELECT p.id, m.code, s.title FROM pupil p LEFT JOIN mark m ON p.id = m.pupil LEFT JOIN subject s ON m.code = s.code ORDER BY p.id, m.code, m.score, s.title;
 SELECT COUNT(m.code), COUNT(DISTINCT m.code), COUNT(*) FROM pupil p LEFT JOIN mark m ON p.id = m.pupil WHERE p.points > 3;
+SELECT * FROM subject x LEFT JOIN (mark y JOIN subject z USING (code)) ON x.code = y.code ORDER BY x.code, y.score;
+SELECT y.*, z.title FROM subject x LEFT JOIN (mark y LEFT JOIN house z USING (code)) ON x.code = y.code ORDER BY x.code, y.score;
+SELECT * FROM subject x LEFT JOIN (mark y NATURAL JOIN subject z) ON x.code = y.code ORDER BY x.code, y.score, y.pupil;
+SELECT x.code, y.code, z.code FROM subject x LEFT JOIN (mark y JOIN subject z USING (code)) USING (code) ORDER BY 1, y.score;
+SELECT x.code, z.* FROM house x JOIN (mark y RIGHT JOIN subject z USING (code)) ON x.founded = z.credits OR z.code = 'AR' ORDER BY x.code, z.code, y.score;
+SELECT id, m.code, s.title FROM pupil p LEFT JOIN (mark m JOIN subject s ON s.code = m.code) ON m.pupil = p.id ORDER BY id, m.score, m.code;
+SELECT p.id, h.code FROM pupil p JOIN house h ON p.house = h.code AND h.code = 'N' RIGHT JOIN mark m ON m.pupil = p.id GROUP BY m.pupil ORDER BY m.pupil;
+SELECT code, score, title FROM (mark m FULL JOIN house h USING (code)) ORDER BY code, score, pupil;
+SELECT q.code, q.score FROM (mark m LEFT JOIN subject s USING (code)) AS q ORDER BY q.code, q.score;
+SELECT a.code, b.code, c.score, d.id FROM (subject a JOIN house b ON a.credits = b.founded OR b.code = 'S') LEFT JOIN (mark c JOIN pupil d ON c.pupil = d.id) ON c.code = a.code ORDER BY a.code, b.code, c.score, d.id;
 
 -- subqueries
 SELECT COUNT(*) FROM pupil WHERE id NOT IN (SELECT pupil FROM mark);
@@ -479,6 +491,10 @@ SELECT SUM(points) * 100 / SUM(SUM(points)) OVER () FROM pupil GROUP BY house OR
 SELECT id FROM (SELECT id, points, AVG(points) OVER () AS a FROM pupil) WHERE points > a ORDER BY id;
 SELECT DISTINCT house, SUM(points) OVER (PARTITION BY house) FROM pupil ORDER BY house;
 SELECT pupil, code, score, score - AVG(score) OVER (PARTITION BY code) AS d FROM mark WHERE code = 'MA' AND pupil <> 1 ORDER BY d, pupil;
+SELECT id, LAG(name, -1) OVER (ORDER BY id), LEAD(name, -2, '?') OVER (ORDER BY id), LAG(name, 0) OVER (ORDER BY id) FROM pupil ORDER BY id;
+SELECT id, RANK() OVER (ORDER BY name RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) AS r FROM pupil ORDER BY id;
+SELECT id, ROW_NUMBER() OVER (ORDER BY id ROWS -1 PRECEDING) AS r FROM pupil ORDER BY id;
+SELECT house, SUM(SUM(points)) FILTER (WHERE COUNT(*) > 1) OVER (ORDER BY house) AS s, COUNT(*) FILTER (WHERE MAX(id) > 4) OVER (ORDER BY house) AS n FROM pupil GROUP BY house ORDER BY house;
 
 -- limits
 SELECT ALL id FROM pupil ORDER BY id LIMIT 1;
@@ -504,3 +520,6 @@ SELECT COUNT(*) FROM (SELECT DISTINCT nick FROM pupil);
 SELECT 9223372036854775807 = 9223372036854775808, -9223372036854775808, 18446744073709551615;
 SELECT TYPEOF(CAST('1.0' AS NUMERIC)), TYPEOF(CAST('abc' AS NUMERIC)), TYPEOF(CAST(1.5 AS INTEGER)), TYPEOF('1' + 1), TYPEOF('1.0' + 1), TYPEOF(1 / 2), TYPEOF(1 / 2.0), TYPEOF(1 || 2), TYPEOF(-'5'), TYPEOF(NOT 1);
 SELECT SUBSTR(born, 1, 7) AS ym, SUM(points) FROM pupil GROUP BY ym HAVING ym > '1999' ORDER BY ym DESC;
+SELECT 1 AS "";
+SELECT "", 2 AS "" FROM (SELECT 1 AS "");
+WITH t("", b) AS (SELECT 1, 2) SELECT *, "" + b FROM t;
