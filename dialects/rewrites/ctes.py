@@ -6,9 +6,10 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, Double, Wide
+from dialects.nodes import Bigint, Double, Wide, number
 from dialects.relation import Relation
 from dialects.rewrites import compound
+from dialects.rewrites.limits import row_counts, set_limit
 from dialects.rules import Rule
 from dialects.scope import Column, Recipe, Scope
 from dialects.typed import Kind, Typed
@@ -21,6 +22,12 @@ RULES = (
         "WITH RECURSIVE, the first rows cast to the types of all rows; MySQL: without its limit of 1,000"
         " steps.",
     ),
+    Rule(
+        "recursion-limit",
+        "A recursive query can end after some rows, by a LIMIT of its own or because nobody asks for more.",
+        "https://sqlite.org/lang_with.html#recursive_common_table_expressions",
+        "MySQL: LIMIT in the recursion. PostgreSQL: LIMIT in a query on it, which stops it.",
+    ),
 )
 
 
@@ -32,11 +39,13 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
     """Compile the common table expressions of one WITH; `scope` gets their names."""
     clauses: list[exp.CTE] = []
     recursive = False
+    if not c.target.is_lazy:
+        _cut_short(written)
     for cte in written.expressions:
         names = [column.name for column in cte.args["alias"].args.get("columns") or []]
         if _refers(cte.this, cte.alias):
             recursive = True
-            relation = _recursive(c, cte, names, scope)
+            relation = _recursive(c, cte, names, scope, clauses)
         else:
             relation = _plain(c, cte, names, scope)
             scope.tables[cte.alias.lower()] = Recipe(
@@ -92,7 +101,10 @@ def _renamed(relation: Relation, names: list[str]) -> Relation:
     return relation
 
 
-def _recursive(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
+def _recursive(
+    c: Compiler, cte: exp.Expr, names: list[str], scope: Scope, clauses: list[exp.CTE]
+) -> Relation:  # fmt: skip
+    """One that refers to itself; `clauses` gets what has to stand before it."""
     c.applies("recursive-query")
     if c.target.recursion_hint:
         c.hints[c.target.recursion_hint] = None
@@ -101,8 +113,12 @@ def _recursive(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Re
         body = body.this
     if not isinstance(body, exp.SetOperation):
         raise Untranslatable("a recursive query", "it has no first rows")
-    if body.args.get("order") or body.args.get("limit") or body.args.get("offset"):
-        raise Untranslatable("a recursive query", "it has ORDER BY or LIMIT inside")
+    most, skip = row_counts(c, body)
+    if body.args.get("order"):
+        if most >= 0 or skip:
+            raise Untranslatable("a recursive query", "it has ORDER BY and LIMIT inside")
+        c.warn(UNSORTED)
+    target = c.name(cte.alias) if skip or (most >= 0 and c.target.is_lazy) else cte.alias
     parts, operators = compound.flatten(body)
     starts = [part for part in parts if not _refers(part, cte.alias)]
     steps = [_undistinct(part, operators[-1]) for part in parts[len(starts) :]]
@@ -117,24 +133,89 @@ def _recursive(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Re
             Column(column.name, _unbounded(column.value, kind))
             for column, kind in zip(columns, kinds, strict=True)
         )
-        scope.tables[cte.alias.lower()] = Recipe(cte.alias, shown, recursing=True)
+        scope.tables[cte.alias.lower()] = Recipe(target, shown, recursing=True)
         step = c.query(steps[0], scope, derived=True)
         scope.tables[cte.alias.lower()] = Recipe(cte.alias, shown)
         if len(step.columns) != len(shown):
             raise Untranslatable("a recursive query", "its parts have different numbers of columns")
         both = [_common(one, column.value.kind) for one, column in zip(kinds, step.columns, strict=True)]
         if both == kinds:
-            return _combined(c, anchors, operators, step, kinds, shown)
+            found = _combined(c, anchors, operators, step, kinds, shown)
+            if most >= 0 or skip:
+                if not (len(anchors) == 1 and anchors[0].one_row and _is_chain(steps[0])):
+                    c.warn(CUT)
+                return _limited(c, found, (most, skip), target, clauses)
+            return found
         first = both
     raise Untranslatable("a recursive query", "its columns have no common types")
+
+
+UNSORTED = "a recursive query is sorted, and the order in which it gives its rows is not kept"
+CUT = "a recursive query ends after some rows, and SQLite does not define in which order it finds them"
+
+
+def _is_chain(step: exp.Expr) -> bool:
+    """Whether each row gives one more at most."""
+    return len(list(step.find_all(exp.Table, exp.Subquery))) == 1
+
+
+def _limited(
+    c: Compiler, found: Relation, counts: tuple[int, int], target: str, clauses: list[exp.CTE]
+) -> Relation:  # fmt: skip
+    """A recursion that ends after some rows."""
+    most, skip = counts
+    c.applies("recursion-limit")
+    if most >= 0 and not c.target.is_lazy:
+        found.node.set("limit", exp.Limit(expression=number(most + skip)))
+        if not skip:
+            return found
+    alias = exp.TableAlias(this=exp.to_identifier(target, quoted=True))
+    clauses.append(exp.CTE(this=found.node, alias=alias))
+    tree = exp.Select(
+        expressions=[column.value.node.copy() for column in found.columns],
+        from_=exp.From(this=exp.Table(this=exp.to_identifier(target, quoted=True))),
+    )
+    set_limit(c, tree, most, skip)
+    return Relation(tree, found.columns)
+
+
+def _cut_short(written: exp.Expr) -> None:
+    """Move the LIMIT of a SELECT into the recursion that it alone reads, row by row."""
+    statement = written.parent
+    assert statement is not None  # noqa: S101 - what WITH stands before
+    for cte in written.expressions:
+        body = cte.this
+        if not isinstance(body, exp.SetOperation) or not _refers(body, cte.alias):
+            continue
+        within = {id(table) for table in body.find_all(exp.Table)}
+        readers = [
+            table for table in statement.find_all(exp.Table)
+            if id(table) not in within and table.name.lower() == cte.alias.lower()
+        ]  # fmt: skip
+        counts = _literal_counts(readers[0].parent_select) if len(readers) == 1 else None
+        if counts is not None and not any(body.args.get(key) for key in ("order", "limit", "offset")):
+            body.set("limit", exp.Limit(expression=exp.Literal.number(counts)))
+
+
+def _literal_counts(select: exp.Expr | None) -> int | None:
+    """How many rows a SELECT reads that gives each of a table as it comes, until LIMIT."""
+    if not isinstance(select, exp.Select) or not isinstance(select.args["from_"].this, exp.Table):
+        return None
+    if any(select.args.get(key) for key in ("joins", "where", "group", "having", "order", "distinct")):
+        return None
+    if select.find(exp.Window, exp.Anonymous, exp.Subquery) or select.args.get("limit") is None:
+        return None
+    counts = [select.args[key].expression for key in ("limit", "offset") if select.args.get(key) is not None]
+    if not all(isinstance(found, exp.Literal) and found.name.isdigit() for found in counts):
+        return None
+    return sum(int(found.name) for found in counts)
 
 
 def _undistinct(step: exp.Expr, operator: exp.Expr) -> exp.Expr:
     """The step without DISTINCT, where that tells nothing apart: SQLite takes one row after the other."""
     if not isinstance(step, exp.Select) or step.args.get("distinct") is None:
         return step
-    alone = len(list(step.find_all(exp.Table, exp.Subquery))) == 1
-    if not operator.args.get("distinct") and not alone:
+    if not operator.args.get("distinct") and not _is_chain(step):
         raise Untranslatable("a recursive query", "its step is SELECT DISTINCT")
     step = step.copy()
     step.set("distinct", None)

@@ -23,21 +23,29 @@ RULES = (
 
 def limit_rows(c: Compiler, node: exp.Expr, tree: exp.Expr) -> None:
     """LIMIT and OFFSET of `node` onto `tree`."""
-    written, skipped = node.args.get("limit"), node.args.get("offset")
-    if written is None and skipped is None:
+    if node.args.get("limit") is None and node.args.get("offset") is None:
         return
-    most = _count(c, written.expression) if written is not None else -1
-    skip = max(0, _count(c, skipped.expression)) if skipped is not None else 0
-    if most < 0 and not skip:
-        c.applies("limit-forms")
-        return
+    most, skip = row_counts(c, node)
     if most < 0:
         c.applies("limit-forms")
-        most = -1 if c.target.has_offset_alone else BIGGEST
+    set_limit(c, tree, most, skip)
+
+
+def set_limit(c: Compiler, tree: exp.Expr, most: int, skip: int) -> None:
+    """LIMIT and OFFSET onto `tree`: how many rows, below 0 for all, behind how many."""
+    if most < 0 and skip and not c.target.has_offset_alone:
+        most = BIGGEST
     if most >= 0:
         tree.set("limit", exp.Limit(expression=number(most)))
     if skip:
         tree.set("offset", exp.Offset(expression=number(skip)))
+
+
+def row_counts(c: Compiler, node: exp.Expr) -> tuple[int, int]:
+    """How many rows LIMIT leaves, below 0 for all, and how many OFFSET skips."""
+    written, skipped = node.args.get("limit"), node.args.get("offset")
+    most = _count(c, written.expression) if written is not None else -1
+    return most, max(0, _count(c, skipped.expression)) if skipped is not None else 0
 
 
 def _count(c: Compiler, node: exp.Expr) -> int:

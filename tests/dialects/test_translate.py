@@ -75,6 +75,14 @@ def test_what_surrounds_a_statement_does_not_count(schema: Schema, target: Diale
         ("SELECT DISTINCT house FROM pupil ORDER BY points", "sorted by what is not in the result"),
         ("SELECT DATETIME(joined, 'localtime') FROM pupil", "localtime is taken to be UTC"),
         ("SELECT name, MAX(points) FROM pupil", "where several have it"),
+        (
+            "WITH n(i) AS (SELECT id FROM pupil UNION ALL SELECT i + 1 FROM n LIMIT 20) SELECT i FROM n",
+            "ends after some rows",
+        ),
+        (
+            "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9 ORDER BY 1) SELECT i FROM n",
+            "is sorted, and the order",
+        ),
     ],
 )
 def test_what_sqlite_leaves_open_is_a_warning(schema: Schema, target: Dialect, sql: str, says: str) -> None:
@@ -91,6 +99,7 @@ def test_what_sqlite_leaves_open_is_a_warning(schema: Schema, target: Dialect, s
         "SELECT DISTINCT house FROM pupil ORDER BY house",
         "SELECT DATETIME(joined, '+1 day') FROM pupil",
         "SELECT MAX(points) FROM pupil",
+        "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20) SELECT i FROM n",
     ],
 )
 def test_what_has_one_answer_has_no_warning(schema: Schema, target: Dialect, sql: str) -> None:
@@ -188,6 +197,10 @@ def test_what_means_nothing_is_named_with_its_place(
         # SQLite takes one row of the recursion after the other, and its outer joins with it.
         (
             "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM pupil LEFT JOIN n ON i = id) SELECT i FROM n",
+            "a recursive query",
+        ),
+        (
+            "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n ORDER BY 1 DESC LIMIT 3) SELECT i FROM n",
             "a recursive query",
         ),
         (
