@@ -61,6 +61,8 @@ class Compiler:
         """Whether NULL is as good as FALSE where the expression stands."""
         self.queries = 0
         """How many have been compiled."""
+        self._expanded: set[str] = set()
+        self._read: set[str] = set()
         self._names = 0
 
     @cached_property
@@ -76,6 +78,21 @@ class Compiler:
     def lists(self) -> bool:
         """Whether group_concat() is somewhere in the statement, to which the order of subqueries matters."""
         return any(call.name.lower() == "group_concat" for call in self.root.find_all(exp.Anonymous))
+
+    def common_names(self, expanded: set[str], read: set[str]) -> str | None:
+        """A name that means a table here and a common table expression there, once a view is expanded.
+
+        Args:
+            expanded: the common table expressions of the view,
+            read: and the tables, both in lower case.
+        """
+        if not self._expanded and not self._read:
+            self._expanded = {cte.alias.lower() for cte in self.root.find_all(exp.CTE)}
+            self._read = {table.name.lower() for table in self.root.find_all(exp.Table)}
+        clash = next(iter(sorted((self._expanded & read) | (expanded & self._read))), None)
+        self._expanded |= expanded
+        self._read |= read
+        return clash
 
     def applies(self, rule: str) -> None:
         """See `Context.applies`."""

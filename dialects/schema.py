@@ -93,14 +93,24 @@ class Table:
 
 
 @dataclass(frozen=True)
+class View:
+    """One view: no server gets it, translations put its query in its place."""
+
+    name: str
+    sql: str
+    """CREATE VIEW as SQLite keeps it."""
+
+
+@dataclass(frozen=True)
 class Schema:
-    """All tables of one file, in the order in which they were created."""
+    """All tables and views of one file, in the order in which they were created."""
 
     tables: tuple[Table, ...]
     notes: tuple[str, ...] = ()
     """What could not be taken over as declared, one sentence each."""
     escapes: bool = False
     """Whether what a server cannot hold is to be written in another form; see `loaders.escaping`."""
+    views: tuple[View, ...] = ()
 
     @property
     def rows(self) -> int:

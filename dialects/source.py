@@ -153,6 +153,20 @@ def parse(sql: str) -> exp.Query | exp.Values:
     return tree
 
 
+def view_query(sql: str) -> exp.Query | exp.Values:
+    """Parse what stands behind AS in CREATE VIEW.
+
+    Raises:
+        Untranslatable: sqlglot cannot read it.
+    """
+    depth = 0
+    for token in _DIALECT.tokenize(sql):
+        depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0)
+        if token.token_type is TokenType.ALIAS and not depth:
+            return parse(sql[token.end + 1 :])
+    raise Untranslatable("the view", "it has no query")
+
+
 def position(node: exp.Expr) -> int | None:
     """Where a node begins in the text, in characters, if the parser has kept it."""
     for part in node.walk():

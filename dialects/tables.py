@@ -10,6 +10,7 @@ from dialects.schema import Column as StoredColumn
 from dialects.schema import PortableType, Schema, affinity
 from dialects.scope import Column
 from dialects.server_schema import ServerTable, server_tables
+from dialects.source import view_query
 from dialects.typed import Affinity, Collation, Form, Kind, Typed
 from dialects.visits import Planner
 
@@ -29,6 +30,8 @@ class Tables:
         self._schema = schema
         self._tables = {table.source.name.lower(): table for table in tables}
         self._columns: dict[str, list[Column]] = {}
+        self._views = {view.name.lower(): view for view in schema.views}
+        self._queries: dict[str, exp.Query | exp.Values] = {}
 
     @cached_property
     def planner(self) -> Planner:
@@ -38,6 +41,19 @@ class Tables:
     def find(self, name: str) -> ServerTable | None:
         """A table, the case of letters aside."""
         return self._tables.get(name.lower())
+
+    def view(self, name: str) -> tuple[exp.Query | exp.Values, tuple[str, ...]] | None:
+        """The query of a view, the case of letters aside, and the names of its columns.
+
+        Raises:
+            Untranslatable: it cannot be read.
+        """
+        found = self._views.get(name.lower())
+        if found is None:
+            return None
+        if found.name not in self._queries:
+            self._queries[found.name] = view_query(found.sql)
+        return self._queries[found.name].copy(), self.planner.columns(found.name)
 
     def columns(self, table: ServerTable) -> list[Column]:
         """The table's columns; their values are not yet qualified."""

@@ -45,6 +45,9 @@ class Planner:
         self._indexes: dict[str, tuple[str, ...]] = {}
         for table in schema.tables:
             self._create(table)
+        for view in schema.views:
+            # What a view reads is looked for when it is read.
+            self._connection.execute(view.sql)
 
     def _create(self, table: Table) -> None:
         columns = [
@@ -62,6 +65,18 @@ class Planner:
             self._connection.execute(
                 f"CREATE INDEX {name} ON {quoted(table.name)} ({', '.join(map(quoted, index))})"
             )
+
+    def columns(self, view: str) -> tuple[str, ...]:
+        """The names of a view's columns.
+
+        Raises:
+            Untranslatable: SQLite cannot read the view.
+        """
+        try:
+            rows = self._connection.execute("SELECT name FROM pragma_table_info(?)", (view,)).fetchall()
+        except sqlite3.Error as error:
+            raise Untranslatable(f"the view {view}", f"SQLite refuses it: {error}") from error
+        return tuple(name for (name,) in rows)
 
     def visits(self, sql: str) -> Visits:
         """The loops of the outermost SELECT.

@@ -65,7 +65,7 @@ def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
         for table, (kept, left_out) in zip(bare, _each(connections, _kept, references, weights), strict=True):
             tables.append(replace(table, foreign_keys=tuple(kept)))
             notes += left_out
-    return Schema(tuple(tables), tuple(notes), escape)
+    return Schema(tuple(tables), tuple(notes), escape, tuple(declared.views))
 
 
 def _figures(connection: sqlite3.Connection, part: tuple[int, DeclaredTable]) -> dict[str, Stored]:

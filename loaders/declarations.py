@@ -1,8 +1,9 @@
 """What a SQLite file says about its tables, read through its PRAGMAs and never by parsing SQL.
 
 Left out, each with a note: views, virtual tables with their shadow tables, and indexes that are partial or
-over expressions. DEFAULT, CHECK and COLLATE clauses do not matter to a database that is only read, or have
-no counterpart; SQLite's own tables (`sqlite_sequence`, `sqlite_stat1`) are no data.
+over expressions. Translations put the query of a view in its place. DEFAULT, CHECK and COLLATE clauses do not
+matter to a database that is only read, or have no counterpart; SQLite's own tables (`sqlite_sequence`,
+`sqlite_stat1`) are no data.
 """
 
 import sqlite3
@@ -11,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from dialects.identifiers import quoted
-from dialects.schema import ForeignKey
+from dialects.schema import ForeignKey, View
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Declarations:
 
     tables: list[DeclaredTable] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    views: list[View] = field(default_factory=list)
 
 
 def declarations(connection: sqlite3.Connection) -> Declarations:
@@ -53,12 +55,14 @@ def declarations(connection: sqlite3.Connection) -> Declarations:
     found = Declarations()
     # Kinds: https://sqlite.org/pragma.html#pragma_table_list. A shadow table is the inside of a virtual one.
     entries = connection.execute(
-        r"SELECT list.type, name, wr FROM sqlite_master AS entry JOIN pragma_table_list AS list USING (name)"
+        r"SELECT list.type, name, wr, sql FROM sqlite_master AS entry"
+        r" JOIN pragma_table_list AS list USING (name)"
         r" WHERE schema = 'main' AND entry.type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'"
         r" ORDER BY entry.rowid"
     ).fetchall()
-    for kind, name, without_rowid in entries:
+    for kind, name, without_rowid, sql in entries:
         if kind == "view":
+            found.views.append(View(name, sql))
             found.notes.append(f"view {name} is not loaded: only tables are")
         elif kind == "virtual":
             found.notes.append(f"virtual table {name} is not loaded: only ordinary tables are")

@@ -75,10 +75,10 @@ def _refers(node: exp.Expr, name: str) -> bool:
 
 def _plain(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
     relation = c.query(cte.this, scope, derived=True)
-    return _renamed(relation, names)
+    return renamed(relation, names)
 
 
-def _renamed(relation: Relation, names: list[str]) -> Relation:
+def renamed(relation: Relation, names: list[str]) -> Relation:
     """Give the result columns the names that are written behind the table's."""
     if not names:
         return relation
@@ -126,7 +126,7 @@ def _recursive(
         raise Untranslatable("a recursive query", "it is not first rows, UNION [ALL], and one step")
     first: list[Kind] | None = None
     for _ in range(3):
-        anchors = [_renamed(c.query(part, scope, derived=True), names) for part in starts]
+        anchors = [renamed(c.query(part, scope, derived=True), names) for part in starts]
         columns = [compound.unify(c, anchors, at) for at in range(len(anchors[0].columns))]
         kinds = first or [column.value.kind for column in columns]
         shown = tuple(

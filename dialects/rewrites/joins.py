@@ -9,6 +9,7 @@ from dialects.errors import Untranslatable
 from dialects.nodes import every
 from dialects.relation import exported_order
 from dialects.rewrites.comparison import equal
+from dialects.rewrites.ctes import renamed
 from dialects.rewrites.determined import conjuncts, reached
 from dialects.rewrites.emulation import takes_full_join
 from dialects.rules import Rule
@@ -29,6 +30,12 @@ RULES = (
         "https://sqlite.org/lang_select.html#the_from_clause",
         "ON with the equalities that it stands for; without a qualifier the left column, the right one in"
         " RIGHT JOIN, or COALESCE of both in FULL JOIN.",
+    ),
+    Rule(
+        "view",
+        "A view can stand where a table can.",
+        "https://sqlite.org/lang_createview.html",
+        "Its query as a subquery.",
     ),
     Rule(
         "full-join",
@@ -178,6 +185,8 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
             return exp.Subquery(this=recipe.query.copy(), alias=named)
         return _named(recipe.target, alias)
     found = c.tables.find(name)
+    if found is None and (view := c.tables.view(name)) is not None:
+        return _view(c, item, alias, *view, scope)
     if found is None:
         raise Untranslatable(f"the table {name}", "there is no such table", position(item))
     table = found.source
@@ -199,6 +208,27 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         )
     )
     return _named(found.name, alias)
+
+
+def _view(
+    c: Compiler, item: exp.Table, alias: str, query: exp.Expr, names: tuple[str, ...], scope: Scope
+) -> exp.Expr:  # fmt: skip
+    """A view: its query as a subquery, which sees nothing of the statement around it."""
+    c.applies("view")
+    expanded = {cte.alias.lower() for cte in query.find_all(exp.CTE)}
+    read = {table.name.lower() for table in query.find_all(exp.Table)} - expanded
+    if hidden := c.common_names(expanded, read):
+        raise Untranslatable(
+            f"the view {item.name}", f"{hidden} is a common table expression, too", position(item)
+        )
+    try:
+        relation = renamed(c.query(query, None, derived=True), list(names))
+    except Untranslatable as error:
+        raise Untranslatable(
+            f"the view {item.name}", f"{error.construct}: {error.reason}", position(item)
+        ) from error
+    scope.sources.append(Source(item.alias or item.name, alias, relation.columns))
+    return exp.Subquery(this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
 
 
 def _named(name: str, alias: str) -> exp.Table:

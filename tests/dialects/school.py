@@ -52,6 +52,13 @@ CREATE TABLE nobody (
     name    TEXT,
     points  INTEGER
 );
+CREATE VIEW scored AS SELECT id, name AS who, points FROM pupil WHERE points > 2;
+CREATE VIEW average (code, mean, "as") AS
+    WITH m AS (SELECT * FROM mark) SELECT code, AVG(score), COUNT(*) FROM m GROUP BY code;
+CREATE VIEW ranked /* AS */ AS
+    SELECT s.*, a.code FROM scored s LEFT JOIN average a ON a.mean = s.points - 3 ORDER BY who;
+CREATE VIEW twice AS SELECT a.id, b.id FROM pupil a JOIN pupil b ON a.mentor = b.id;
+CREATE VIEW broken AS SELECT id FROM teacher;
 """
 
 _ROWS: Mapping[str, Sequence[tuple[object, ...]]] = {

@@ -56,6 +56,16 @@ WITH RECURSIVE fib(a, b) AS (VALUES (0, 1) UNION ALL SELECT b, a + b FROM fib WH
 WITH RECURSIVE h(x) AS (SELECT 100.0 UNION ALL SELECT x / 2 FROM h WHERE x > 1) SELECT COUNT(*), MIN(x) FROM h;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT SUM(i) FROM n;
 
+-- view
+SELECT * FROM scored ORDER BY id;
+SELECT who, points + 1 FROM main.scored AS s WHERE s.id > 3 ORDER BY s.id;
+SELECT code, mean, "as" FROM average WHERE code IS NOT NULL ORDER BY code;
+SELECT id, who, points, code FROM ranked ORDER BY id, code;
+SELECT "id:1", COUNT(*) FROM twice GROUP BY "id:1" ORDER BY 1;
+SELECT a.who, b.who FROM scored a JOIN scored b ON a.points < b.points ORDER BY a.id, b.id;
+SELECT id FROM pupil WHERE id IN (SELECT id FROM scored) AND EXISTS (SELECT 1 FROM average WHERE mean > height) ORDER BY id;
+WITH scored AS (SELECT 1 AS id) SELECT s.id, t.id FROM scored s, twice t WHERE t.id < 4 ORDER BY t.id;
+
 -- recursion-limit
 WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 10) SELECT x FROM c;
 WITH RECURSIVE c(x) AS (SELECT 1 UNION SELECT x + 1 FROM c LIMIT 10 OFFSET 3) SELECT a.x, b.x FROM c a JOIN c b ON a.x = b.x + 1;
