@@ -1,6 +1,7 @@
 """Real servers for the tests, found or started by the project's own code, one per engine and session."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -25,6 +26,10 @@ for _name in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "ARGS"):
 for _name in ("COLUMNS", "LINES"):
     os.environ.pop(_name, None)
     os.unsetenv(_name)
+# Where the environment forbids to keep bytecode, each of the hundreds of commands that tests start would
+# compile the project anew, which takes as long as the rest of it; `make clean` removes what is kept.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @pytest.fixture(scope="session", autouse=True)

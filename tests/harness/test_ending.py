@@ -16,6 +16,7 @@ import pytest
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
 from loaders.sample import PREDICTIONS
 from tests.harness.conftest import Call
+from tests.harness.pytest_plugin.running import WITHOUT
 from tests.reasons import Reason, skip
 
 PATIENT_SECONDS = 120
@@ -25,7 +26,7 @@ EVAL = ("-m", "harness", "eval", "--dialect", "sqlite", "--no-cache", "--limit",
 DRIVERS = {
     "pytest": (*EVAL, "--driver", "pytest"),
     "direct": (*EVAL, "--driver", "direct"),
-    "plugin": ("-m", "pytest", "-c", os.devnull, "--rootdir", ".", "--bird-dialect", "sqlite",
+    "plugin": ("-m", "pytest", *WITHOUT, "-c", os.devnull, "--rootdir", ".", "--bird-dialect", "sqlite",
                "--bird-limit", "12", "--bird-no-cache"),
 }  # fmt: skip
 

@@ -15,12 +15,15 @@ from harness.runs.reading import LATEST
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 
+WITHOUT = ("-p", "no:hypothesispytest")
+"""A plugin of these tests, not of the project's users, whose import takes a fifth of a short run's time."""
+
 
 def run(*args: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
     """One that the configuration of these tests does not reach."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
-        [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(cwd), *args],
+        [sys.executable, "-m", "pytest", *WITHOUT, "-c", os.devnull, "--rootdir", str(cwd), *args],
         cwd=cwd,
         env={**kept, **environment},
         capture_output=True,

@@ -18,6 +18,7 @@ from harness.outcomes import Outcome
 from harness.provision import dsn
 from loaders.server import Server
 from tests.engines.hostile.cases import Hostile
+from tests.harness.pytest_plugin.running import WITHOUT
 
 SECONDS = 2
 """What a prediction and its gold may take."""
@@ -62,7 +63,9 @@ class Place:
 
     def pytest(self, *arguments: str) -> Done:
         """Run pytest with the plugin, as users have it."""
-        return self._run("-m", "pytest", "-c", os.devnull, "--rootdir", str(self.folder), *arguments)
+        return self._run(
+            "-m", "pytest", *WITHOUT, "-c", os.devnull, "--rootdir", str(self.folder), *arguments
+        )
 
     def _run(self, *arguments: str) -> Done:
         said = self.folder / "said.txt"
