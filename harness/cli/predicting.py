@@ -24,10 +24,10 @@ from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
 from harness.predictors.budget import Budget
 from harness.predictors.extraction import Taking
 from harness.predictors.predict import predict as ask
+from harness.predictors.predict import score_predicted
 from harness.predictors.preparing import PredictRequest
 from harness.predictors.preparing import show_prompt as prompt_of
 from harness.predictors.prompts.prompter import Options
-from harness.predictors.scoring import score_predicted
 from harness.report.loading import loading_bar
 from harness.request import AUTO, Request, parse_dialects, parse_metrics
 

@@ -15,8 +15,7 @@ from harness.predictors.extraction import Taking
 from harness.predictors.methods import first_prompt, make_method
 from harness.predictors.prompts.prompter import Options, show
 from harness.predictors.prompts.tokens import Tokens, token_counter
-from harness.predictors.schema.databases import read_database
-from harness.predictors.schema.descriptions import describe, description_folder
+from harness.predictors.schema import describe, description_folder, read_database
 from harness.request import Request
 from harness.request import check as check_request
 from harness.session.plan import Equipped, equip

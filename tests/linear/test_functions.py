@@ -19,8 +19,8 @@ from harness.engines import kind_of
 from harness.engines.mysql.statements import refused
 from harness.engines.postgresql.statements import statements
 from harness.predictors.extraction import take_sql
-from harness.sqltree.diagnosis.terms import canonical
-from harness.sqltree.diagnosis.text import is_query
+from harness.sqltree.diagnosis import is_query
+from harness.sqltree.diagnosis.reading import canonical
 from loaders.textfiles import one_line
 
 SHORT, LONG = 8_000, 64_000

@@ -20,14 +20,10 @@ from types import ModuleType
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.predictors.adapters.secrets import secrets_by_name
+from harness.predictors.adapters.common import Slots, Till, secrets_by_name, shortened
 from harness.predictors.adapters.settings import Settings
-from harness.predictors.adapters.slots import Slots
-from harness.predictors.adapters.texts import shortened
-from harness.predictors.adapters.till import Till
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.budget import Meter
-from harness.predictors.pace import Pace
+from harness.predictors.budget import Meter, Pace
 
 EXAMPLE = "python:my_package.my_module:my_function"
 

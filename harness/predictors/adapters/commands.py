@@ -31,14 +31,10 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.predictors.adapters.command_process import CommandProcess, ProcessDied, ProcessFaulty
-from harness.predictors.adapters.secrets import secrets_by_name
+from harness.predictors.adapters.common import CLOSED, Slots, Till, secrets_by_name, shortened
 from harness.predictors.adapters.settings import Settings
-from harness.predictors.adapters.slots import CLOSED, Slots
-from harness.predictors.adapters.texts import shortened
-from harness.predictors.adapters.till import Till
 from harness.predictors.base import Ask, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.budget import Meter
-from harness.predictors.pace import Pace
+from harness.predictors.budget import Meter, Pace
 
 EXAMPLE = 'command:"python my_predictor.py --beam 4"'
 MOST_DEATHS = 3

@@ -12,11 +12,10 @@ from typing import Any
 
 import httpx2
 
+from harness.predictors.adapters.common import Secrets
 from harness.predictors.adapters.endpoint_answers import refusal_of, usage_of
-from harness.predictors.adapters.secrets import Secrets
 from harness.predictors.base import PredictorBroken, Usage
-from harness.predictors.budget import Meter, Reservation
-from harness.predictors.pace import Pace
+from harness.predictors.budget import Meter, Pace, Reservation
 
 MOST_BYTES = 16 * 1024 * 1024
 """The longest body that is read."""

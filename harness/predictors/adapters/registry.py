@@ -3,19 +3,70 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
-from harness.predictors.adapters import callables, commands, endpoints, files
+from harness.predictors.adapters import callables, commands, endpoints
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
-from harness.predictors.adapters.endpoint_clients import Service
-from harness.predictors.adapters.endpoints import EndpointPredictor
-from harness.predictors.adapters.files import FilePredictor
+from harness.predictors.adapters.endpoints import EndpointPredictor, Service
 from harness.predictors.adapters.settings import Settings
-from harness.predictors.base import Predictor
+from harness.predictors.base import Ask, Predictor, Reply, RequestFailed
 from harness.predictors.budget import Meter
+
+
+class FilePredictor:
+    """`file:PATH`: answers that are there already, in a prediction file or a folder of them.
+
+    They are read as `bird-harness eval` reads them; nothing is asked, and nothing is spent.
+
+    Raises:
+        BadInput: a file is wrong, a dialect that is asked for is in none, or in those of several predictors.
+    """
+
+    def __init__(
+        self, path: Path, settings: Settings, questions: QuestionSet, dialects: Sequence[Dialect]
+    ) -> None:
+        self._files: dict[Dialect, PredictionFile] = {}
+        read = read_predictions(
+            [path],
+            questions,
+            predictor=settings.predictor,
+            allow_missing=settings.allow_missing,
+            dialects=dialects,
+        )
+        for file in read:
+            other = self._files.setdefault(file.dialect, file)
+            if other is not file:
+                both = f"{other.predictor} and {file.predictor}"
+                raise BadInput(
+                    f"{path}: answers in {file.dialect} of two predictors ({both}); name the files of one"
+                )
+        if absent := [dialect for dialect in dialects if dialect not in self._files]:
+            raise BadInput(
+                f"{path}: no answers in {', '.join(absent)}; leave these dialects out, or name more files"
+            )
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The digests of the files."""
+        return {"kind": "file", "sha256": {dialect: file.sha256 for dialect, file in self._files.items()}}
+
+    def ask(self, ask: Ask) -> Reply:
+        """The answer as it is in the file."""
+        problem = ask.problem
+        file = self._files.get(problem.dialect)
+        text = None if file is None else file.predictions.get(problem.question)
+        if text is None:
+            place = "the files" if file is None else str(file.path)
+            raise RequestFailed(f"{place} have no answer to question {problem.question} in {problem.dialect}")
+        return Reply(text)
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +106,7 @@ def _python(opening: Opening) -> Predictor:
 
 
 def _offline(_: Opening) -> Predictor:
-    from harness.predictors.offline.predictor import open_offline  # noqa: PLC0415 - it has sqlglot to import
+    from harness.predictors.offline import open_offline  # noqa: PLC0415 - it has sqlglot to import
 
     return open_offline()
 
@@ -65,7 +116,7 @@ KINDS: Mapping[str, Kind] = {
     "azure": Kind(endpoints.EXAMPLE_AZURE, _endpoint(Service.AZURE)),
     "command": Kind(commands.EXAMPLE, _command),
     "python": Kind(callables.EXAMPLE, _python),
-    "file": Kind(files.EXAMPLE, _file),
+    "file": Kind("file:predictions/", _file),
     "offline": Kind("offline", _offline),
 }
 """Every kind by the word before the colon."""

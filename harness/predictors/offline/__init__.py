@@ -1,5 +1,307 @@
-"""A predictor that needs no key and no network: a handful of templates over the words of a question."""
+"""The offline baseline: a few templates of questions, no model, no network, no gold."""
 
-from harness.predictors.offline.predictor import OfflinePredictor, open_offline
+import re
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-__all__ = ["OfflinePredictor", "open_offline"]
+from sqlglot import exp
+
+from dialects.enums import Dialect
+from dialects.targets import SQLGLOT
+from harness.engines.tables import TableText
+from harness.predictors.base import Ask, DatabaseText, Problem, Reply
+from harness.predictors.offline.reading import (
+    Condition,
+    Definition,
+    Field,
+    Order,
+    Schema,
+    words,
+)
+
+_TEXT = {Dialect.SQLITE: "TEXT", Dialect.MYSQL: "CHAR", Dialect.POSTGRESQL: "TEXT"}
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a template asks for.
+
+    `selected` are columns, or `function` of each of them; where there is a `share`, the part of the rows that
+    meet its conditions, times `factor`. All `conditions` have to hold.
+    """
+
+    root: TableText
+    selected: tuple[Field, ...] = ()
+    function: str | None = None
+    is_distinct: bool = False
+    share: tuple[Condition, ...] = ()
+    factor: int = 1
+    conditions: tuple[Condition, ...] = ()
+    grouped: Field | None = None
+    order: Order | None = None
+    limit: int = 1
+
+
+class Writer:
+    """Writes queries over one database in its dialect."""
+
+    def __init__(self, database: DatabaseText) -> None:
+        self._dialect = database.dialect
+        names = {table.name.lower(): table.name for table in database.tables}
+        self._links = [
+            (
+                table.name,
+                names[target.lower()],
+                self._on(table.name, columns, names[target.lower()], referred),
+            )
+            for table in database.tables
+            for columns, target, referred in table.foreign_keys
+            if target.lower() in names
+        ]
+
+    def _on(self, source: str, columns: Sequence[str], target: str, referred: Sequence[str]) -> str:
+        pairs = zip(columns, referred, strict=False)
+        return " AND ".join(f"{self._quoted(source, a)} = {self._quoted(target, b)}" for a, b in pairs)
+
+    def write(self, query: Query) -> str:
+        """The text, without a semicolon. A column whose table nothing links is crossed with the others."""
+        parts = [f"SELECT {self._selected(query)}", f"FROM {self._from(query)}"]
+        if query.conditions:
+            parts.append(f"WHERE {self._all(query.conditions)}")
+        if query.grouped is not None:
+            parts.append(f"GROUP BY {self._name(query.grouped)}")
+        if query.order is not None:
+            parts.append(f"ORDER BY {self._order(query.order)} LIMIT {query.limit}")
+        return " ".join(parts)
+
+    def _selected(self, query: Query) -> str:
+        shown = [self._name(query.grouped)] if query.grouped is not None else []
+        if query.share:
+            met = self._all(query.share)
+            part = f"SUM(CASE WHEN {met} THEN 1 ELSE 0 END) * {query.factor}.0 / NULLIF(COUNT(*), 0)"
+            return ", ".join([*shown, part])
+        distinct = "DISTINCT " if query.is_distinct else ""
+        for field in query.selected:
+            name = self._name(field)
+            shown.append(f"{query.function}({distinct}{name})" if query.function else name)
+        return ", ".join(shown)
+
+    def _from(self, query: Query) -> str:
+        used = [*query.selected, *(each.field for each in (*query.share, *query.conditions))]
+        used += [query.order.field] if query.order is not None else []
+        used += [query.grouped] if query.grouped is not None else []
+        known = {query.root.name: self._quoted(query.root.name)}
+        for table in (field.table.name for field in used):
+            if table not in known:
+                known |= self._way(known, table) or {table: f"CROSS JOIN {self._quoted(table)}"}
+        return " ".join(known.values())
+
+    def _way(self, known: Iterable[str], wanted: str) -> dict[str, str]:
+        """The tables on the shortest way along foreign keys from known ones, each with its join."""
+        ways: dict[str, dict[str, str]] = {table: {} for table in known}
+        queue = deque(ways)
+        while queue and wanted not in ways:
+            here = queue.popleft()
+            for source, target, on in self._links:
+                for one, other in ((source, target), (target, source)):
+                    if one == here and other not in ways:
+                        ways[other] = ways[here] | {other: f"INNER JOIN {self._quoted(other)} ON {on}"}
+                        queue.append(other)
+        return ways.get(wanted, {})
+
+    def _all(self, conditions: Sequence[Condition]) -> str:
+        return " AND ".join(self._condition(condition) for condition in conditions)
+
+    def _condition(self, condition: Condition) -> str:
+        """Both sides of one type, so that every engine takes the comparison."""
+        if not condition.literals:
+            return f"{self._name(condition.field)} {condition.sign}"
+        bare = [literal.strip("'") for literal in condition.literals]
+        name, sign = self._name(condition.field), condition.sign
+        if sign != "LIKE" and condition.field.is_number and all(_NUMBER.fullmatch(each) for each in bare):
+            return f"{name} {sign} {' AND '.join(bare)}"
+        if not condition.field.is_text and self._dialect is not Dialect.SQLITE:
+            name = f"CAST({name} AS {_TEXT[self._dialect]})"
+        if sign == "LIKE" and self._dialect is Dialect.POSTGRESQL:
+            sign = "ILIKE"  # SQLite's LIKE takes capital and small letters for the same
+        return f"{name} {sign} {' AND '.join(self._text(each) for each in bare)}"
+
+    def _order(self, order: Order) -> str:
+        way = " DESC" if order.descending else ""
+        if self._dialect is Dialect.POSTGRESQL:
+            way += " NULLS LAST" if order.descending else " NULLS FIRST"  # as the other two have it
+        return self._name(order.field) + way
+
+    def _name(self, field: Field) -> str:
+        return self._quoted(field.table.name, field.column.name)
+
+    def _quoted(self, *names: str) -> str:
+        dialect = SQLGLOT[self._dialect]
+        return ".".join(exp.to_identifier(name, quoted=True).sql(dialect) for name in names)
+
+    def _text(self, value: str) -> str:
+        return exp.Literal.string(value).sql(SQLGLOT[self._dialect])
+
+
+VERSION = 2
+"""Counts up whenever the same problem may get another answer."""
+
+_FALLING = frozenset(
+    {"highest", "most", "largest", "biggest", "greatest", "longest", "latest", "top", "maximum"}
+)
+_RISING = frozenset({"lowest", "least", "smallest", "shortest", "earliest", "fewest", "minimum", "first"})
+_AGGREGATES = {"average": "AVG", "mean": "AVG", "total": "SUM", "sum": "SUM"}
+_DISTINCT = frozenset({"different", "distinct", "unique"})
+_PERCENT = frozenset({"percentage", "percent"})
+_PARTS = _PERCENT | {"ratio", "proportion", "share", "rate"}
+_EVERY = frozenset({"each", "every", "per"})
+_NUMBERS = {str(number): number for number in range(2, 101)} | {
+    word: number for number, word in enumerate(("two", "three", "four", "five"), start=2)
+}
+_BOUNDS = frozenset({"who", "whose", "that", "where", "with", "which", "for", "when"})
+"""Words that end what is asked for; the first of a sentence does not."""
+
+
+class OfflinePredictor:
+    """Answers every ask with one query, made of the problem alone; messages are not read.
+
+    The same problem gets the same answer, always. No text makes it raise: what has no template is left out.
+    """
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What decides its replies."""
+        return {"kind": "offline", "version": VERSION}
+
+    def ask(self, ask: Ask) -> Reply:
+        """The query, as plain SQL without a semicolon; no request is sent."""
+        return Reply(self.answer(ask.problem), finish="stop")
+
+    def answer(self, problem: Problem) -> str:
+        """The query for a problem."""
+        schema = Schema(problem.database)
+        if not schema.tables:
+            return "SELECT 1"
+        return Writer(problem.database).write(_Question(problem, schema).query())
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def open_offline() -> OfflinePredictor:
+    """The offline baseline, ready to answer."""
+    return OfflinePredictor()
+
+
+class _Question:
+    """One question, as the templates look at it."""
+
+    def __init__(self, problem: Problem, schema: Schema) -> None:
+        self._schema = schema
+        self._words = words(problem.text)
+        self._definitions = [
+            each for each in schema.definitions(problem.evidence) if self._says(each) or each.conditions
+        ]
+        self._mentioned = list(schema.mentioned(self._words))
+        self._root = self._subject()
+
+    def query(self) -> Query:
+        """The first template that fits: a share, a count, an aggregate, columns."""
+        asked = set(self._words)
+        query = Query(self._root, conditions=self._conditions(), grouped=self._grouped())
+        if share := self._share():
+            return replace(query, share=share, factor=100 if _PERCENT & asked else 1)
+        if self._counts():
+            distinct = bool(_DISTINCT & asked)
+            return replace(query, selected=(self._key(),), function="COUNT", is_distinct=distinct)
+        if aggregate := self._aggregate():
+            field, function = aggregate
+            return replace(query, root=field.table, selected=(field,), function=function)
+        order, limit = self._order(), self._limit()
+        return replace(query, selected=self._asked(), grouped=None, order=order, limit=limit)
+
+    def _says(self, definition: Definition) -> bool:
+        """Whether the question has the phrase that is defined."""
+        return f" {' '.join(definition.phrase)} " in f" {' '.join(self._words)} "
+
+    def _subject(self) -> TableText:
+        """The first table that is named, else that of the first column, else the first one."""
+        for _, one in sorted(self._mentioned, key=lambda each: isinstance(each[1], Field)):
+            return one.table if isinstance(one, Field) else one
+        for each in self._definitions:
+            for one in (*each.fields, *(condition.field for condition in each.conditions)):
+                return one.table
+        return self._schema.tables[0]
+
+    def _key(self) -> Field:
+        """What is counted: the key of the subject, or the column that `how many` stands before."""
+        for at, one in self._mentioned:
+            if isinstance(one, Field) and {"many", *_DISTINCT} & set(self._words[max(at - 2, 0) : at]):
+                return one
+        own = [field for field in self._schema.fields if field.table is self._root]
+        return next((field for field in own if field.column.name in self._root.primary_key), own[0])
+
+    def _counts(self) -> bool:
+        text = f" {' '.join(self._words[:12])} "
+        return any(sign in text for sign in (" how many ", " number of ", " count the ", " count of "))
+
+    def _share(self) -> tuple[Condition, ...]:
+        if not _PARTS & set(self._words):
+            return ()
+        return next((each.conditions for each in self._definitions if each.share and each.conditions), ())
+
+    def _aggregate(self) -> tuple[Field, str] | None:
+        """A column of numbers with the word before it that says what is made of it."""
+        for place, word in enumerate(self._words):
+            function = _AGGREGATES.get(word)
+            for at, one in self._mentioned if function is not None else ():
+                if isinstance(one, Field) and at > place and one.is_number:
+                    return one, function or ""
+        return None
+
+    def _asked(self) -> tuple[Field, ...]:
+        """The columns that evidence or question name and nothing is said of; else the subject's name."""
+        fields = [field for each in self._definitions if self._says(each) for field in each.fields]
+        end = next((at for at, word in enumerate(self._words) if at and word in _BOUNDS), len(self._words))
+        fields += [one for at, one in self._mentioned if isinstance(one, Field) and at < end]
+        order = self._order()
+        told = [condition.field for condition in self._conditions()] + ([order.field] if order else [])
+        return tuple(field for field in dict.fromkeys(fields) if field not in told) or (
+            self._schema.label(self._root),
+        )
+
+    def _conditions(self) -> tuple[Condition, ...]:
+        """Those of the evidence, but for the share's."""
+        share = self._share()
+        found = [each.conditions for each in self._definitions if each.conditions != share]
+        return tuple(dict.fromkeys(condition for each in found for condition in each))
+
+    def _grouped(self) -> Field | None:
+        """The column, or the name of the table, that stands behind `each`."""
+        for at, one in self._mentioned:
+            if at and self._words[at - 1] in _EVERY:
+                return one if isinstance(one, Field) else self._schema.label(one)
+        return None
+
+    def _order(self) -> Order | None:
+        for each in self._definitions:
+            if each.order is not None:
+                return each.order
+        for place, word in enumerate(self._words):
+            if word in _FALLING | _RISING:
+                for at, one in self._mentioned:
+                    if isinstance(one, Field) and at > place and not one.is_text:
+                        return Order(one, word in _FALLING)
+        return None
+
+    def _limit(self) -> int:
+        """How many rows: the number beside a superlative, else one."""
+        for place, word in enumerate(self._words):
+            if word in _FALLING | _RISING:
+                for beside in self._words[max(place - 1, 0) : place + 2]:
+                    if beside in _NUMBERS:
+                        return _NUMBERS[beside]
+        return 1

@@ -30,7 +30,7 @@ class Tokens:
 
 
 def _estimate(text: str) -> int:
-    return -(-len(text.encode(errors="replace")) // _BYTES_PER_TOKEN)
+    return -(-len(text.encode("utf-8", "surrogatepass")) // _BYTES_PER_TOKEN)
 
 
 ESTIMATE = Tokens("estimate (UTF-8 bytes / 4)", _estimate, estimated=True)

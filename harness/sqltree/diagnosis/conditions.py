@@ -2,10 +2,8 @@
 
 from sqlglot import exp
 
-from harness.sqltree.diagnosis.names import Scope
-from harness.sqltree.diagnosis.reader import Reader
-from harness.sqltree.diagnosis.reading import Clause, Condition, Cut, Key
-from harness.sqltree.diagnosis.terms import NOTHING, Term, combined
+from harness.sqltree.diagnosis.reader import Reader, Scope
+from harness.sqltree.diagnosis.reading import NOTHING, Clause, Condition, Cut, Key, Term, combined
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NullSafeEQ: "=", exp.Is: "=", exp.Like: "=", exp.ILike: "=", exp.Glob: "=",

@@ -9,8 +9,7 @@ the one of gold's that the prediction equates it with.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from harness.engines.error_classes import ErrorClass
-from harness.sqltree.diagnosis.reading import Clause, Reading, Renamed
-from harness.sqltree.diagnosis.terms import Term
+from harness.sqltree.diagnosis.reading import Clause, Reading, Renamed, Term
 
 Rule = Callable[[Renamed, Renamed], bool]
 """Whether a prediction (first) differs from its gold (second) in one respect; both name columns alike."""

@@ -6,10 +6,8 @@ from typing import Any
 from sqlglot import exp
 
 from harness.engines import kind_of
-from harness.sqltree.diagnosis.names import Scope
-from harness.sqltree.diagnosis.reader import Reader
-from harness.sqltree.diagnosis.reading import Clause
-from harness.sqltree.diagnosis.terms import Term, column, combined, literal
+from harness.sqltree.diagnosis.reader import Reader, Scope
+from harness.sqltree.diagnosis.reading import Clause, Term, column, combined, literal
 
 _COUNTING = (exp.Sum, exp.Count)
 

@@ -1,14 +1,116 @@
-"""What the modules that read one query share: expressions hold queries, and queries hold expressions."""
+"""What the modules that read one query share: which column a name means, and who reads what is inside.
 
-from collections.abc import Mapping, Sequence
+Names are compared without case and quotes; a column is a base table's, whatever aliases and subqueries lie
+between. A column of a subquery or a CTE is the expression that stands there. Without a schema a column is
+known by its name alone. Expressions hold queries, and queries hold expressions.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from harness.sqltree.diagnosis.names import Scope, Source
-from harness.sqltree.diagnosis.reading import Notes
-from harness.sqltree.diagnosis.terms import Term
+from harness.data.questions import DatabaseSchema
+from harness.sqltree.diagnosis.reading import Notes, Term, column
+
+
+@dataclass
+class Source:
+    """A table, subquery or CTE in FROM: the expressions behind its columns.
+
+    One whose columns are not known has any column that is asked for, under the prefix `of`.
+    """
+
+    columns: dict[str, Term]
+    of: str | None = None
+
+    def get(self, name: str) -> Term | None:
+        """The expression behind the column `name`."""
+        found = self.columns.get(name)
+        return column(self.of + name) if found is None and self.of is not None else found
+
+    def all(self) -> Iterator[tuple[str, Term]]:
+        """What `*` stands for: names and expressions."""
+        if self.of is None:
+            yield from self.columns.items()
+        else:
+            yield "", column(f"{self.of}*")
+
+
+_SCHEMAS = 64
+_KNOWN: dict[int, tuple[DatabaseSchema, Mapping[str, Source]]] = {}
+"""The last schemas with their tables, by identity: a schema's hash takes longer than most queries."""
+
+
+def tables_of(schema: DatabaseSchema) -> Mapping[str, Source]:
+    """The tables of a schema by their names in lower case."""
+    known = _KNOWN.get(id(schema))
+    if known is None or known[0] is not schema:
+        if len(_KNOWN) >= _SCHEMAS:
+            _KNOWN.clear()
+        known = _KNOWN[id(schema)] = schema, _tables(schema)
+    return known[1]
+
+
+def _tables(schema: DatabaseSchema) -> Mapping[str, Source]:
+    tables: dict[str, Source] = {name.lower(): Source({}) for name in schema.tables}
+    for one in schema.columns:
+        table, name = one.table.lower(), one.name.lower()
+        tables[table].columns[name] = column(f"{table}.{name}")
+    return tables
+
+
+@dataclass
+class Scope:
+    """The names that one SELECT sees.
+
+    `sources` are what stands in its FROM by alias, `outputs` its own columns by alias, `ctes` what WITH has
+    defined here; `parent` is the scope around it.
+    """
+
+    parent: "Scope | None" = None
+    sources: dict[str, Source] = field(default_factory=dict)
+    outputs: dict[str, Term] = field(default_factory=dict)
+    ctes: dict[str, Source] = field(default_factory=dict)
+
+    @property
+    def is_inner(self) -> bool:
+        """Whether the SELECT stands inside another, or is a part of a set operation."""
+        return self.parent is not None and self.parent.parent is not None
+
+    def cte(self, name: str) -> Source | None:
+        """The CTE `name`, if one is in sight."""
+        return next((scope.ctes[name] for scope in self.outwards() if name in scope.ctes), None)
+
+    def qualified(self, alias: str, name: str) -> Term:
+        """The column `alias.name`."""
+        for scope in self.outwards():
+            if alias in scope.sources:
+                return scope.sources[alias].get(name) or column(f"{alias}.{name}")
+        return column(f"{alias}.{name}")
+
+    def unqualified(self, name: str) -> Term | None:
+        """The column of a source or the output of that name, here or in a scope around; None if neither."""
+        for scope in self.outwards():
+            for source in scope.sources.values():
+                if name in source.columns:
+                    return source.columns[name]
+            if name in scope.outputs:
+                return scope.outputs[name]
+            for source in scope.sources.values():
+                if source.of is not None:
+                    return source.get(name)
+        return None
+
+    def outwards(self) -> "Iterator[Scope]":
+        """This scope, the one around it, and so on."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
+
 
 Outputs = Sequence[tuple[str, Term]]
 """The columns of a query: their names, empty where they have none, and their terms."""

@@ -9,11 +9,8 @@ https://github.com/taoyds/test-suite-sql-eval; docs/spider.md says where documen
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 
-from harness.sqltree.spider.hardness import hardness
-from harness.sqltree.spider.names import Schema
-from harness.sqltree.spider.query import Query
-from harness.sqltree.spider.reading import read
-from harness.sqltree.spider.structure import Match, Part, Structure
+from harness.sqltree.spider.query import Query, Schema
+from harness.sqltree.spider.structure import Hardness, Match, Part, Structure
 
 _EMPTY = Query()
 
@@ -131,3 +128,69 @@ def _keywords(query: Query) -> set[str]:
     }
     words = {word for word, is_there in present.items() if is_there}
     return words | ({query.following[0]} if query.following is not None else set())
+
+
+def hardness(query: Query) -> Hardness:
+    """The level of a query, how hard it is, of Spider's four.
+
+    Criteria: "SQL Hardness Criteria" of https://github.com/taoyds/spider/tree/master/evaluation_examples;
+    where the script counts otherwise than this says, as the script does; docs/spider.md lists where.
+    """
+    clauses, queries, others = _clauses(query), _nested_queries(query), _others(query)
+    if queries:
+        is_hard = clauses <= 1 and others == 0 and queries == 1
+        return Hardness.HARD if is_hard else Hardness.EXTRA
+    if clauses <= 1 and others == 0:
+        return Hardness.EASY
+    if (clauses <= 1 and others <= 2) or (clauses == 2 and others <= 1):  # noqa: PLR2004 - Spider's figures
+        return Hardness.MEDIUM
+    if (clauses <= 2 and others > 2) or (clauses == 3 and others <= 2):  # noqa: PLR2004
+        return Hardness.HARD
+    return Hardness.EXTRA
+
+
+def _clauses(query: Query) -> int:
+    """Components 1: WHERE, GROUP BY, ORDER BY, LIMIT, every JOIN, every OR, every LIKE."""
+    present = (query.where.units, query.group, query.order, query.limit)
+    every = (query.joins, query.where, query.having)
+    return (
+        sum(map(bool, present))
+        + max(0, len(query.tables) - 1)
+        + sum(clause.connectors().count("or") for clause in every)
+        + sum(leaf.operator == "like" for clause in every for leaf in clause.leaves())
+    )
+
+
+def _nested_queries(query: Query) -> int:
+    """Components 2: the set operation, and every nested query."""
+    return query.nested + (query.following is not None)
+
+
+def _others(query: Query) -> int:
+    """Others: more than one aggregate, column of SELECT, condition of WHERE, term of GROUP BY.
+
+    Of WHERE and HAVING the script takes every NOT for an aggregate, and every AND or OR of HAVING, but none
+    of their aggregates.
+    """
+    where, having = query.where.leaves(), query.having.leaves()
+    mistaken = sum(leaf.negated for leaf in (*where, *having)) + len(query.having.connectors())
+    counts = (query.aggregates + mistaken, len(query.select), len(where), len(query.group))
+    return sum(count > 1 for count in counts)
+
+
+LONGEST = 20_000
+"""Characters of a text that is read."""
+
+
+def read(sql: str, schema: Schema) -> Query | None:
+    """Read one SELECT or compound SELECT of SQLite's dialect.
+
+    Returns:
+        Its clauses, or None where the text is nothing of the kind, names what `schema` does not have, is
+        longer than `LONGEST`, or is nested too deeply.
+    """
+    if len(sql) > LONGEST:
+        return None
+    from harness.sqltree.spider.trees import query_of  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+
+    return query_of(sql, schema)

@@ -5,16 +5,212 @@ Spider's own reader knows a small grammar; on that, this one reads what Spider r
 docs/spider.md says.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import sqlglot
 from sqlglot import exp
 
-from harness.sqltree.spider.block import Block, Named, Place, digest_of, renamed
-from harness.sqltree.spider.names import Schema, Source, Unreadable
-from harness.sqltree.spider.parsing import parser
-from harness.sqltree.spider.query import Query
+from harness.sqltree.parsing import parser
+from harness.sqltree.spider.expressions import Expressions, bare, conditions, joined
+from harness.sqltree.spider.query import Condition, Conditions, Query, Schema, Scope, Source, Unreadable
+
+
+@dataclass(frozen=True)
+class Named:
+    """A query that FROM can name: what it is there, and what it offers."""
+
+    unit: str
+    source: Source
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a query stands: in which text, beside which named queries, inside of what.
+
+    `read` reads a query at a place.
+    """
+
+    schema: Schema
+    sql: str
+    read: "Callable[[exp.Query, Place], tuple[Query, Named]]"
+    named: Mapping[str, Named]
+    outer: Scope | None
+    is_nested: bool
+
+
+class Block:
+    """One SELECT without what follows it. `first` is the first SELECT of a compound one, None in that itself.
+
+    Raises:
+        Unreadable: it names what is not there, as `clauses` does.
+    """
+
+    def __init__(self, select: exp.Select, place: Place, first: "Block | None") -> None:
+        if not select.expressions:
+            raise Unreadable("a SELECT of nothing")
+        self.select, self.sources = select, list[Source]()
+        self._place, self._first = place, first or self
+        self._units: list[str] = []
+        self._joins: list[exp.Join] = []
+        self._named_queries = 0
+        if (clause := select.args.get("from_")) is not None:
+            self._from(clause.this, "")
+        self._join(select)
+        aliases = {
+            node.alias.lower(): node.this for node in select.expressions if isinstance(node, exp.Alias)
+        }
+        # Spider's script follows the foreign keys of the first SELECT's tables in every SELECT.
+        tables = [source.table for source in self._first.sources if source.table is not None]
+        unified = None if place.is_nested else place.schema.unified(tables)
+        scope = Scope(self.sources, aliases, place.outer)
+        self._spell = Expressions(place.schema, place.sql, scope, unified, self._nested)
+        self._items = tuple(self._spell.item(node) for node in select.expressions)
+
+    def clauses(self, ends: Sequence[exp.Query]) -> Query:
+        """Its clauses; ORDER BY and LIMIT are those of the first of `ends` that has them."""
+        spell, args = self._spell, self.select.args
+        terms = args["group"].expressions if args.get("group") is not None else ()
+        group = tuple(spell.term(self._ordinal(node) or node) for node in terms)
+        order, direction = self._order(_end(ends, "order"))
+        aggregates = spell.aggregates
+        where, having = (
+            conditions(args[name].this if args.get(name) is not None else None, spell)
+            for name in ("where", "having")
+        )
+        return Query(
+            distinct=spell.unified is None and args.get("distinct") is not None,
+            select=self._items,
+            tables=tuple(self._units),
+            joins=joined([self._on(join) for join in self._joins]),
+            where=where,
+            group=group,
+            having=having,
+            order=order,
+            direction=direction,
+            limit=_end(ends, "limit") is not None,
+            offset=_end(ends, "offset") is not None,
+            aggregates=aggregates,
+            nested=spell.queries + self._named_queries,
+        )
+
+    def offers(self, digest: str) -> Source:
+        """What a query that begins with it, and has this digest, offers to a FROM."""
+        outputs: dict[str, str] = {}
+        through: list[Source] = []
+        for number, (node, item) in enumerate(zip(self.select.expressions, self._items, strict=True)):
+            if isinstance(node, exp.Star):
+                through += self.sources
+            elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+                through.append(self._spell.scope.source(node.table.lower()))
+            else:
+                name = node.output_name.lower() or f"column {number}"
+                outputs.setdefault(name, f"<{digest_of(f'{digest} {item!r}')}>")
+        return Source("", None, outputs, tuple(through), any(source.is_open for source in through))
+
+    def _nested(self, tree: exp.Query, scope: Scope) -> str:
+        place = replace(self._place, outer=scope, is_nested=True)
+        return place.read(tree, place)[1].unit
+
+    def _from(self, node: exp.Expr, side: str) -> None:
+        """Add one table of FROM, with those that are joined to it in parentheses."""
+        if isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table):
+            self._from(node.this, side)
+        else:
+            unit, source = self._table(node)
+            self._units.append(f"{side} {unit}".lstrip())
+            self.sources.append(source)
+        self._join(node)
+
+    def _join(self, node: exp.Expr) -> None:
+        for join in node.args.get("joins") or ():
+            self._from(join.this, join.side.lower())
+            self._joins.append(join)
+
+    def _table(self, node: exp.Expr) -> tuple[str, Source]:
+        name, alias = node.name.lower(), node.alias.lower()
+        if isinstance(node, exp.Subquery):
+            place = replace(self._place, is_nested=True)
+            found = renamed(place.read(node, place)[1], node)
+            # Without a name it is of Spider's grammar, whose script does not count it as nested.
+            self._named_queries += bool(alias)
+            return found.unit, replace(found.source, name=alias)
+        if isinstance(node, exp.Values) or isinstance(node.this, exp.Func):
+            function = node.this.name.lower() if isinstance(node.this, exp.Func) else node.key
+            return f"function {function}", Source(alias or function, is_open=True)
+        if not (isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)):
+            raise Unreadable(f"{node.key} in FROM")
+        if name in self._place.named:
+            self._named_queries += 1
+            found = self._place.named[name]
+            return found.unit, replace(found.source, name=alias or name)
+        if name not in self._place.schema.columns:
+            raise Unreadable(f"no table {name}")
+        return name, Source(alias or name, table=name)
+
+    def _on(self, join: exp.Join) -> Conditions:
+        names = [exp.column(name.copy()) for name in join.args.get("using") or ()]
+        shared = [Conditions((Condition(False, "=", self._spell.text(name), ("",)),)) for name in names]
+        return joined([*shared, conditions(join.args.get("on"), self._spell)])
+
+    def _order(self, clause: exp.Expr | None) -> tuple[tuple[str, ...], str]:
+        terms, direction = [], "asc"
+        for node in clause.expressions if clause is not None else ():
+            terms.append(self._sorted_by(node) + _nulls(node))
+            if node.args.get("desc") is not None:
+                direction = "desc" if node.args["desc"] else "asc"
+        return tuple(terms), direction
+
+    def _sorted_by(self, node: exp.Ordered) -> str:
+        term = bare(node.this)
+        term = self._ordinal(term) or term
+        name = term.name.lower() if isinstance(term, exp.Column) and not term.table else ""
+        if self._first is self:
+            return self._spell.text(self._spell.scope.aliases.get(name, term))
+        try:
+            return self._spell.text(term)
+        except Unreadable:
+            # Not a column of the last SELECT, as Spider has it, but an output of the whole.
+            outputs = [output.output_name.lower() for output in self._first.select.expressions]
+            if name not in outputs[: len(self._items)]:
+                raise
+            return self._spell.text(self.select.expressions[outputs.index(name)])
+
+    def _ordinal(self, node: exp.Expr) -> exp.Expr | None:
+        """The column of SELECT that a number in GROUP BY or ORDER BY stands for."""
+        items = self.select.expressions
+        if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(items):
+            return bare(items[int(node.name) - 1])
+        return None
+
+
+def renamed(found: Named, node: exp.Expr) -> Named:
+    """With the names of columns that the alias of a node gives, as `AS name (columns)` does."""
+    alias = node.args.get("alias")
+    names = [column.name.lower() for column in alias.args.get("columns") or ()] if alias is not None else []
+    if not names or found.source.through:
+        return found
+    outputs = dict(zip(names, found.source.outputs.values(), strict=False))
+    return replace(found, source=replace(found.source, outputs=outputs))
+
+
+def digest_of(text: str) -> str:
+    """A short name of a text, so that what is nested deep does not grow."""
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _end(ends: Sequence[exp.Query], name: str) -> exp.Expr | None:
+    return next((node.args[name] for node in ends if node.args.get(name) is not None), None)
+
+
+def _nulls(node: exp.Ordered) -> str:
+    """Where the text puts NULLs elsewhere than SQLite does: it takes them for the smallest."""
+    is_first, is_descending = bool(node.args.get("nulls_first")), bool(node.args.get("desc"))
+    if is_first != is_descending:
+        return ""
+    return " nulls first" if is_first else " nulls last"
+
 
 _SPEAKER = sqlglot.Dialect.get_or_raise("sqlite")
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from dialects.errors import BadInput
-from harness.predictors.pace import Pace
+from harness.predictors.budget import Pace
 
 
 class Clock:

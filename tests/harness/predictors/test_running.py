@@ -26,11 +26,10 @@ from harness.predictors.base import (
     Role,
     Usage,
 )
-from harness.predictors.correction import Corrected
 from harness.predictors.extraction import Taking, take_sql
 from harness.predictors.journal import FILE, Journal
 from harness.predictors.prompts.tokens import ESTIMATE
-from harness.predictors.running import CUT_OFF, MOST_FAILURES, NO_SQL, Answered, Running, jobs
+from harness.predictors.running import CUT_OFF, MOST_FAILURES, NO_SQL, Answered, Corrected, Running, jobs
 from tests.harness.predictors.making import problem, prompt
 
 

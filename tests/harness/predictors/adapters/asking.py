@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.predictors.adapters.endpoint_clients import Service
-from harness.predictors.adapters.endpoints import EndpointPredictor
+from harness.predictors.adapters.endpoints import EndpointPredictor, Service
 from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed
 from harness.predictors.budget import Meter

@@ -14,11 +14,10 @@ from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
+from harness.predictors.adapters.common import shortened
 from harness.predictors.adapters.endpoints import EndpointPredictor
-from harness.predictors.adapters.files import FilePredictor
-from harness.predictors.adapters.registry import KINDS, open_predictor
+from harness.predictors.adapters.registry import KINDS, FilePredictor, open_predictor
 from harness.predictors.adapters.settings import Api, Settings
-from harness.predictors.adapters.texts import shortened
 from harness.predictors.base import Ask, Reply, RequestFailed
 from harness.predictors.budget import Meter
 from tests.harness.predictors.making import problem, prompt

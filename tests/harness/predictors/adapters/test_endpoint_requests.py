@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from dialects.errors import BadInput
-from harness.predictors.adapters.endpoint_clients import Service
-from harness.predictors.adapters.endpoints import EndpointPredictor
+from harness.predictors.adapters.endpoints import EndpointPredictor, Service
 from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
 from harness.predictors.budget import Meter
 from tests.harness.predictors.adapters.asking import ANSWERS, KEY, SOON, asked_by_many, asking

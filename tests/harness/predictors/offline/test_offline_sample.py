@@ -12,7 +12,7 @@ from harness.engines.base import Engine, SqlError
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem
 from harness.predictors.offline import open_offline
-from harness.predictors.schema.databases import read_database
+from harness.predictors.schema import read_database
 from loaders.load import load
 
 SAMPLE = load_set("sample", None)

@@ -19,8 +19,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem, Prompt
 from harness.predictors.methods import first_prompt, make_method
 from harness.predictors.prompts.prompter import Options, correction, show
-from harness.predictors.schema.databases import read_database
-from harness.predictors.schema.descriptions import describe, description_folder
+from harness.predictors.schema import describe, description_folder, read_database
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

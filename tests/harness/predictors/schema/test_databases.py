@@ -18,8 +18,7 @@ from harness.engines.mysql.schema import without_noise
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.engines.tables import TableText
 from harness.predictors.base import DatabaseText
-from harness.predictors.schema.databases import read_database
-from harness.predictors.schema.descriptions import describe, description_folder
+from harness.predictors.schema import describe, description_folder, read_database
 from loaders.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database

@@ -4,7 +4,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.engines.tables import ColumnText
-from harness.predictors.schema.descriptions import describe
+from harness.predictors.schema import describe
 from tests.harness.predictors.schema.shops import FARM
 
 HEADER = "original_column_name,column_name,column_description,data_format,value_description\n"

@@ -10,8 +10,8 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.predictors.base import Prompt
+from harness.predictors.linking import Unreadable, linked_columns, narrowed
 from harness.predictors.methods import METHODS, first_prompt, make_method
-from harness.predictors.methods.linking import Unreadable, linked_columns, narrowed
 from harness.predictors.prompts.prompter import Options
 from harness.predictors.prompts.rendering import load_templates
 from harness.predictors.prompts.tokens import ESTIMATE

@@ -1,0 +1,182 @@
+"""What the adapters share: texts fit for a message, keys kept out of them, slots, paying for an ask."""
+
+import queue
+import re
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+from urllib.parse import quote
+
+from harness.predictors.base import Ask, Reply, RequestFailed, Usage
+from harness.predictors.budget import Meter, Pace
+from harness.predictors.prompts.tokens import ESTIMATE
+from loaders.textfiles import one_line
+
+_LIMIT = 300
+_SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+def shortened(text: str, limit: int = _LIMIT) -> str:
+    """The text in one line of printable characters, its middle left out where it is longer than `limit`."""
+    # A text of megabytes is cut before it is looked at.
+    start, end = text[: 2 * limit], text[2 * limit :][-2 * limit :]
+    line = one_line(" ".join(writable(start + end).split()))
+    half = (limit - 5) // 2
+    return line if len(line) <= limit else f"{line[:half]} ... {line[-half:]}"
+
+
+def writable(text: str) -> str:
+    """The text with U+FFFD for half surrogates, which no file in UTF-8 can hold."""
+    return _SURROGATES.sub("\ufffd", text)
+
+
+_VARIABLES = (
+    "OPENAI_API_KEY",
+    "OPENAI_ADMIN_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "AZURE_OPENAI_AD_TOKEN",
+)
+_NAMED = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", flags=re.IGNORECASE)
+_LEAST = 4
+"""A shorter one is a placeholder, and would be found in ordinary words."""
+_LEAST_NAMED = 8
+_LEAST_IN_ANSWERS = 16
+"""In answers, which are kept as they came, only what can be nothing but a key is looked for."""
+_HIDDEN = "[key]"
+
+
+class Secrets:
+    """The values that must not be seen, also where a server sends them back. Its repr shows none."""
+
+    def __init__(self, values: Iterable[str]) -> None:
+        spelled = {form for value in values for form in (value, quote(value, safe=""))}
+        # The longest first: one may be a part of another.
+        self._values = sorted((value for value in spelled if len(value) >= _LEAST), key=len, reverse=True)
+
+    def hidden(self, text: str) -> str:
+        """A text for a message, without them."""
+        for value in self._values:
+            text = text.replace(value, _HIDDEN)
+        return text
+
+    def hidden_bytes(self, body: bytes) -> bytes:
+        """What a message will be made of, without them: it may be cut later, and a key in it with it."""
+        return self._without(body, _LEAST)
+
+    def hidden_in_answer(self, body: bytes) -> bytes:
+        """An answer without those that are too long to stand there by chance."""
+        return self._without(body, _LEAST_IN_ANSWERS)
+
+    def __repr__(self) -> str:
+        return f"Secrets({len(self._values)})"
+
+    def _without(self, body: bytes, least: int) -> bytes:
+        for value in self._values:
+            if len(value) >= least:
+                body = body.replace(value.encode(), _HIDDEN.encode())
+        return body
+
+
+def secrets_of(environment: Mapping[str, str], key: str | None) -> Secrets:
+    """The keys that an endpoint's client may send: the one given, and those it finds in the environment."""
+    values = [environment[name].strip() for name in _VARIABLES if name in environment]
+    # Lines of `name: value`, which the client adds to each request.
+    for line in environment.get("OPENAI_CUSTOM_HEADERS", "").splitlines():
+        value = line.partition(":")[2].strip()
+        values += [value, value.rpartition(" ")[2]]
+    return Secrets([*values, *([key] if key else [])])
+
+
+def secrets_by_name(environment: Mapping[str, str]) -> Secrets:
+    """What is a key by the name of its variable: what programs and functions of the user's may let slip."""
+    named = (value.strip() for name, value in environment.items() if _NAMED.search(name))
+    return Secrets(value for value in named if len(value) >= _LEAST_NAMED)
+
+
+CLOSED = "asking was ended before there was an answer"
+
+Thing = TypeVar("Thing")
+
+
+class Slots(Generic[Thing]):
+    """Things to be used by one thread at a time each, the one that was used last first."""
+
+    def __init__(self, things: Sequence[Thing]) -> None:
+        self._free: queue.LifoQueue[Thing | None] = queue.LifoQueue()
+        self._closed = threading.Event()
+        for thing in things:
+            self._free.put(thing)
+
+    @contextmanager
+    def one(self) -> Iterator[Thing]:
+        """Whichever is free; waits for one.
+
+        Raises:
+            RequestFailed: closed, before or while waiting.
+        """
+        thing = self._free.get()
+        if thing is None or self._closed.is_set():
+            self._free.put(None)  # for the next who waits
+            raise RequestFailed(CLOSED)
+        try:
+            yield thing
+        finally:
+            self._free.put(thing)
+
+    def close(self) -> None:
+        """Let nobody in any more."""
+        self._closed.set()
+        self._free.put(None)
+
+
+@dataclass
+class Bill:
+    """What one ask took, as far as it is known."""
+
+    usage: Usage
+    text: str = ""
+
+    def answered(self, reply: Reply) -> Reply:
+        """The same reply, with one request at least and a text that can be written; noted is what it took."""
+        self.usage = replace(reply.usage, requests=max(reply.usage.requests, 1))
+        self.text = writable(reply.text)
+        return replace(reply, text=self.text, usage=self.usage)
+
+
+class Till:
+    """Holds asks that are no HTTP requests of this process, calls and lines, against a budget and a pace."""
+
+    def __init__(self, meter: Meter, pace: Pace) -> None:
+        self._meter = meter
+        self._pace = pace
+        self._closed = threading.Event()
+
+    @contextmanager
+    def paying(self, ask: Ask) -> Iterator[Bill]:
+        """Wait until the ask is within budget and pace; what its bill says in the end is what it took.
+
+        Raises:
+            BudgetSpent: it would go beyond the budget.
+            RequestFailed: closed before.
+        """
+        tokens = prompt_tokens(ask)
+        held = self._meter.before_request(tokens)
+        if self._closed.wait(self._pace.reserve(tokens)):
+            self._meter.release(held)
+            raise RequestFailed(CLOSED)
+        bill = Bill(Usage(1))
+        try:
+            yield bill
+        finally:
+            self._meter.after(held, bill.usage, bill.text)
+
+    def close(self) -> None:
+        """Let nobody wait any more."""
+        self._closed.set()
+
+
+def prompt_tokens(ask: Ask) -> int:
+    """Roughly how many tokens the messages have."""
+    return sum(ESTIMATE.count(message.content) for message in ask.messages)
