@@ -10,7 +10,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import Dialects, say
 from harness.coverage.matrix import MatrixRequest, exit_code, print_matrix, run_matrix
-from harness.provision.versions import matrix_json
+from harness.provision.server_kinds import matrix_json
 from harness.request import ALL, check_range, parse_dialects
 
 

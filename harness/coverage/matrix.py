@@ -18,7 +18,7 @@ from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.provision import compose, containers, loaded
 from harness.provision.docker_command import docker, engine_answers
-from harness.provision.versions import SETS, VERSIONS, cells
+from harness.provision.server_kinds import SETS, VERSIONS, cells
 from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server

@@ -13,7 +13,7 @@ from dialects.errors import BadInput
 from harness.engines import on_server, served
 from harness.engines.base import EngineLost
 from harness.provision import compose, dsn, native
-from harness.provision.progress import say
+from harness.provision.readiness import say
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
 

@@ -22,7 +22,7 @@ from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.provision import assets, compose, envfile, loaded
 from harness.provision.docker_command import docker, ensure_image, require_compose
-from harness.provision.progress import say
+from harness.provision.readiness import say
 from harness.provision.server_kinds import ENTRANCE, SERVERS
 from loaders import bookkeeping, functions, paths
 from loaders.digests import digests

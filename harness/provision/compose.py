@@ -10,7 +10,7 @@ from dialects.enums import Dialect
 from harness.engines.base import EngineLost
 from harness.provision import assets, envfile, loaded, readiness
 from harness.provision.docker_command import docker, engine_answers, ensure_image, is_here, require_compose
-from harness.provision.progress import last_words, say
+from harness.provision.readiness import last_words, say
 from harness.provision.server_kinds import SERVERS
 from loaders import paths
 from loaders.errors import EngineUnavailable

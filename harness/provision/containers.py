@@ -20,7 +20,7 @@ from dialects.enums import Dialect
 from harness.engines.base import EngineLost
 from harness.provision import assets, compose, envfile, readiness
 from harness.provision.docker_command import ensure_image, require_engine
-from harness.provision.progress import last_words, say
+from harness.provision.readiness import last_words, say
 from harness.provision.server_kinds import SERVERS, ServerKind
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server

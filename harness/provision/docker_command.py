@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Mapping
 from typing import IO
 
-from harness.provision.progress import say
+from harness.provision.readiness import say
 from loaders.errors import EngineUnavailable, command
 
 

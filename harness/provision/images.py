@@ -17,7 +17,7 @@ from harness.engines import TITLES
 from harness.provision import assets, envfile, packages
 from harness.provision.compose import image_variable
 from harness.provision.docker_command import docker, require_engine
-from harness.provision.progress import say
+from harness.provision.readiness import say
 from harness.provision.server_kinds import SERVERS, ServerKind
 from loaders.errors import EngineUnavailable
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dialects.enums import Dialect
 from dialects.errors import HarnessError
 from harness.provision import compose
-from harness.provision.native import state
-from harness.provision.native.recipe import Home
+from harness.provision.native.recipe import Home, State
 from loaders import paths
 from loaders.server import Origin, Server
 from loaders.textfiles import one_line
@@ -49,7 +48,7 @@ def _text(server: Server, count: int) -> str:
 def _native(server: Server) -> str:
     """The log of the private server, which lies in a place of its own unless it is a throw-away one."""
     home = Home(paths.state() / server.dialect)
-    known = state.read(home.state)
+    known = State.read(home.state)
     if known is None or known.port != server.port:
         return ""
     with home.log.open("rb") as log:

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness.provision.progress import say
+from harness.provision.readiness import say
 from loaders import paths
 from loaders.errors import EngineUnavailable
 

@@ -1,9 +1,13 @@
-"""What the ways to a server have to know of each engine: one record each, as data.
+"""What the ways to a server have to know of each engine, one record each; and the versions that are proven.
+
+`.github/workflows/dialects.yml` has the same cells of the matrix, and a test holds it against this module.
 
 How a private server is initialised and started is code, and stands in `native`, one module an engine.
 """
 
-from collections.abc import Mapping
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dialects.enums import Dialect
@@ -91,3 +95,47 @@ SERVERS: Mapping[Dialect, ServerKind] = {
     ),
 }
 """Every engine that has servers."""
+
+VERSIONS: Mapping[Dialect, tuple[str, ...]] = {dialect: kind.versions for dialect, kind in SERVERS.items()}
+"""The versions that every change is held against."""
+
+SETS = ("sample", "mini_dev")
+"""The question sets: the first always, the other where its data are."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One engine version."""
+
+    dialect: Dialect
+    version: str
+
+    @property
+    def image(self) -> str:
+        """Name of the official image."""
+        return f"{SERVERS[self.dialect].official}:{self.version}"
+
+    def to_json(self) -> dict[str, str]:
+        """As a CI matrix has it."""
+        return {"dialect": self.dialect, "version": self.version, "image": self.image}
+
+    def image_here(self, images: Sequence[str]) -> str | None:
+        """Which of `images` has this version: the official one, or one that `make images` built."""
+        for name in (SERVERS[self.dialect].official, f"bird-harness/{self.dialect}"):
+            pattern = re.compile(rf"{re.escape(f'{name}:{self.version}')}(\.\d+)*(-[\w.-]+)?")
+            found = sorted(image for image in images if pattern.fullmatch(image))
+            if found:
+                return found[0]
+        return None
+
+
+def cells(dialects: Sequence[Dialect] = tuple(VERSIONS)) -> list[Cell]:
+    """The engine versions, oldest first."""
+    return [
+        Cell(dialect, version) for dialect in VERSIONS if dialect in dialects for version in VERSIONS[dialect]
+    ]
+
+
+def matrix_json() -> str:
+    """The whole matrix: `engines` (dialect, version, image) and `sets`."""
+    return json.dumps({"engines": [cell.to_json() for cell in cells()], "sets": list(SETS)}, indent=2)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from harness.provision import envfile
-from harness.provision.versions import SETS, cells
+from harness.provision.server_kinds import SETS, cells
 from tests.docs.blocks import ROOT
 from tests.docs.parsing import fault
 

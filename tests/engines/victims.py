@@ -17,7 +17,8 @@ from dialects.enums import Dialect
 from harness.engines.sentinel import administrating
 from harness.provision import compose, containers, envfile, native
 from harness.provision.docker_command import require_compose
-from harness.provision.native import process, state
+from harness.provision.native import process
+from harness.provision.native.recipe import State
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -64,7 +65,7 @@ class Victim:
         if self.server.origin is Origin.COMPOSE:
             compose._compose(self._env, "kill", "--signal=KILL", self.server.dialect)
             return
-        known = state.read(self.folder / self.server.dialect / "server.json")
+        known = State.read(self.folder / self.server.dialect / "server.json")
         assert known is not None
         for pid in (known.pid, *children(known.pid)):
             with suppress(ProcessLookupError):

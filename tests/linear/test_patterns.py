@@ -27,7 +27,7 @@ EXEMPT = {
 """What is not reached by anybody else's text, or not searched for, and why."""
 
 MADE = {
-    "harness/provision/versions.py": "of the harness's own versions",
+    "harness/provision/server_kinds.py": "of the harness's own versions",
     "loaders/verify/tables.py": "names of types, as the tables of this module have them",
 }
 """Where a pattern is made of something that is known only then, by file, and of what."""

@@ -6,8 +6,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.provision.logs import last_lines
-from harness.provision.native import state
-from harness.provision.native.state import State
+from harness.provision.native.recipe import State
 from loaders.server import Origin, Server
 
 SERVER = Server(Dialect.MYSQL, "127.0.0.1", 12345, "root", "s3cret'pass", Origin.NATIVE)
@@ -19,7 +18,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BIRD_STATE", str(tmp_path))
     home = tmp_path / SERVER.dialect
     home.mkdir()
-    state.write(home / "server.json", State(SERVER.port, SERVER.user, SERVER.password, 1, "", "9.7"))
+    State(SERVER.port, SERVER.user, SERVER.password, 1, "", "9.7").write(home / "server.json")
     return home / "server.log"
 
 

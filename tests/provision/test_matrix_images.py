@@ -6,7 +6,7 @@ import pytest
 
 from harness.coverage.matrix import MatrixRequest, Result, exit_code, run_matrix
 from harness.provision.docker_command import docker, engine_answers
-from harness.provision.versions import cells
+from harness.provision.server_kinds import cells
 from loaders.server import Origin
 from tests.reasons import Reason, skip
 

@@ -19,7 +19,8 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.provision import native, readiness
-from harness.provision.native import process, state
+from harness.provision.native import process
+from harness.provision.native.recipe import State
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -128,7 +129,7 @@ def test_nobody_else_gets_in(dialect: Dialect, shared_home: Path) -> None:
 
 def test_a_server_that_was_killed_is_started_again(dialect: Dialect, shared_home: Path) -> None:
     server = native.start(dialect, home=shared_home)
-    known = state.read(shared_home / "server.json")
+    known = State.read(shared_home / "server.json")
     assert known
     process.stop(known.pid, known.identity, Signals.SIGKILL, seconds=10)
     assert native.running(dialect, home=shared_home) is None
@@ -140,10 +141,10 @@ def test_another_process_with_the_same_id_is_left_alone(dialect: Dialect, shared
     native.start(dialect, home=shared_home)
     native.stop(dialect, home=shared_home)
     path = shared_home / "server.json"
-    known = state.read(path)
+    known = State.read(path)
     assert known
     # As after a restart of the machine: the id belongs to somebody else, here to the tests themselves.
-    state.write(path, dataclasses.replace(known, pid=os.getpid()))
+    dataclasses.replace(known, pid=os.getpid()).write(path)
     assert native.running(dialect, home=shared_home) is None
     assert not native.stop(dialect, home=shared_home)
     native.start(dialect, home=shared_home)

@@ -1,9 +1,17 @@
-"""What the life cycle of a private server needs to know about one kind of server."""
+"""What the life cycle of a private server needs to know: of one kind of server, its folder and its state.
 
+Later processes find the state, and nobody else can read it.
+"""
+
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from signal import Signals
+from typing import Self
+
+from dialects.enums import Dialect
+from loaders.server import Origin, Server
 
 
 @dataclass(frozen=True)
@@ -71,3 +79,45 @@ class Recipe:
     """Command line that initialises a data folder, given that folder and the secret's file."""
     serve: Callable[[Program, Home, int], list[str]]
     """Command line of the server on a port of 127.0.0.1."""
+
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class State:
+    """Address, password and process of the server that was started last; it need not run any more."""
+
+    port: int
+    user: str
+    password: str
+    pid: int
+    identity: str
+    """`process.identity` of `pid`: a process that happens to have the same id later is not the server."""
+    version: str
+    host: str = LOOPBACK
+
+    def server(self, dialect: Dialect) -> Server:
+        """The address as every other room knows it."""
+        return Server(dialect, self.host, self.port, self.user, self.password, Origin.NATIVE)
+
+    @classmethod
+    def read(cls, path: Path) -> Self | None:
+        """The state kept in `path`; None when there is none, or none that this version wrote."""
+        try:
+            return cls(**json.loads(path.read_text("utf-8")))
+        except (FileNotFoundError, ValueError, TypeError):
+            return None
+
+    def write(self, path: Path) -> None:
+        """Keep it in `path`, whole or not at all."""
+        write_secret(path, json.dumps(asdict(self), indent=2))
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Write a file that only its owner can read_state, whole or not at all."""
+    new = path.with_name(f"{path.name}.new")
+    new.unlink(missing_ok=True)
+    new.touch(mode=0o600)
+    new.write_text(text, encoding="utf-8")
+    new.replace(path)

@@ -14,7 +14,7 @@ from harness.cli import main
 from harness.coverage import expectations
 from harness.coverage.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
 from harness.provision import dsn
-from harness.provision.versions import SETS, VERSIONS, Cell, cells
+from harness.provision.server_kinds import SETS, VERSIONS, Cell, cells
 from loaders.server import Origin, Server
 from loaders.set_layouts import LAYOUTS
 
