@@ -40,7 +40,10 @@ def exported_order(relation: Relation) -> list[exp.Expr]:
 def first_row(relation: Relation) -> None:
     """Keep the first row alone."""
     limit = relation.node.args.get("limit")
-    if limit is None or limit.expression.name != "1":
+    if limit is not None and not isinstance(limit.expression, exp.Literal):
+        # NULL, which is no limit, counts for nothing there.
+        limit.set("expression", exp.Least(this=limit.expression, expressions=[number(1)]))
+    elif limit is None or limit.expression.name != "1":
         relation.node.set("limit", exp.Limit(expression=number(1)))
 
 

@@ -92,6 +92,25 @@ class _Parser(SQLiteParser):
             this = self._build_predicate(operator, this, self._parse_bitwise())
         return this
 
+    def _parse_limit(
+        self,
+        this: exp.Expr | None = None,
+        top: bool = False,  # noqa: FBT001, FBT002
+        skip_limit_token: bool = False,  # noqa: FBT001, FBT002
+    ) -> exp.Expr | None:
+        _ = top
+        if not skip_limit_token and not self._match(TokenType.LIMIT):
+            return this
+        count, offset = self._parse_disjunction(), None
+        if self._match(TokenType.COMMA):
+            count, offset = self._parse_disjunction(), count
+        return self.expression(exp.Limit(this=this, expression=count, offset=offset))
+
+    def _parse_offset(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        if not self._match(TokenType.OFFSET):
+            return this
+        return self.expression(exp.Offset(this=this, expression=self._parse_disjunction()))
+
     def _parse_between(self, this: exp.Expr | None) -> exp.Between:
         low = self._parse_comparison()
         self._match(TokenType.AND)

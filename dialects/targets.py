@@ -91,6 +91,8 @@ class Target:
     """INTERSECT and EXCEPT after another set operation tell NULL from a value."""
     frames_single_rows: bool
     """The frame of a window is heeded where there is a single row."""
+    limits_by_expressions: bool
+    """LIMIT and OFFSET take expressions, and LIMIT takes NULL."""
     is_lazy: bool
     """A recursive query ends when nobody asks for more rows; else it takes LIMIT."""
     most_levels: int | None
@@ -134,6 +136,7 @@ TARGETS: Mapping[Dialect, Target] = {
         joins_ctes_to_themselves=False,
         set_operations_keep_null=False,
         frames_single_rows=False,
+        limits_by_expressions=False,
         is_lazy=False,
         most_levels=64,
     ),
@@ -173,6 +176,7 @@ TARGETS: Mapping[Dialect, Target] = {
         joins_ctes_to_themselves=True,
         set_operations_keep_null=True,
         frames_single_rows=True,
+        limits_by_expressions=True,
         is_lazy=True,
         most_levels=None,
     ),

@@ -2,14 +2,15 @@
 
 from sqlglot import exp
 
-from dialects.coercions import BIGGEST
+from dialects.coercions import BIGGEST, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import number
+from dialects.nodes import case, every, number, some
 from dialects.numbers import well_formed
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.source import position
+from dialects.typed import Kind
 
 RULES = (
     Rule(
@@ -17,6 +18,12 @@ RULES = (
         "LIMIT and OFFSET are expressions; a negative LIMIT is none, `LIMIT a, b` skips a rows.",
         "https://sqlite.org/lang_select.html#the_limit_clause",
         "LIMIT b OFFSET a with numbers.",
+    ),
+    Rule(
+        "computed-limit",
+        "LIMIT and OFFSET can be computed, by subqueries, too.",
+        "https://sqlite.org/lang_select.html#the_limit_clause",
+        "PostgreSQL alike, NULL where it is negative. MySQL: the rows numbered by ROW_NUMBER.",
     ),
 )
 
@@ -39,6 +46,80 @@ def set_limit(c: Compiler, tree: exp.Expr, most: int, skip: int) -> None:
         tree.set("limit", exp.Limit(expression=number(most)))
     if skip:
         tree.set("offset", exp.Offset(expression=number(skip)))
+
+
+def computed(
+    c: Compiler, node: exp.Expr, scope: Scope
+) -> tuple[exp.Expr | None, exp.Expr | None] | None:  # fmt: skip
+    """LIMIT and OFFSET as INTEGERs of the target, or None where both are constants or not there."""
+    parts = [node.args.get("limit"), node.args.get("offset")]
+    # They see no column, but the common table expressions.
+    tables = {name: found for one in reversed(list(scope.outward())) for name, found in one.tables.items()}
+    found = [None if part is None else c.expression(part.expression, Scope(tables=tables)) for part in parts]
+    if all(part is None or part.constant is not None for part in found):
+        return None
+    for part, counted in zip(parts, found, strict=True):
+        if part is not None and counted is not None and counted.kind is not Kind.INTEGER:
+            raise Untranslatable("LIMIT", "it is not an integer", position(part))
+    c.applies("computed-limit")
+    most, skip = (None if part is None else value(c, part) for part in found)
+    return most, skip
+
+
+def limited(
+    c: Compiler, node: exp.Expr, tree: exp.Select, bounds: tuple[exp.Expr | None, exp.Expr | None] | None
+) -> exp.Select:  # fmt: skip
+    """The SELECT within its bounds, as `computed` gives them; a negative LIMIT is none."""
+    if bounds is None:
+        limit_rows(c, node, tree)
+        return tree
+    most, skip = bounds
+    start = number(0) if skip is None else exp.Greatest(this=skip, expressions=[number(0)])
+    if c.target.limits_by_expressions:
+        if most is not None:
+            negative = exp.LT(this=most.copy(), expression=number(0))
+            tree.set("limit", exp.Limit(expression=case((negative, exp.Null()), default=most)))
+        if skip is not None:
+            tree.set("offset", exp.Offset(expression=start))
+        return tree
+    if tree.args.get("distinct") is not None:
+        raise Untranslatable("LIMIT", "it is not a constant, and the SELECT is DISTINCT")
+    items = list(tree.expressions)
+    order = tree.args.get("order")
+    terms = [] if order is None else [_apart(term, items) for term in order.expressions]
+    alias, place = c.name("q"), c.name("place")
+    numbered = exp.Window(
+        this=exp.Anonymous(this="ROW_NUMBER"),
+        order=exp.Order(expressions=terms) if terms else None, over="OVER",
+    )  # fmt: skip
+    tree.append("expressions", exp.Alias(this=numbered, alias=exp.to_identifier(place, quoted=True)))
+    tree.set("order", None)
+
+    def column(name: str) -> exp.Column:
+        return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
+
+    conditions: list[exp.Expr] = [exp.GT(this=column(place), expression=start)]
+    if most is not None:
+        last = exp.LTE(this=exp.Sub(this=column(place), expression=start.copy()), expression=most)
+        conditions.append(some([exp.LT(this=most.copy(), expression=number(0)), last]))
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    return exp.Select(
+        expressions=[column(item.alias_or_name) for item in items],
+        from_=exp.From(this=exp.Subquery(this=tree, alias=named)),
+        where=exp.Where(this=every(conditions)),
+        order=exp.Order(expressions=[exp.Ordered(this=column(place))]),
+    )
+
+
+def _apart(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """A term of ORDER BY for a window, where neither numbers nor names of results count."""
+    term = term.copy()
+    inner = term.this
+    if isinstance(inner, exp.Literal) and not inner.is_string:
+        term.set("this", items[int(inner.name) - 1].unalias().copy())
+    elif isinstance(inner, exp.Identifier):
+        term.set("this", next(item for item in items if item.alias == inner.name).unalias().copy())
+    return term
 
 
 def row_counts(c: Compiler, node: exp.Expr) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from dialects.rewrites.aggregates import is_aggregate
 from dialects.rewrites.determined import conjuncts, determined
 from dialects.rewrites.grouping import Groups, group
 from dialects.rewrites.joins import From, sources
-from dialects.rewrites.limits import limit_rows
+from dialects.rewrites.limits import computed, limited
 from dialects.rewrites.results import Result, aliased, results_of, target_names
 from dialects.rewrites.sorting import sort_terms, tie_terms
 from dialects.rules import Rule
@@ -92,7 +92,8 @@ def select(
     if distinct and not all(found_.collation_is_binary for found_ in values):
         groups, values = _grouped_instead(c, node, scope, results, values)
         distinct = False
-    names = target_names(results, values, derived=derived)
+    bounds = computed(c, node, scope)
+    names = target_names(results, values, derived=derived or bounds is not None)
     items = [
         _item(c, found_, name, written, derived=derived)
         for found_, name, (_, written, _) in zip(values, names, results, strict=True)
@@ -106,13 +107,13 @@ def select(
         having = groups.finish(c, tree, having)
     if having is not None:
         tree.set("having", exp.Having(this=having))
-    limit_rows(c, node, tree)
     order = [] if exists else sort_terms(c, node, scope, results, values, names, tree, derived=derived)
     if node.args.get("limit") is not None and not distinct and not exists:
         order += tie_terms(c, node, scope, groups, scope.holding, order)
     if order:
         tree.set("order", exp.Order(expressions=order))
     emulation.emulate(c, tree, groups)
+    tree = limited(c, node, tree, bounds)
     columns = [
         Column(shown, _exported_value(found_, name or shown))
         for (shown, _, _), found_, name in zip(results, values, names, strict=True)

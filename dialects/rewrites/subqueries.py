@@ -41,13 +41,34 @@ def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:
         node = node.this
     if isinstance(node, exp.Tuple):
         return [c.expression(part, scope) for part in node.expressions]
-    if isinstance(node, exp.Subquery) and len(_selects(node)) > 1:
-        raise Untranslatable("a row value", "a subquery of several columns is compared")
+    if isinstance(node, exp.Subquery) and (len(node.selects) > 1 or any(map(_is_star, node.selects))):
+        return _row_of(c, node, scope)
     return None
 
 
-def _selects(node: exp.Expr) -> list[exp.Expr]:
-    return list(node.selects) if isinstance(node, exp.Query) else []
+def _is_star(item: exp.Expr) -> bool:
+    return isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star))
+
+
+def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None:
+    """The columns of the only row of a subquery, each as a subquery of its own."""
+    relation = c.query(node.this, scope, derived=True)
+    if len(relation.columns) == 1:
+        return None
+    if not relation.one_row:
+        raise Untranslatable("a row value", "its subquery may have several rows")
+    alias = c.name("q")
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    parts = []
+    for column in relation.columns:
+        place = column.value.node.copy()
+        place.set("table", exp.to_identifier(alias, quoted=True))
+        tree = exp.Select(
+            expressions=[place],
+            from_=exp.From(this=exp.Subquery(this=relation.node.copy(), alias=named.copy())),
+        )
+        parts.append(_as_value(c, Relation(tree, [column], one_row=True)))
+    return parts
 
 
 def scalar(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
@@ -55,10 +76,15 @@ def scalar(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     relation = c.query(node.this, scope)
     if len(relation.columns) != 1:
         raise Untranslatable("a subquery as a value", f"it has {len(relation.columns)} columns")
-    found = relation.columns[0].value
     if not relation.one_row:
         c.applies("first-row")
         first_row(relation)
+    return _as_value(c, relation)
+
+
+def _as_value(c: Compiler, relation: Relation) -> Typed:
+    """The only column of the only row."""
+    found = relation.columns[0].value
     if found.kind is Kind.NULL:
         return null()
     if found.kind is Kind.ANY:

@@ -181,7 +181,9 @@ def test_what_means_nothing_is_named_with_its_place(
 @pytest.mark.parametrize(
     ("sql", "construct"),
     [
-        ("SELECT id FROM pupil LIMIT (SELECT 2)", "LIMIT"),
+        ("SELECT id FROM pupil LIMIT (SELECT 2.5)", "LIMIT"),
+        ("SELECT id FROM pupil UNION SELECT 1 LIMIT (SELECT 2)", "LIMIT"),
+        ("SELECT id FROM pupil WHERE (name, points) = (SELECT name, points FROM pupil)", "a row value"),
         ("SELECT id FROM pupil LIMIT 1.5", "LIMIT"),
         ("SELECT rooms FROM house", "values of several types"),
         ("SELECT IIF(id > 3, id, name) FROM pupil", "values of several types"),

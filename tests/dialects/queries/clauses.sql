@@ -56,6 +56,18 @@ WITH RECURSIVE fib(a, b) AS (VALUES (0, 1) UNION ALL SELECT b, a + b FROM fib WH
 WITH RECURSIVE h(x) AS (SELECT 100.0 UNION ALL SELECT x / 2 FROM h WHERE x > 1) SELECT COUNT(*), MIN(x) FROM h;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT SUM(i) FROM n;
 
+-- computed-limit
+SELECT id FROM pupil ORDER BY id LIMIT (SELECT 2);
+SELECT AVG(points) FROM (SELECT points FROM pupil WHERE points IS NOT NULL ORDER BY points LIMIT 2 - (SELECT COUNT(points) FROM pupil) % 2 OFFSET (SELECT (COUNT(points) - 1) / 2 FROM pupil));
+SELECT name, points * 2 AS twice FROM pupil ORDER BY twice DESC, 1, id LIMIT 2 OFFSET (SELECT COUNT(*) FROM pupil) / 2;
+SELECT house, COUNT(*) AS n FROM pupil GROUP BY house ORDER BY n DESC, house LIMIT (SELECT COUNT(*) FROM nobody) + 2;
+SELECT id FROM pupil ORDER BY id LIMIT (SELECT 3) - 9;
+SELECT id FROM pupil ORDER BY id LIMIT (SELECT 1) - 1, (SELECT 4);
+WITH t AS (SELECT id FROM pupil WHERE id < 4) SELECT id, (SELECT h.code FROM house h ORDER BY h.code LIMIT (SELECT COUNT(*) FROM t)) FROM t ORDER BY id LIMIT (SELECT COUNT(*) - 1 FROM t);
+SELECT COUNT(*) FROM (SELECT id FROM pupil LIMIT (SELECT COUNT(*) FROM nobody));
+SELECT (SELECT code FROM house LIMIT (SELECT COUNT(*) FROM nobody));
+SELECT house, MAX(id), name FROM pupil GROUP BY house ORDER BY house LIMIT (SELECT 3);
+
 -- view
 SELECT * FROM scored ORDER BY id;
 SELECT who, points + 1 FROM main.scored AS s WHERE s.id > 3 ORDER BY s.id;

@@ -436,6 +436,14 @@ SELECT id FROM pupil WHERE (SELECT COUNT(*) FROM mark WHERE pupil = pupil.id) = 
 SELECT (SELECT GROUP_CONCAT(title, '; ') FROM (SELECT DISTINCT s.title FROM mark m JOIN subject s ON s.code = m.code WHERE m.pupil = p.id ORDER BY s.title)) FROM pupil p ORDER BY p.id;
 SELECT COUNT(*) FROM (SELECT id FROM pupil LIMIT 3) a JOIN (SELECT id FROM pupil ORDER BY id DESC LIMIT 7) b ON a.id = b.id;
 SELECT name FROM (SELECT * FROM pupil ORDER BY points DESC) WHERE points > 5 ORDER BY name, id;
+SELECT id FROM pupil WHERE (name, points) = (SELECT name, points FROM pupil WHERE id = 4) ORDER BY id;
+SELECT id FROM pupil WHERE (points, id) > (SELECT points, id FROM pupil WHERE id = 6) ORDER BY id;
+SELECT id FROM pupil WHERE (SELECT MIN(points), MAX(id) FROM pupil) <> (points, id) ORDER BY id;
+SELECT id FROM pupil p WHERE (name, 1) IS (SELECT q.name, COUNT(*) FROM pupil q WHERE q.id = p.mentor) ORDER BY id;
+SELECT id FROM pupil WHERE (points, id) BETWEEN (SELECT 3, 1) AND (SELECT 7, 7) ORDER BY id;
+SELECT (1, 2) = (SELECT 1, 2), (SELECT 1, 'a') = (SELECT 1, 'b'), (1, NULL) = (SELECT 1, 2 WHERE 0);
+SELECT id FROM nobody WHERE (id, name, points) = (SELECT * FROM nobody WHERE id = 1);
+SELECT id FROM pupil WHERE (points, id) = (SELECT points, id FROM pupil ORDER BY points DESC, id LIMIT 1);
 
 -- compounds
 SELECT T1.name FROM pupil AS T1 JOIN mark AS T2 ON T1.id = T2.pupil WHERE T2.code = "MA" INTERSECT SELECT T1.name FROM pupil AS T1 JOIN mark AS T2 ON T1.id = T2.pupil WHERE T2.code = "PH";
