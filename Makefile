@@ -1,7 +1,7 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images data load eval predict report runs reproduce compare coverage twins ci-matrix docs test fuzz lint format lock bench clean
+.PHONY: help setup up down status images data load eval predict report runs reproduce compare coverage conformance twins ci-matrix docs test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
@@ -16,11 +16,14 @@ LIMIT ?=#       only the first LIMIT questions
 OUT ?=#         where run folders go; default: results
 A ?=#           what `compare` compares: a run folder, or FOLDER:PREDICTOR, FOLDER:DIALECT, FOLDER:DIALECT/PREDICTOR
 B ?=#           and what with
+SUITE ?=#       folder of sqllogictest files or of databases with queries, for `conformance`
+SAMPLE ?=#      how many queries of SUITE `conformance` runs, chosen by SEED; default: all
+TRANSLATOR ?=#  for `conformance`: bird (default), and beside it sqlglot or polyglot, separated by commas
 QUERIES ?=#     how many queries `fuzz` generates; default: 10000
 RUN ?=#         the run folder that `report` makes the reports of; default: results/latest
 FORMAT ?=#      for `report`: console, markdown, csv, latex, json or html; default: the tables, and every file
 BY ?=#          for `report`: difficulty, database, outcome, error-class or construct
-SEED ?=#        which queries `fuzz` generates (default: 0), which rows `twins` makes up (default: 1)
+SEED ?=#        which queries `fuzz` generates and `conformance` samples (default: 0), which rows `twins` makes up (default: 1)
 TO ?=#          folder that `twins` puts databases in, or `report` its files
 NATIVE ?=#      NATIVE=1: private servers without Docker and without root
 LOADED ?=#      LOADED=1: images with the databases of SET inside, so that `make up` starts with them
@@ -51,7 +54,7 @@ on_profile := $(if $(PROFILE),--profile "$(PROFILE)")
 
 help: ## print this help
 	@awk 'BEGIN {FS = ":.*## "} \
-	  /^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2} \
+	  /^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2} \
 	  /^#: / {printf "\n%s\n", substr($$0, 4)} \
 	  /^[A-Z]+ \?=#/ {split($$0, part, / \?=# */); printf "  %-15s %s\n", part[1], part[2]}' $(MAKEFILE_LIST)
 
@@ -118,6 +121,11 @@ compare: $(RUNNING) ## compare two runs, predictors or engines: A=results/one B=
 coverage: $(RUNNING) ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
 	@$(HARNESS) coverage $(on_set) $(on_dialect) $(on_profile) $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+conformance: $(RUNNING) ## run the queries of SUITE on SQLite and, translated, on the servers, and count what became of them
+	@$(HARNESS) conformance $(if $(SUITE),"$(SUITE)") $(on_dialect) $(if $(TRANSLATOR),--translator "$(TRANSLATOR)") \
+	  $(if $(SAMPLE),--sample "$(SAMPLE)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") \
+	  $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server is here, as CI runs it on all of them
 	@$(HARNESS) matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)

@@ -59,6 +59,10 @@ COMMANDS: Mapping[str, Listed] = {
         "coverage",
         "Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression",
     ),
+    "conformance": Listed(
+        "conformance",
+        "Run a suite's queries on SQLite and, translated, on the servers; 1 if any differs without a warning",
+    ),
     "compare": Listed(
         "reports",
         "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",

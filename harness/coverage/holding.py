@@ -94,7 +94,9 @@ class Reference:
             return Held(reason=failure, detail=found.error, engine_seconds=found.seconds)
         compared = compare(expected.rows, found.rows)
         ordered = ties.is_ordered(sql) if ordered is None else ordered
-        valid = compared.same_bag and (compared.same_order or not ordered)
+        valid = compared.same_bag and (
+            compared.same_order or not ordered or ties.are_in_order(sql, expected.rows, found.rows)
+        )
         valid = valid or ties.is_valid(sql, found.rows, lambda text: self.run(database, text))
         reason: Reason | None = None
         if not valid and translation.warnings:

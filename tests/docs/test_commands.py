@@ -21,7 +21,9 @@ ON_SERVERS = frozenset(
     for name in (
         "examples/pytest-project/README",
         "how-to/ci",
+        "conformance",
         "how-to/database",
+        "how-to/migration",
         "how-to/predictions",
         "how-to/servers",
         "offline-baseline",

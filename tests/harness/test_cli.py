@@ -30,6 +30,7 @@ COMMANDS = (
     "status",
     "doctor",
     "coverage",
+    "conformance",
     "data",
     "census",
     "twins",

@@ -48,7 +48,7 @@ def vocabularies() -> str:
         "Why an answer is not SQLite's ([coverage](../coverage.md)).\n",
         *_enum(answers.Reason, answers),
         "## Verdicts of conformance\n",
-        "What becomes of any query, by [the fuzzer](../fuzzing.md) for one.\n",
+        "What becomes of any query ([conformance](../conformance.md), [the fuzzer](../fuzzing.md)).\n",
         *_enum(checking.Verdict, checking),
         "## Metrics\n",
         "Definitions: [metrics](../metrics.md).\n",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.coverage.ties import is_ordered, is_valid
+from harness.coverage.ties import are_in_order, is_ordered, is_valid
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import Row
@@ -112,3 +112,29 @@ def test_what_cannot_be_read_is_not_valid_and_not_ordered(database: Database) ->
     assert not is_ordered("SELECT FROM")
     assert is_ordered("SELECT 1 UNION SELECT 2 ORDER BY 1")
     assert not is_ordered("SELECT * FROM (SELECT 1 ORDER BY 1)")
+
+
+@pytest.mark.parametrize(
+    ("sql", "reference", "rows", "allowed"),
+    [
+        ("SELECT * FROM t ORDER BY 2", [(1, "a"), (2, "a")], [(2, "a"), (1, "a")], True),
+        ("SELECT * FROM t ORDER BY 2", [(1, "a"), (2, "b")], [(2, "b"), (1, "a")], False),
+        ("SELECT * FROM t ORDER BY 9", [(1, "a"), (2, "b")], [(2, "b"), (1, "a")], False),
+        ("SELECT a, b AS c FROM t ORDER BY c, 'x' DESC", [(1, "a"), (2, "a")], [(2, "a"), (1, "a")], True),
+        ("SELECT a, b AS c FROM t ORDER BY a", [(1, "a"), (2, "a")], [(2, "a"), (1, "a")], False),
+        ("SELECT a FROM t ORDER BY '-'", [(1,), (2,)], [(2,), (1,)], True),
+        ("SELECT a FROM t ORDER BY b", [(1,), (2,)], [(2,), (1,)], False),
+        ("SELECT a, a FROM t ORDER BY a", [(1, 1), (2, 2)], [(2, 2), (1, 1)], False),
+        ("SELECT *, b AS c FROM t ORDER BY c", [(1, 5), (2, 5)], [(2, 5), (1, 5)], False),
+        ("SELECT a FROM t UNION SELECT 2 ORDER BY 1", [(1,), (2,)], [(2,), (1,)], False),
+        ("SELECT a FROM t", [(1,), (2,)], [(2,), (1,)], False),
+        ("no query", [(1,), (2,)], [(2,), (1,)], False),
+    ],
+)
+def test_sort_keys_in_the_rows_say_whether_an_order_is_allowed(
+    sql: str,
+    reference: list[Row],
+    rows: list[Row],
+    allowed: bool,  # noqa: FBT001 - a column of the table
+) -> None:
+    assert are_in_order(sql, reference, rows) is allowed

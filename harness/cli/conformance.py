@@ -1,0 +1,53 @@
+"""The command that runs anybody's queries through the translator on the servers that are up."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from dialects.errors import BadInput
+from harness.cli.commands import app
+from harness.cli.console import Dialects, messages, say, servers_up
+from harness.conformance.command import ConformanceRequest, measure, print_measured
+from harness.request import AUTO, check_range, refuse_unwritable
+
+
+@app.command()
+def conformance(  # noqa: PLR0913 - one parameter an option
+    suite: Annotated[
+        Path, typer.Argument(help="Folder of sqllogictest files, or of databases with queries; or one file.")
+    ],
+    *,
+    dialect: Dialects = AUTO,
+    translator: Annotated[
+        str, typer.Option(help="bird, and beside it sqlglot or polyglot, separated by commas.")
+    ] = ConformanceRequest.translator,
+    sample: Annotated[int | None, typer.Option(help="Only so many queries, chosen by the seed.")] = None,
+    seed: Annotated[int, typer.Option(help="Another seed, another sample.")] = ConformanceRequest.seed,
+    timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = ConformanceRequest.seconds,
+    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder of the results; the same command goes on with it.")
+    ] = ConformanceRequest.out,
+) -> None:
+    """Run a suite's queries on SQLite and, translated, on the servers; 1 if any differs without a warning."""
+    check_range("workers", workers, unit="threads")
+    check_range("limit", sample, "--sample", "queries")
+    check_range("seconds", timeout)
+    refuse_unwritable("--out", out)
+    optional: dict[str, Any] = {} if workers is None else {"workers": workers}
+    request = ConformanceRequest(suite, out, translator, sample, seed=seed, seconds=timeout, **optional)
+    servers = servers_up(dialect)
+    if not servers:
+        raise BadInput(f"--dialect {dialect}: SQLite is the reference; name a server to hold against it")
+    try:
+        with messages.status("reading the suite") as status:
+            measured = measure(
+                request,
+                {each: found[0] for each, found in servers.items()},
+                lambda done, total: status.update(f"{done:,} of {total:,} queries"),
+            )
+    except KeyboardInterrupt:
+        say(f"stopped; what is done is in {out}, and the same command goes on")
+        raise
+    raise typer.Exit(print_measured(measured, say))

@@ -1,0 +1,101 @@
+"""Finds the scripts of a suite: sqllogictest files, and folders of SQL with a schema or a database file.
+
+A folder with `schema.sql`, or with one SQLite file, is a database; every other `.sql` file in it has queries,
+as many as it likes, each ended by a semicolon. Everything else is looked through for more of both.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from dialects.errors import BadInput
+from harness.conformance import sqllogictest
+from harness.conformance.suites import Query, Record, Script, Statement
+from harness.engines.base import is_empty
+from loaders.textfiles import read_text
+
+SCHEMA = "schema.sql"
+DATABASES = (".sqlite", ".sqlite3", ".db")
+QUERIES = ".sql"
+
+
+def scripts(suite: Path) -> list[Script]:
+    """The scripts of a suite, by name.
+
+    Args:
+        suite: a folder, or one sqllogictest file.
+
+    Raises:
+        BadInput: there is no such folder or file, or nothing in it that is a suite.
+    """
+    try:
+        found = list(_below(suite, suite if suite.is_dir() else suite.parent))
+    except OSError as error:
+        raise BadInput(f"{suite}: cannot be read ({error.strerror})") from error
+    if not found:
+        raise BadInput(
+            f"{suite}: is no suite; it needs {' or '.join(sqllogictest.SUFFIXES)} files, or folders with "
+            f"{SCHEMA} or a SQLite file beside {QUERIES} files; see docs/conformance.md"
+        )
+    return sorted(found, key=lambda script: script.name)
+
+
+def statements(text: str) -> Iterator[tuple[int, str]]:
+    """The statements of a SQL text, each with its line from 1; comments and blanks alone are none."""
+    line, buffer = 1, ""
+    for piece in text.replace("\r\n", "\n").split(";"):
+        buffer += piece
+        if sqlite3.complete_statement(buffer + ";"):
+            if not is_empty(buffer):
+                yield line + _blank_lines(buffer), buffer.strip()
+            line += buffer.count("\n")
+            buffer = ""
+        else:
+            buffer += ";"
+    rest = buffer.removesuffix(";")
+    if not is_empty(rest):
+        yield line + _blank_lines(rest), rest.strip()
+
+
+def _blank_lines(text: str) -> int:
+    return text[: len(text) - len(text.lstrip())].count("\n")
+
+
+def _below(path: Path, suite: Path) -> Iterator[Script]:
+    if path.is_file():
+        name = path.relative_to(suite).as_posix()
+        if path.suffix.lower() in sqllogictest.SUFFIXES:
+            yield Script(name, partial(sqllogictest.read, path), (path,))
+        return
+    inside = sorted(path.iterdir())
+    files = [each for each in inside if each.is_file()]
+    bases = [each for each in files if each.suffix.lower() in DATABASES]
+    schema = next((each for each in files if each.name == SCHEMA), None)
+    queries = [each for each in files if each.suffix.lower() == QUERIES and each is not schema]
+    if schema and bases:
+        raise BadInput(f"{path}: has {SCHEMA} and {bases[0].name}; keep the one that the queries are for")
+    if len(bases) > 1 and queries:
+        raise BadInput(f"{path}: has {len(bases)} SQLite files; keep one beside its queries")
+    if (schema or bases) and queries:
+        base = bases[0] if bases else None
+        read = partial(_read, schema, queries, path)
+        used = (*([schema] if schema else bases), *queries)
+        name = path.relative_to(suite).as_posix() if path != suite else suite.absolute().name
+        yield Script(name, read, tuple(used), base)
+    elif queries:
+        raise BadInput(f"{queries[0]}: no {SCHEMA} and no SQLite file beside it; add the database it is for")
+    elif schema or bases:
+        raise BadInput(f"{path}: has a database and no queries; add a {QUERIES} file with some")
+    for each in inside:
+        if not each.name.startswith("."):
+            yield from _below(each, suite) if each.is_dir() or each in files else ()
+
+
+def _read(schema: Path | None, queries: Sequence[Path], folder: Path) -> Iterator[Record]:
+    if schema is not None:
+        for line, sql in statements(read_text(schema).text):
+            yield Statement(line, sql)
+    for path in queries:
+        for line, sql in statements(read_text(path).text):
+            yield Query(line, sql, file=path.relative_to(folder).as_posix())
