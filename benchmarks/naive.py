@@ -24,6 +24,7 @@ import pymysql
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
+from harness.engines import dialect_of
 from harness.metrics.efficiency import official_tau, reward
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import soft_f1
@@ -63,10 +64,12 @@ class Naive:
     def __init__(self, plan: Plan, pairs: Sequence[Pair]) -> None:
         self._pairs = pairs
         self._task = _Task(
-            plan.questions, {pair.dialect: _server(plan, pair) for pair in pairs}, plan.request.profile,
+            plan.questions,
+            {dialect_of(pair.dialect): _server(plan, pair) for pair in pairs},
+            plan.request.profile,
             plan.request.seconds,
-        )  # fmt: skip
-        lacking = [pair for pair in pairs if pair.dialect not in pair.question.gold]
+        )
+        lacking = [pair for pair in pairs if dialect_of(pair.dialect) not in pair.question.gold]
         if lacking:
             raise BadInput(
                 f"{lacking[0].name}: no gold is published for it, and the naive evaluator has no other; "
@@ -112,7 +115,7 @@ def _attempt(metric: str, number: int) -> Attempt:
     pair = pairs[number]
     if pair.sql is None:
         return Attempt(0.0, 0)
-    texts = pair.sql, pair.question.gold[pair.dialect]
+    texts = pair.sql, pair.question.gold[dialect_of(pair.dialect)]
     run = _Run(partial(_connected, task, pair), texts)
     try:
         score = run.efficiency(task.seconds) if metric == "r_ves" else run.compared(metric, task.seconds)
@@ -171,7 +174,7 @@ class _Run:
 def _connected(task: _Task, pair: Pair, seconds: float) -> Iterator[Any]:
     """A connection that is cancelled when the time is up; then leaving it raises `_TimeIsUp`."""
     database = task.questions.database(pair.question.db_id, task.profile)
-    connection, cancel = _OPEN[pair.dialect](task.servers[pair.dialect], database)
+    connection, cancel = _OPEN[dialect_of(pair.dialect)](task.servers[dialect_of(pair.dialect)], database)
     is_over = Event()
 
     def stop() -> None:

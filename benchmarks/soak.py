@@ -36,6 +36,7 @@ from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, provision
 from harness.data.predictions import read_predictions
 from harness.data.question_sets import load_set
+from harness.engines import EngineName
 from harness.engines.sentinel import administrating
 from harness.outcomes import Judgement, Outcome
 from harness.provision import dsn
@@ -105,7 +106,7 @@ class Asked:
 
     predictor: str
     answer: Answer
-    dialect: Dialect
+    dialect: EngineName
     allowed: frozenset[Outcome] | None = None
 
 

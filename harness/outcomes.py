@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
-from dialects.enums import Dialect
 from harness.data.questions import BIRD_LEVELS, level
+from harness.engines import EngineName, kind_of
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.preview import PreviewText
@@ -90,7 +90,7 @@ class PairResult:
     has some of the rows, where they were asked for and gold returned any.
     """
 
-    dialect: Dialect
+    dialect: EngineName
     predictor: str
     question: str
     question_id: int
@@ -124,7 +124,7 @@ class PairResult:
             levels: those of difficulty that the question set has.
         """
         typed: dict[str, Any] = {
-            "dialect": Dialect(record["dialect"]),
+            "dialect": kind_of(record["dialect"]).name,
             "difficulty": level(record["difficulty"], levels),
             "gold_origin": GoldOrigin(record["gold_origin"]),
             "timings": {method: Timing(**timing) for method, timing in record.get("timings", {}).items()},

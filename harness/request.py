@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.predictions import Extract
+from harness.engines import EngineName, in_order, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
 from harness.options import OPTIONS
@@ -20,7 +21,7 @@ ALL = "all"
 """Every dialect; each engine has to be up."""
 
 
-def parse_dialects(text: str) -> Sequence[Dialect] | None:
+def parse_dialects(text: str) -> Sequence[EngineName] | None:
     """`auto` (None), `all`, or names separated by commas.
 
     Raises:
@@ -28,14 +29,15 @@ def parse_dialects(text: str) -> Sequence[Dialect] | None:
     """
     if text == AUTO:
         return None
-    names = list(Dialect) if text == ALL else text.split(",")
-    unknown = [name for name in names if name not in list(Dialect)]
+    known = list(kinds_by_name())
+    names = known if text == ALL else text.split(",")
+    unknown = [name for name in names if name not in known]
     if unknown:
         raise BadInput(
             f"--dialect {text}: {unknown[0]!r} is not a dialect; "
-            f"choose from {', '.join(Dialect)}, {ALL}, {AUTO}"
+            f"choose from {', '.join(known)}, {ALL}, {AUTO}"
         )
-    return [dialect for dialect in Dialect if dialect in names]
+    return in_order(names)
 
 
 def parse_metrics(text: str) -> Sequence[str]:
@@ -69,7 +71,7 @@ class Request:
 
     set_name: str = OPTIONS["set_name"].default
     predictions: Sequence[Path] = ()
-    dialects: Sequence[Dialect] | None = None
+    dialects: Sequence[EngineName] | None = None
     predictor: str | None = None
     extract: Extract = _EXTRACT
     allow_missing: bool = False

@@ -41,8 +41,12 @@ _BIRD = frozenset({
 """The databases of BIRD dev and of both revisions of Mini-Dev."""
 
 
+PUBLISHED = (Dialect.SQLITE, Dialect.MYSQL, Dialect.POSTGRESQL)
+"""The dialects in which question sets and figures of predictors are published."""
+
+
 def _per_dialect(pattern: str) -> Mapping[Dialect, str]:
-    return {dialect: pattern.format(dialect) for dialect in Dialect}
+    return {dialect: pattern.format(dialect) for dialect in PUBLISHED}
 
 
 LAYOUTS: Mapping[str, Layout] = {

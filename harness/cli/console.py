@@ -9,6 +9,7 @@ from rich.console import Console
 
 from dialects.enums import Dialect, Profile
 from harness.data.predictions import Extract
+from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.metrics import METRICS
 from harness.options import OPTIONS
 from harness.request import Request, parse_dialects
@@ -49,10 +50,16 @@ def say(line: str) -> None:
     messages.print(one_line(line), markup=False)
 
 
-def servers_up(dialect: str) -> Mapping[Dialect, tuple[Server, ...]]:
+def served_dialects(dialect: str) -> list[Dialect]:
+    """The dialects of the servers that are asked for; with `auto` all."""
+    asked = map(kind_of, parse_dialects(dialect) or kinds_by_name())
+    return [kind.dialect for kind in asked if kind.has_server]
+
+
+def servers_up(dialect: str) -> Mapping[EngineName, tuple[Server, ...]]:
     """The servers that are up, of those asked for; with `auto` at least one."""
     asked = parse_dialects(dialect)
-    servers = find_servers(asked or list(Dialect), required=asked is not None, say=say)
+    servers = find_servers(asked or list(kinds_by_name()), required=asked is not None, say=say)
     if not servers and asked is None:
         raise EngineUnavailable("no server is up, so there is nothing to do")
     return servers

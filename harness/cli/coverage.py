@@ -63,5 +63,5 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         return
     with loading_bar(messages) as progress:
         # One of each is enough: they are equal.
-        measured = measure(request, {each: found[0] for each, found in servers.items()}, progress)
+        measured = measure(request, {found[0].dialect: found[0] for found in servers.values()}, progress)
     raise typer.Exit(print_measured(measured, say))

@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import Dialects, say
+from harness.cli.console import Dialects, say, served_dialects
 from harness.coverage.matrix import MatrixRequest, exit_code, print_matrix, run_matrix
 from harness.provision.server_kinds import matrix_json
-from harness.request import ALL, check_range, parse_dialects
+from harness.request import ALL, check_range
 
 
 @app.command()
@@ -35,9 +34,9 @@ def matrix(
         typer.echo(matrix_json())
         return
     check_range("limit", limit)
-    dialects = parse_dialects(dialect) or list(Dialect)
-    if dialects == [Dialect.SQLITE]:
-        raise BadInput("--dialect sqlite: SQLite is the reference; name mysql, postgresql or all")
+    dialects = served_dialects(dialect)
+    if not dialects:
+        raise BadInput(f"--dialect {dialect}: SQLite is the reference; name mysql, postgresql or all")
     rows = run_matrix(MatrixRequest(dialects=dialects, sets=set_name or (), limit=limit, out=out), say)
     print_matrix(rows)
     raise typer.Exit(exit_code(rows))

@@ -4,17 +4,16 @@ from typing import Annotated
 
 import typer
 
-from dialects.enums import Dialect
 from harness import provision
 from harness.cli.commands import app
-from harness.cli.console import Dialects, SetName, messages, say
+from harness.cli.console import Dialects, SetName, messages, say, served_dialects
 from harness.cli.status import print_status
 from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.provision.baking import bake
 from harness.provision.images import build
 from harness.report.loading import loading_bar
-from harness.request import ALL, parse_dialects
+from harness.request import ALL
 from loaders.errors import command
 
 
@@ -32,7 +31,7 @@ def up(
     plain: Annotated[bool, typer.Option("--plain", help="Start empty, whatever images there are.")] = False,
 ) -> None:
     """Start MySQL and PostgreSQL and wait until they answer."""
-    asked = parse_dialects(dialect) or list(Dialect)
+    asked = served_dialects(dialect)
     for server in provision.up(asked, native_processes=native, set_name=set_name, plain=plain):
         say(f"{server.dialect} {on_server(server).version()} is up at {server.address} ({server.origin})")
 
@@ -57,7 +56,7 @@ def images(
     set_name: SetName = "sample",
 ) -> None:
     """Build server images from Debian packages, for where no registry can be reached."""
-    asked = parse_dialects(dialect) or list(Dialect)
+    asked = served_dialects(dialect)
     if not loaded:
         for tag in build(asked):
             say(f"{tag} is built; `{command('up')}` uses it")

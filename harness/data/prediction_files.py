@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from dialects.enums import Dialect
 from harness.data.prediction_names import SCHEME, Label, is_predictor, options_for
 from harness.data.questions import QuestionSet
+from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.errors import brief
 from loaders.textfiles import (
     Faults,
@@ -62,7 +62,7 @@ class Prediction:
     key: str
     sql: str | None
     predictor: str
-    dialect: Dialect
+    dialect: EngineName
     reason: str | None = None
 
 
@@ -107,7 +107,7 @@ def _first_line(file: TextFile) -> tuple[Any, bool]:
         return None, rest
 
 
-def _whole(file: TextFile, named: Label) -> tuple[str, Dialect]:
+def _whole(file: TextFile, named: Label) -> tuple[str, EngineName]:
     """Whose predictions a file holds that says it nowhere within."""
     dialect = named.dialect or named.otherwise
     if named.predictor is None or dialect is None:
@@ -126,7 +126,7 @@ def _read_array(
     if not any(isinstance(one, str) for one in content):
         return _read_records(file, list(enumerate(content)), "entry", questions, named)
     predictor, dialect = _whole(file, named)
-    order = questions.order[dialect]
+    order = questions.order[dialect_of(dialect)]
     if len(content) != len(order):
         texts = f"is an array of {len(content)} texts, and {questions.name} has {len(order)} questions"
         refuse(file.path, texts, "write one for each question, in their order, null where there is none")
@@ -158,7 +158,7 @@ def _read_official(file: TextFile, content: Any, questions: QuestionSet, named: 
     if not isinstance(content, dict):
         refuse(file.path, f"is {json_type(content)}", _READ)
     predictor, dialect = _whole(file, named)
-    order = questions.order[dialect]
+    order = questions.order[dialect_of(dialect)]
     positions = {str(position): position for position in range(len(order))}
     faults = Faults(file.path, "entry")
     predictions: list[Prediction] = []
@@ -202,7 +202,7 @@ def _read_records(
     """The predictions of objects that name their questions, with the ids that were taken in order."""
     faults = Faults(file.path, noun)
     predictions: list[Prediction] = []
-    seen: dict[tuple[str, str, Dialect], int] = {}
+    seen: dict[tuple[str, str, EngineName], int] = {}
     keys, taken = _in_order(records, questions)
     for number, record in records:
         try:
@@ -267,9 +267,9 @@ def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str
         remedy = "give one that prints and has no blank at its ends"
         raise _EntryError("not a predictor's name", remedy, repr(predictor))
     dialect = _told("dialect", record, named.dialect or (None if "dialect" in record else named.otherwise))
-    if dialect not in list(Dialect):
-        raise _EntryError("not a dialect", f"write one of {', '.join(Dialect)}", repr(dialect))
-    return Prediction(key, record["sql"], predictor, Dialect(dialect), record.get("reason"))
+    if dialect not in kinds_by_name():
+        raise _EntryError("not a dialect", f"write one of {', '.join(kinds_by_name())}", repr(dialect))
+    return Prediction(key, record["sql"], predictor, dialect, record.get("reason"))
 
 
 def _check_texts(record: Mapping[str, Any], key: str) -> None:

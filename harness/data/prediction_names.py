@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from dialects.enums import Dialect
+from harness.engines import EngineName, kinds_by_name
 from loaders.set_layouts import LAYOUTS
 from loaders.textfiles import refuse
 
@@ -22,7 +22,7 @@ SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 
 _SETS = "|".join(sorted(LAYOUTS, key=len, reverse=True))
 _NAME = re.compile(
-    rf"predict_(?P<set>{_SETS})_(?P<predictor>.+)_(?P<dialect>{'|'.join(Dialect)})(?:json)?\.jsonl?",
+    rf"predict_(?P<set>{_SETS})_(?P<predictor>.+)_(?P<dialect>[a-z0-9]+?)(?:json)?\.jsonl?",
     flags=re.IGNORECASE | re.DOTALL,
 )
 
@@ -35,11 +35,11 @@ class Label:
     """
 
     predictor: str | None
-    dialect: Dialect | None
-    otherwise: Dialect | None
+    dialect: EngineName | None
+    otherwise: EngineName | None
 
 
-def label(path: Path, set_name: str, predictor: str | None, only: Dialect | None) -> Label:
+def label(path: Path, set_name: str, predictor: str | None, only: EngineName | None) -> Label:
     """The label of a file: what its name tells, and for the rest what the caller gives.
 
     Args:
@@ -57,7 +57,7 @@ def label(path: Path, set_name: str, predictor: str | None, only: Dialect | None
             path, f"--predictor {predictor!r} is no name", "give one that prints and has no blank at its ends"
         )
     match = _NAME.fullmatch(path.name)
-    if match is None:
+    if match is None or match["dialect"].lower() not in kinds_by_name():
         return Label(predictor, None, only)
     if predictor is None and not is_predictor(match["predictor"]):
         refuse(
@@ -72,10 +72,10 @@ def label(path: Path, set_name: str, predictor: str | None, only: Dialect | None
             f"named for question set {match['set']}, not {set_name}",
             f"choose that set, or give {lacking} if the file was made for this one",
         )
-    return Label(predictor or match["predictor"], Dialect(match["dialect"].lower()), only)
+    return Label(predictor or match["predictor"], match["dialect"].lower(), only)
 
 
-def options_for(predictor: str | None, dialect: Dialect | None) -> str:
+def options_for(predictor: str | None, dialect: EngineName | None) -> str:
     """The options that would tell what is not told."""
     told = {"--predictor": predictor, "--dialect": dialect}
     return " and ".join(option for option, value in told.items() if value is None)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.extraction import unfenced
 from harness.data.prediction_files import Format, read_entries
 from harness.data.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS, Label, label
 from harness.data.questions import QuestionSet
+from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.textfiles import Faults, most_bytes, one_line, read_text, refuse
 
 
@@ -37,7 +37,7 @@ class PredictionFile:
     """
 
     predictor: str
-    dialect: Dialect
+    dialect: EngineName
     path: Path
     sha256: str
     format: Format
@@ -55,7 +55,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     predictor: str | None = None,
     extract: Extract = Extract.NONE,
     allow_missing: bool = False,
-    dialects: Sequence[Dialect] | None = None,
+    dialects: Sequence[EngineName] | None = None,
 ) -> list[PredictionFile]:
     """Read prediction files and folders of them.
 
@@ -74,7 +74,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     Raises:
         BadInput: a file is wrong, two files answer for the same predictor and dialect, or nothing is left.
     """
-    asked: Sequence[Dialect] = tuple(Dialect) if dialects is None else dialects
+    asked: Sequence[EngineName] = tuple(kinds_by_name()) if dialects is None else dialects
     only = asked[0] if len(asked) == 1 else None
     files: list[PredictionFile] = []
     for path in _expand(paths):
@@ -117,12 +117,12 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _read(
-    path: Path, questions: QuestionSet, named: Label, dialects: Sequence[Dialect]
+    path: Path, questions: QuestionSet, named: Label, dialects: Sequence[EngineName]
 ) -> list[PredictionFile]:
     file = read_text(path, most_bytes())
     file_format, entries, taken_in_order = read_entries(file, questions, named)
-    answers: dict[tuple[str, Dialect], dict[str, str | None]] = {}
-    reasons: dict[tuple[str, Dialect], dict[str, str]] = {}
+    answers: dict[tuple[str, EngineName], dict[str, str | None]] = {}
+    reasons: dict[tuple[str, EngineName], dict[str, str]] = {}
     for entry in entries:
         whose = entry.predictor, entry.dialect
         answers.setdefault(whose, {})[entry.key] = entry.sql
@@ -145,7 +145,7 @@ def _read(
 
 
 def _refuse_doubles(files: Sequence[PredictionFile]) -> None:
-    first: dict[tuple[str, Dialect], Path] = {}
+    first: dict[tuple[str, EngineName], Path] = {}
     for file in files:
         identity = (file.predictor, file.dialect)
         if identity in first:
@@ -158,7 +158,7 @@ def _refuse_missing(file: PredictionFile, questions: QuestionSet) -> None:
     faults = Faults(file.path, "question")
     unanswered = f"no prediction of {file.predictor} in {file.dialect}"
     remedy = f"answer all {len(file.predictions)} questions of {questions.name}, or give --allow-missing"
-    for position, key in enumerate(questions.order[file.dialect]):
+    for position, key in enumerate(questions.order[dialect_of(file.dialect)]):
         if file.predictions[key] is None and key not in file.reasons:
             place = f" (entry {position})" if file.format in {Format.OFFICIAL, Format.ARRAY} else ""
             faults.add(f"{key}{place}", unanswered, remedy)

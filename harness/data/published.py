@@ -18,13 +18,14 @@ from harness.data.questions import QuestionSet
 from harness.metrics import METRICS
 from loaders.digests import digests
 from loaders.packages.manifest import published
+from loaders.set_layouts import PUBLISHED
 from loaders.textfiles import Faults, TextFile, read_text, refuse
 
 FOLDER = "published"
 METRICS_PUBLISHED = tuple(dict.fromkeys(each.published_as for each in METRICS.values() if each.published_as))
 """The metrics that there are tables of, each in `<metric>.csv`."""
 
-_COLUMNS = ("predictor", "file_stem", *Dialect)
+_COLUMNS = ("predictor", "file_stem", *PUBLISHED)
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def _rows(file: TextFile) -> list[Published]:
     faults = Faults(file.path, "line")
     found: dict[str, Published] = {}
     for number, row in enumerate(rows, start=2):
-        totals = {dialect: _number(row[dialect]) for dialect in Dialect if (row[dialect] or "").strip()}
+        totals = {dialect: _number(row[dialect]) for dialect in PUBLISHED if (row[dialect] or "").strip()}
         if not all(map(isfinite, totals.values())):
             faults.add(number, "a total is no number", "write percentages, or nothing where there is none")
         if not row["predictor"] or not row["file_stem"]:

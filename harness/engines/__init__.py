@@ -8,11 +8,13 @@ from harness.engines.base import Engine
 from harness.engines.registry import (
     TITLES,
     EngineKind,
+    EngineName,
+    dialect_of,
+    in_order,
     kind_of,
     kinds,
     kinds_by_name,
-    register,
-    registered,
+    packages,
     served,
 )
 from loaders.server import Server
@@ -21,12 +23,14 @@ __all__ = [
     "TITLES",
     "Engine",
     "EngineKind",
+    "EngineName",
+    "dialect_of",
+    "in_order",
     "kind_of",
     "kinds",
     "kinds_by_name",
     "on_server",
-    "register",
-    "registered",
+    "packages",
     "served",
 ]
 

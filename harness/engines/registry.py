@@ -1,17 +1,20 @@
 """The engines that there are: one record each, made in the engine's own folder.
 
 Tables, options, reports, predictors and workers iterate over these records and ask them; none knows an engine
-by name. A folder below this one is an engine if it has a record `KIND`; `register` adds one from elsewhere
-(docs/how-to/engine.md). No record imports a driver: its functions do, when they are called.
+by name. A folder below this one is an engine if it has a record `KIND`, and so is what an installed package
+names as an entry point of the group `bird_harness.engines` (docs/how-to/engine.md). No record imports a
+driver: its functions do, when they are called.
 """
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
@@ -21,6 +24,10 @@ from harness.engines.tables import TableText
 from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
 from loaders.server import Server
+
+EngineName: TypeAlias = str
+"""`EngineKind.name`: what tells engines apart. In options, prediction files and run folders it stands as
+`dialect`; the language of an engine's SQL is `dialect_of` it."""
 
 
 class MakeEngine(Protocol):
@@ -73,8 +80,8 @@ class SchemaReader(Protocol):
 class EngineKind:
     """All that the rest of the harness asks about an engine."""
 
-    name: str
-    """In options, file names and run folders: lower case letters, digits and `_`."""
+    name: EngineName
+    """In options, file names and run folders: lower case letters and digits."""
     title: str
     """In tables, reports and prompts, as its makers write it."""
     dialect: Dialect
@@ -103,40 +110,70 @@ class EngineKind:
     """By error code: the `harness.coverage.answers.Reason` for which translated gold has no rows."""
 
 
-_REGISTERED: dict[str, EngineKind] = {}
+GROUP = "bird_harness.engines"
+"""The entry points by which an installed package brings engines: each names a record."""
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?<!json)")
+"""Names of prediction files end in `_<name>.json`, or, published ones, in `_<name>json.json`."""
+
+_TAKEN = frozenset({"all", "auto"})
+"""What `--dialect` means by itself."""
 
 
 @cache
-def _own() -> Mapping[str, EngineKind]:
-    """The records of the folders beside this module."""
-    found = (
-        importlib.import_module(f"{__package__}.{module.name}")
-        for module in pkgutil.iter_modules([str(Path(__file__).parent)])
-        if module.ispkg
-    )
-    return {package.KIND.name: package.KIND for package in found}
-
-
-def register(kind: EngineKind) -> None:
-    """Add an engine that has no folder here, in this process and in the workers that it starts.
+def kinds_by_name() -> Mapping[str, EngineKind]:
+    """Every engine by its name, in order.
 
     Raises:
-        BadInput: there is another one of that name.
+        BadInput: an installed package brings one that cannot be used.
     """
-    if kinds_by_name().get(kind.name, kind) != kind:
-        raise BadInput(f"engine {kind.name!r} is there already; choose another name")
-    _REGISTERED[kind.name] = kind
-
-
-def registered() -> tuple[EngineKind, ...]:
-    """The engines that were added with `register`."""
-    return tuple(_REGISTERED.values())
-
-
-def kinds_by_name() -> Mapping[str, EngineKind]:
-    """Every engine by its name, in order."""
-    found = {**_own(), **_REGISTERED}
+    found = {kind.name: kind for kind in _own()}
+    for point in entry_points(group=GROUP):
+        kind = _brought(point)
+        if kind.name in found:
+            raise BadInput(f"{_whose(point)}: engine {kind.name!r} is there already; choose another name")
+        found[kind.name] = kind
     return {kind.name: kind for kind in sorted(found.values(), key=lambda kind: (kind.rank, kind.name))}
+
+
+def _own() -> Iterator[EngineKind]:
+    """The records of the folders beside this module."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        if module.ispkg:
+            yield importlib.import_module(f"{__package__}.{module.name}").KIND
+
+
+def _brought(point: EntryPoint) -> EngineKind:
+    """The record that an entry point names.
+
+    Raises:
+        BadInput: there is none, or it cannot be used.
+    """
+    try:
+        kind = point.load()
+    except Exception as error:
+        words = f"cannot be imported ({type(error).__name__}: {error})"
+        raise BadInput(f"{_whose(point)}: {words}; mend or uninstall it") from error
+    if not isinstance(kind, EngineKind):
+        raise BadInput(f"{_whose(point)}: is no EngineKind; name a record of that class")
+    if not _NAME.fullmatch(kind.name) or kind.name in _TAKEN:
+        raise BadInput(
+            f"{_whose(point)}: {kind.name!r} is no name of an engine; choose lower case letters and digits"
+        )
+    if kind.has_server:
+        raise BadInput(f"{_whose(point)}: has servers, which the loaders do not know; docs/how-to/engine.md")
+    return kind
+
+
+def _whose(point: EntryPoint) -> str:
+    """An entry point as messages call it."""
+    package = f" of package {point.dist.name}" if point.dist is not None else ""
+    return f"engine {point.value}{package}"
+
+
+def packages() -> Mapping[EngineName, str]:
+    """The top-level packages of the engines that are brought from outside, by the engines' names."""
+    return {_brought(point).name: point.module.partition(".")[0] for point in entry_points(group=GROUP)}
 
 
 def kinds() -> tuple[EngineKind, ...]:
@@ -144,12 +181,18 @@ def kinds() -> tuple[EngineKind, ...]:
     return tuple(kinds_by_name().values())
 
 
+def in_order(names: Iterable[EngineName]) -> list[EngineName]:
+    """The engines of these names, each once, in the order of the tables."""
+    wanted = set(names)
+    return [name for name in kinds_by_name() if name in wanted]
+
+
 def served() -> tuple[EngineKind, ...]:
     """The engines that have servers, in order."""
     return tuple(kind for kind in kinds() if kind.has_server)
 
 
-def kind_of(name: str) -> EngineKind:
+def kind_of(name: EngineName) -> EngineKind:
     """The engine of a name.
 
     Raises:
@@ -159,6 +202,15 @@ def kind_of(name: str) -> EngineKind:
     if name not in found:
         raise BadInput(f"engine {name!r} is not known; choose one of {', '.join(found)}")
     return found[name]
+
+
+def dialect_of(name: EngineName) -> Dialect:
+    """The language of an engine's SQL.
+
+    Raises:
+        BadInput: there is no engine of that name.
+    """
+    return kind_of(name).dialect
 
 
 class _Titles(Mapping[str, str]):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from dialects.enums import Dialect
+from harness.engines import EngineName
 from harness.engines.tables import TableText
 
 
@@ -38,7 +38,7 @@ class DatabaseText:
     """
 
     db_id: str
-    dialect: Dialect
+    dialect: EngineName
     tables: tuple[TableText, ...]
     version: str = ""
 
@@ -54,7 +54,7 @@ class Problem:
     database: DatabaseText
 
     @property
-    def dialect(self) -> Dialect:
+    def dialect(self) -> EngineName:
         """The dialect that is asked for."""
         return self.database.dialect
 

@@ -14,6 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
+from harness.engines import dialect_of
 from harness.engines.tables import TableText
 from harness.predictors.base import DatabaseText
 
@@ -38,7 +39,7 @@ def linked_columns(sql: str, database: DatabaseText) -> Mapping[str, frozenset[s
     Raises:
         Unreadable: it is no query, cannot be parsed, or names no table of the schema.
     """
-    queries = _parsed(sql, database.dialect)
+    queries = _parsed(sql, dialect_of(database.dialect))
     aliases = _aliases(queries, {table.name.casefold(): table for table in database.tables})
     named = {table.name: table for tables in aliases.values() for table in tables}
     if not named:

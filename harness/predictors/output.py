@@ -16,9 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from dialects.enums import Dialect
 from harness.data.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
+from harness.engines import EngineName, dialect_of
 from harness.predictors.base import Usage
 from harness.predictors.budget import Spent
 from harness.predictors.preparing import Ready, Say
@@ -82,7 +82,7 @@ def write_predictions(
     folder: Path,
     questions: QuestionSet,
     predictor: str,
-    dialect: Dialect,
+    dialect: EngineName,
     answers: Mapping[str, Given],
 ) -> Path:
     """Write one prediction file (docs/file-formats.md) and return its path.
@@ -95,7 +95,7 @@ def write_predictions(
         answers: by the question's key; questions may be left out.
     """
     lines = []
-    for key in questions.order[dialect]:
+    for key in questions.order[dialect_of(dialect)]:
         if key not in answers:
             continue
         question = questions.by_key[key]
@@ -169,7 +169,7 @@ def spent_in_words(spent: Spent) -> str:
     return f"{spent.requests} requests, {tokens}{cost}"
 
 
-_Samples = Mapping[Dialect, Mapping[int, Mapping[str, Given]]]
+_Samples = Mapping[EngineName, Mapping[int, Mapping[str, Given]]]
 
 
 def write_all(ready: Ready, answered: Sequence[Answered], say: Say) -> list[Path]:
@@ -189,11 +189,11 @@ def write_all(ready: Ready, answered: Sequence[Answered], say: Say) -> list[Path
     return files
 
 
-def _by_sample(answered: Sequence[Answered], dialect: Dialect) -> dict[int, dict[str, Given]]:
+def _by_sample(answered: Sequence[Answered], dialect: EngineName) -> dict[int, dict[str, Given]]:
     found: dict[int, dict[str, Given]] = {}
     for one in answered:
         problem = one.job.problem
-        if problem.dialect is dialect:
+        if problem.dialect == dialect:
             found.setdefault(one.job.sample, {})[problem.question] = one.sql, one.reason
     return found
 
@@ -213,7 +213,7 @@ def _of_the_majority(ready: Ready, samples: _Samples) -> Iterator[Path]:
     chosen = votes(ready.equipped.request, ready.equipped.setup, texts)
     for dialect in samples:
         agreed = {
-            key: given[each, key][number or 0] for (each, key), number in chosen.items() if each is dialect
+            key: given[each, key][number or 0] for (each, key), number in chosen.items() if each == dialect
         }
         yield write_predictions(
             ready.asked.out, ready.wanted.whole, majority_name(ready.asked.name), dialect, agreed

@@ -11,8 +11,8 @@ from types import FrameType
 
 from rich.console import Console
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.engines import kinds_by_name
 from harness.outcomes import PairResult
 from harness.predictors.adapters.registry import open_predictor
 from harness.predictors.base import BudgetSpent, Method, Predictor
@@ -88,7 +88,7 @@ def predict(asked: PredictRequest, say: Say, console: Console, progress: Progres
     with _folder(asked.out), closing(Journal(asked.out)) as journal:
         tell(journal.known, say)
         meter = Meter(asked.budget, journal.known.usage)
-        dialects = asked.request.dialects or tuple(Dialect)
+        dialects = asked.request.dialects or tuple(kinds_by_name())
         predictor = open_predictor(
             asked.predictor, asked.settings, meter, questions=wanted.whole, dialects=dialects
         )

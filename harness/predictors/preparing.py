@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
+from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import Method, Problem, PromptTooLong
 from harness.predictors.budget import Budget
@@ -80,7 +80,7 @@ class Ready:
         return self.wanted.asked
 
     @property
-    def dialects(self) -> tuple[Dialect, ...]:
+    def dialects(self) -> tuple[EngineName, ...]:
         """Those that are asked for and have an engine."""
         return tuple(self.equipped.setup.servers)
 
@@ -109,7 +109,7 @@ def prepare(wanted: Wanted, say: Say, progress: Progress | None = None) -> Ready
         EngineUnavailable: an engine that was named is not up.
     """
     asked = wanted.asked
-    dialects = asked.request.dialects or tuple(Dialect)
+    dialects = asked.request.dialects or tuple(kinds_by_name())
     equipped = equip(asked.request, wanted.questions, dialects, say=say, progress=progress)
     return Ready(wanted, equipped, _problems(asked.options, wanted.questions, equipped, say))
 
@@ -147,7 +147,8 @@ def _problems(options: Options, questions: QuestionSet, equipped: Equipped, say:
         engine = equipped.setup.engine(dialect)
         for db_id in questions.db_ids:
             place = questions.database(db_id, equipped.request.profile)
-            databases[dialect, db_id] = database = read_database(engine, place, rows=options.rows)
+            database = read_database(engine, place, rows=options.rows, kind=kind_of(dialect))
+            databases[dialect, db_id] = database
             if options.descriptions:
                 described = describe(database, description_folder(questions.databases, db_id))
                 databases[dialect, db_id] = described.database

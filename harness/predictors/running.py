@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from threading import Event, Lock
 from typing import Any
 
-from dialects.enums import Dialect
+from harness.engines import EngineName
 from harness.predictors.base import (
     Ask,
     Asking,
@@ -34,7 +34,7 @@ from harness.predictors.extraction import Taking, take_sql
 from harness.predictors.journal import Journal
 from harness.predictors.prompts.tokens import Tokens
 
-Check = Callable[[Dialect, str, str], str | None]
+Check = Callable[[EngineName, str, str], str | None]
 """What the engine of a dialect says against an SQL text for a question (its key); None where it runs."""
 
 
@@ -54,7 +54,7 @@ class Corrected:
     rounds: int
     check: Check
     take: Callable[[str], str | None]
-    tell: Callable[[Dialect, str | None], str]
+    tell: Callable[[EngineName, str | None], str]
     tokens: Tokens
 
     @property

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from dialects.identifiers import table_name
-from harness.engines import kind_of
+from harness.engines import EngineKind, kind_of
 from harness.engines.base import Engine, Row, Session, SqlError
 from harness.engines.tables import ColumnText, TableText
 from harness.predictors.base import DatabaseText
@@ -32,7 +32,9 @@ _LONGEST = 80
 """Characters of a value that are shown."""
 
 
-def read_database(engine: Engine, database: Database, *, rows: int = 0) -> DatabaseText:
+def read_database(
+    engine: Engine, database: Database, *, rows: int = 0, kind: EngineKind | None = None
+) -> DatabaseText:
     """Read the schema of one database as it stands on an engine, without descriptions.
 
     Args:
@@ -41,6 +43,7 @@ def read_database(engine: Engine, database: Database, *, rows: int = 0) -> Datab
         rows: how many rows of each table to take: the first in the order in which they are stored. A value of
             another type than text, number or truth value is the text that the engine shows for it, a blob its
             bytes in hexadecimal. In texts line breaks are blanks, and more than 80 characters end with `...`.
+        kind: the engine's; default: the one that is named by its dialect.
 
     Raises:
         BadInput: the SQLite file, or a row of it that is asked for, cannot be read.
@@ -48,14 +51,14 @@ def read_database(engine: Engine, database: Database, *, rows: int = 0) -> Datab
     """
     with opened(database.sqlite_path) as connection:
         declared = declarations(connection).tables
-    kind = kind_of(engine.dialect)
+    kind = kind or kind_of(engine.dialect)
     reader = kind.schema()
     try:
         with engine.session(database, _SECONDS) as session:
             run = _runner(session)
             version = reader.version(run)
             tables = reader.tables(run, database, declared)
-            _require(engine, database, declared, tables)
+            _require(kind, database, declared, tables)
             tables = [
                 replace(table, rows=_shown(run(reader.first_rows(table, rows)))) if rows else table
                 for table in tables
@@ -66,10 +69,10 @@ def read_database(engine: Engine, database: Database, *, rows: int = 0) -> Datab
                 f"{database.sqlite_path}: {error.message}; give a complete SQLite file, or ask for no rows"
             ) from error
         raise EngineUnavailable(
-            f"{engine.dialect}: the schema of {database.db_id} cannot be read ({error.message});"
+            f"{kind.name}: the schema of {database.db_id} cannot be read ({error.message});"
             " load the database again"
         ) from error
-    return DatabaseText(database.db_id, engine.dialect, tuple(tables), version)
+    return DatabaseText(database.db_id, kind.name, tuple(tables), version)
 
 
 def _runner(session: Session) -> Callable[[str], list[Row]]:
@@ -77,15 +80,14 @@ def _runner(session: Session) -> Callable[[str], list[Row]]:
 
 
 def _require(
-    engine: Engine, database: Database, declared: Sequence[DeclaredTable], tables: Sequence[TableText]
+    kind: EngineKind, database: Database, declared: Sequence[DeclaredTable], tables: Sequence[TableText]
 ) -> None:
     there = {table.name for table in tables}
-    kind = kind_of(engine.dialect)
     wanted = (table_name(table.name, kind.dialect) for table in declared) if kind.has_server else ()
     missing = [name for name in wanted if name not in there]
     if missing:
         raise EngineUnavailable(
-            f"{engine.dialect}: table {missing[0]} of {database.db_id} is not there in profile"
+            f"{kind.name}: table {missing[0]} of {database.db_id} is not there in profile"
             f" {database.profile}; load the database"
         )
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from dialects.enums import Dialect
 from harness.data.questions import Question
+from harness.engines import EngineName, dialect_of
 from harness.metrics import OUTCOME_METRIC
 from harness.outcomes import Outcome
 from harness.request import Request
@@ -18,7 +18,7 @@ from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.tasks import Setup
 from harness.session.plan import open_judging
 
-Place = tuple[Dialect, str]
+Place = tuple[EngineName, str]
 """A dialect and the key of a question."""
 
 _FAILURES = frozenset({Outcome.PREDICTION_ERROR, Outcome.PREDICTION_TIMEOUT, Outcome.PREDICTION_TOO_LARGE})
@@ -37,13 +37,13 @@ class Trials:
     """
 
     def __init__(self, request: Request, setup: Setup) -> None:
-        gold = dict.fromkeys(setup.servers, "SELECT 1")
+        gold = dict.fromkeys(map(dialect_of, setup.servers), "SELECT 1")
         self._questions = {
             question.key: replace(question, gold=gold) for question in setup.questions.questions
         }
         self._judging = _judging(request, setup, tuple(self._questions.values()))
 
-    def error(self, dialect: Dialect, question: str, sql: str) -> str | None:
+    def error(self, dialect: EngineName, question: str, sql: str) -> str | None:
         """The engine's words for why a text does not run; None where it does, or the engine is to blame."""
         (future,) = self._judging.begin([Asked(self._questions[question], dialect, sql)])
         judgement = future.result()
@@ -92,8 +92,8 @@ def votes(
     return {place: _largest(given, same(place)) for place, given in answers.items()}
 
 
-def _reference(question: Question, dialect: Dialect, number: int, text: str) -> Question:
-    return replace(question, key=f"{dialect} {question.key} {number}", gold={dialect: text})
+def _reference(question: Question, dialect: EngineName, number: int, text: str) -> Question:
+    return replace(question, key=f"{dialect} {question.key} {number}", gold={dialect_of(dialect): text})
 
 
 def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:

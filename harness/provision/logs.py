@@ -3,8 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from dialects.enums import Dialect
 from dialects.errors import HarnessError
+from harness.engines import EngineName
 from harness.provision import compose
 from harness.provision.native.recipe import Home, State
 from loaders import paths
@@ -65,7 +65,7 @@ def _shown(line: str, server: Server) -> str:
     return one_line(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}...")
 
 
-def failures(failed: Mapping[Dialect, str], servers: Mapping[Dialect, Sequence[Server]]) -> list[str]:
+def failures(failed: Mapping[EngineName, str], servers: Mapping[EngineName, Sequence[Server]]) -> list[str]:
     """One line for each engine, and its last log lines indented, where they can be had."""
     lines: list[str] = []
     for dialect, why in failed.items():

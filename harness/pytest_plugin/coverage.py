@@ -19,6 +19,7 @@ from harness.coverage import expectations as expected
 from harness.coverage.command import CoverageRequest, Subject, update_command
 from harness.coverage.rendering import print_coverage
 from harness.data.questions import QuestionSet
+from harness.engines import kinds_by_name
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.request import Request
@@ -47,7 +48,7 @@ class CoverageRunner:
     def __init__(self, request: Request) -> None:
         self._request = request
         servers = find_servers(
-            request.dialects or list(Dialect), required=request.dialects is not None, say=_silent
+            request.dialects or list(kinds_by_name()), required=request.dialects is not None, say=_silent
         )
         if not servers:
             raise EngineUnavailable(
@@ -61,7 +62,7 @@ class CoverageRunner:
                 seconds=request.seconds,
                 workers=request.processes,
             ),
-            {dialect: found[0] for dialect, found in servers.items()},
+            {found[0].dialect: found[0] for found in servers.values()},
             bird_home=request.bird_home,
         )
         self._asked = [

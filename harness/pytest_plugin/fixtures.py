@@ -9,11 +9,10 @@ from functools import cached_property
 
 import pytest
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
-from harness.engines import kind_of
+from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.engines.retry import execute_patiently
@@ -33,7 +32,7 @@ _PLACE = pytest.StashKey["Bench"]()
 class QueryFailed(Exception):
     """The engine returned no rows; `execution` says why."""
 
-    def __init__(self, dialect: Dialect, execution: Execution) -> None:
+    def __init__(self, dialect: EngineName, execution: Execution) -> None:
         code = "" if execution.code is None else f" ({execution.code})"
         super().__init__(f"{dialect}: {execution.ending}{code}: {execution.error or 'no rows in time'}")
         self.execution = execution
@@ -51,10 +50,10 @@ class Bench:
         everything = load_set(request.set_name, request.bird_home)
         self.questions: QuestionSet = everything if request.limit is None else everything.limit(request.limit)
         named = request.dialects
-        servers = find_servers(named or list(Dialect), required=named is not None, say=_silent)
-        self.dialects: Sequence[Dialect] = [
+        servers = find_servers(named or list(kinds_by_name()), required=named is not None, say=_silent)
+        self.dialects: Sequence[EngineName] = [
             dialect
-            for dialect in named or list(Dialect)
+            for dialect in named or list(kinds_by_name())
             if dialect in servers or not kind_of(dialect).has_server
         ]
         self.request = request
@@ -83,7 +82,7 @@ class Bench:
 class BirdEngine:
     """An engine with the databases of the question set: runs SQL texts as they are, and changes nothing."""
 
-    def __init__(self, dialect: Dialect, bench: Bench) -> None:
+    def __init__(self, dialect: EngineName, bench: Bench) -> None:
         self.dialect = dialect
         self._bench = bench
         self._engine = bench.setup.engine(dialect)
@@ -155,7 +154,7 @@ def question(request: pytest.FixtureRequest) -> Question:
 
 def engine(request: pytest.FixtureRequest) -> BirdEngine:
     """The engine of a test."""
-    bench, dialect = bench_of(request.config), Dialect(request.param)
+    bench, dialect = bench_of(request.config), kind_of(request.param).name
     if dialect not in bench.dialects:
         raise EngineUnavailable(f"{dialect}: is not among the engines of this run; see --bird-dialect")
     return BirdEngine(dialect, bench)

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
+from harness.engines import EngineName
 from harness.outcomes import Judgement, Outcome, PairResult
 from harness.provision.logs import failures
 from harness.pytest_plugin.collecting import Collecting
@@ -268,7 +268,7 @@ def _say(reporter: pytest.TerminalReporter, line: str, **look: bool) -> None:
     reporter.write_line(one_line(line), **look)
 
 
-def _asked(placed: tuple[int, Pair]) -> tuple[Dialect, str]:
+def _asked(placed: tuple[int, Pair]) -> tuple[EngineName, str]:
     return placed[1].dialect, placed[1].predictor
 
 

@@ -154,7 +154,7 @@ def _unlike(a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]]) -> It
     changed = [name for name in {**files_a, **files_b} if files_a.get(name) != files_b.get(name)]
     if changed:
         yield f"files of the question set differ: {', '.join(changed)}"
-    for dialect in dict.fromkeys(key_a[1] for key_a, key_b in paired if key_a[1] is key_b[1]):
+    for dialect in dict.fromkeys(key_a[1] for key_a, key_b in paired if key_a[1] == key_b[1]):
         engines = [(run.get("engines") or {}).get(dialect) or {} for run in (one, other)]
         for part in ("version", "settings"):
             parts = [engine.get(part) for engine in engines]

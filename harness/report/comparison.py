@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from dialects.enums import Dialect
+from harness.engines import EngineName
 from harness.metrics import METRICS
 from harness.outcomes import Outcome
 from harness.report.differences import Change, Differences, Flip
@@ -24,7 +24,7 @@ class Side:
     folder: str
     run_id: str
     predictor: str
-    dialect: Dialect
+    dialect: EngineName
 
     def __str__(self) -> str:
         return f"{self.predictor} on {NAMES[self.dialect]}"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.engines import kind_of
 from harness.metrics import OUTCOME_METRIC
 from harness.outcomes import Outcome
 from harness.report.formatting import spelled
@@ -116,7 +116,7 @@ def _listed(folder: Path) -> Listed:
             str(manifest.get("started", "")),
             str(manifest.get("set", "")),
             [_counted(name, extent, scored) for name in named],
-            [NAMES[Dialect(name)] for name in manifest.get("engines", ())],
+            [NAMES[kind_of(name).name] for name in manifest.get("engines", ())],
             state,
             best,
         )
@@ -138,7 +138,7 @@ def _ended(folder: Path, extent: Extent) -> tuple[str, float | None, Mapping[Who
     if version not in READABLE:
         return f"of version {version}: run it again", None, None
     found = {
-        (str(score["predictor"]), Dialect(score["dialect"])): int(score["questions"])
+        (str(score["predictor"]), kind_of(score["dialect"]).name): int(score["questions"])
         for score in summary["scores"]
     }
     totals = [score["metrics"].get(OUTCOME_METRIC, {}).get(TOTAL) for score in summary["scores"]]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from dialects.enums import Dialect
+from harness.engines import EngineName, in_order
 from harness.engines.error_classes import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.metrics.efficiency import Clock, Timing
@@ -73,9 +73,9 @@ def _grids(scores: Sequence[Score], metrics: Sequence[str]) -> list[TableModel]:
     ]
 
 
-def dialects_of(scores: Sequence[Score]) -> list[Dialect]:
+def dialects_of(scores: Sequence[Score]) -> list[EngineName]:
     """The engines of these scores, in the order of the tables."""
-    return [dialect for dialect in Dialect if any(score.dialect is dialect for score in scores)]
+    return in_order(score.dialect for score in scores)
 
 
 def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[TableModel]:
@@ -170,7 +170,7 @@ def _right_alone(scores: Sequence[Score], metric: str) -> list[str]:
                 for result in score.results
                 if result.scores.get(metric) == 1.0 and result.scores.get(OUTCOME_METRIC) == 0.0
             ]
-            if score.dialect is dialect and alone:
+            if score.dialect == dialect and alone:
                 lines.append(f"  {NAMES[dialect]}, {score.predictor}: {listed(alone)}")
     head = f"Right by {METRICS[metric].title} alone: the same by value, or another answer that gold allows:"
     return [head, *lines] if lines else []
@@ -213,7 +213,7 @@ def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel
 
 def _gold_failures(scores: Sequence[Score]) -> Iterator[str]:
     for dialect in dialects_of(scores):
-        found = [score.gold_failures for score in scores if score.dialect is dialect]
+        found = [score.gold_failures for score in scores if score.dialect == dialect]
         failures = {question: error for each in found for question, error in each.items()}
         if failures:
             where = NAMES[dialect]

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from math import comb
 from statistics import fmean
 
-from dialects.enums import Dialect
 from harness.data.questions import levels_of
+from harness.engines import EngineName, in_order
 from harness.outcomes import Outcome, PairResult
 from harness.report.table_model import Cell, Column, Group, Row, TableModel
 from harness.report.tables import NAMES
@@ -49,7 +49,7 @@ def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]
         results: of a run.
         samples: the predictors in it that its samples are.
     """
-    dialects = [dialect for dialect in Dialect if any(result.dialect is dialect for result in results)]
+    dialects = in_order(result.dialect for result in results)
     levels = (*levels_of(result.difficulty for result in results), TOTAL)
     counts = {dialect: _counts(results, dialect, samples) for dialect in dialects}
     rows = tuple(
@@ -73,11 +73,11 @@ def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall"}
 
 
-def _counts(results: Sequence[PairResult], dialect: Dialect, samples: Sequence[str]) -> Counts:
+def _counts(results: Sequence[PairResult], dialect: EngineName, samples: Sequence[str]) -> Counts:
     of = set(samples)
     counts: dict[str, tuple[str, int, int]] = {}
     for result in results:
-        if result.dialect is dialect and result.predictor in of:
+        if result.dialect == dialect and result.predictor in of:
             _, matches, seen = counts.get(result.question, ("", 0, 0))
             matched = result.outcome is Outcome.MATCH
             counts[result.question] = result.difficulty, matches + matched, seen + 1

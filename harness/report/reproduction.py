@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dialects.enums import Dialect
 from harness.data.published import Provenance, Published, said_of
+from harness.engines import EngineName, in_order
 from harness.metrics import METRICS
 from harness.report.table_model import Cell, Column, Document, Group, Kind, Row, TableModel
 from harness.report.tables import NAMES
@@ -40,7 +40,7 @@ def reproduction(run_id: str, facts: Sequence[str], scores: Sequence[Score], hel
         name for name in METRICS if METRICS[name].published_as and any(name in s.metrics for s in scores)
     ]
     estimated = [name for name in METRICS if name in {METRICS[metric].published_as for metric in metrics}]
-    totals = {
+    totals: dict[_Key, float] = {
         (metric, one.file_stem, dialect): total
         for metric in METRICS
         for one in held.published
@@ -100,7 +100,7 @@ _TITLES = {
 }
 """The three tables, by what their figures are."""
 
-_Key = tuple[str, str, Dialect]
+_Key = tuple[str, str, EngineName]
 """Metric, predictor as files name it, dialect."""
 
 
@@ -113,11 +113,11 @@ def _grid(  # noqa: PLR0913, PLR0917 - what a table is made of
     names: Mapping[str, str],
     metrics: Sequence[str],
     cells: Mapping[_Key, Cell],
-    asked: Collection[Dialect],
+    asked: Collection[EngineName],
     notes: Iterable[str] = (),
 ) -> TableModel:
     kind = Kind.DIFFERENCE if by == "difference" else Kind.PERCENT
-    dialects = [dialect for dialect in Dialect if dialect in asked]
+    dialects = in_order(asked)
     columns = tuple(
         Column(METRICS[metric].title, metric, by, TOTAL, kind, has_interval=by == "ours")
         for metric in metrics

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from dialects.enums import Dialect
+from harness.engines import EngineName
 from harness.metrics.statistics import Interval
 
 
@@ -62,7 +62,7 @@ class Group:
 
     head: str
     columns: tuple[Column, ...]
-    dialect: Dialect | None = None
+    dialect: EngineName | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Row:
     labels: tuple[str, ...]
     cells: tuple[Cell | None, ...]
     predictor: str
-    dialect: Dialect | None = None
+    dialect: EngineName | None = None
     level: str = ""
 
 

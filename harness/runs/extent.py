@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from dialects.enums import Dialect
+from harness.engines import EngineName, kind_of
 
-Whose = tuple[str, Dialect]
+Whose = tuple[str, EngineName]
 """A predictor, and the engine that it is scored on."""
 
 _NAMED = 10
@@ -59,7 +59,10 @@ class Extent:
         if planned is None:
             return cls()
         return cls(
-            {(one["predictor"], Dialect(one["dialect"])): int(one["questions"]) for one in planned["scores"]},
+            {
+                (one["predictor"], kind_of(one["dialect"]).name): int(one["questions"])
+                for one in planned["scores"]
+            },
             int(planned["questions"]),
             int(planned["set_questions"]),
             tuple(map(str, manifest.get("chosen", ()))),

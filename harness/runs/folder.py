@@ -19,10 +19,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn, Self, TextIO
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published import databases_note
 from harness.data.questions import Question
+from harness.engines import kind_of
 from harness.outcomes import Outcome, PairResult
 from harness.runs.extent import Extent, how_far
 from harness.runs.files import as_json, locked, point, replace, write_json
@@ -312,7 +312,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
 def _pair(line: str) -> Key | None:
     try:
         record = parse_json(line)
-        return Dialect(record["dialect"]), record["predictor"], record["question"]
+        return kind_of(record["dialect"]).name, record["predictor"], record["question"]
     except (KeyError, TypeError, ValueError):
         return None
 

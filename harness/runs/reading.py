@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from dialects.enums import Dialect
 from harness.data.questions import BIRD_LEVELS, Question, level
+from harness.engines import EngineName, kind_of
 from harness.outcomes import PairResult
 from harness.preview import Preview
 from harness.runs.extent import Extent, Whose
@@ -21,7 +22,7 @@ PREVIEWS = "previews.jsonl"
 SUMMARY = "summary.json"
 LATEST = "latest"
 
-Key = tuple[Dialect, str, str]
+Key = tuple[EngineName, str, str]
 """What tells a pair from the others of a run: dialect, predictor and the question's key."""
 
 
@@ -64,7 +65,7 @@ def read_run(folder: Path) -> Run:
     results = read_results(folder)
     try:
         awaited = {
-            (score["predictor"], Dialect(score["dialect"])): int(score["questions"])
+            (score["predictor"], kind_of(score["dialect"]).name): int(score["questions"])
             for score in summary["scores"]
         }
     except _DAMAGED:
@@ -90,7 +91,7 @@ def extent_of(manifest: Mapping[str, Any]) -> Extent:
         return Extent.from_manifest(manifest)
     files, questions = manifest.get("predictions", ()), int(manifest.get("questions", 0))
     planned = {
-        (file["predictor"], Dialect(file["dialect"])): questions
+        (file["predictor"], kind_of(file["dialect"]).name): questions
         for file in files
         if "predictor" in file and "dialect" in file
     }
@@ -224,7 +225,7 @@ def _question(record: Any, levels: Sequence[str]) -> Question:
 
 
 def _preview(record: Any) -> tuple[Key, Preview]:
-    key = Dialect(record.pop("dialect")), record.pop("predictor"), record.pop("question")
+    key = kind_of(record.pop("dialect")).name, record.pop("predictor"), record.pop("question")
     return key, Preview.from_json(record)
 
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.engines import EngineName, kinds_by_name
 from harness.outcomes import PairResult
 from harness.runs.reading import Run, read_run
 from loaders.textfiles import one_line
 
-Key = tuple[str, Dialect]
+Key = tuple[str, EngineName]
 """A predictor and the engine it was scored on."""
 
 
@@ -57,7 +57,7 @@ def counterparts(a: Selection, b: Selection) -> tuple[list[tuple[Key, Key]], lis
         all(len({key[part] for key in side.results}) == 1 for side in (a, b)) for part in (0, 1)
     )
 
-    def by_name(side: Selection) -> dict[tuple[str | None, Dialect | None], Key]:
+    def by_name(side: Selection) -> dict[tuple[str | None, EngineName | None], Key]:
         return {
             (None if any_predictor else key[0], None if any_dialect else key[1]): key for key in side.results
         }
@@ -99,11 +99,11 @@ def _chosen(text: str, selector: str, keys: Sequence[Key]) -> list[Key]:
     return readings[0]
 
 
-def _readings(selector: str) -> Iterator[tuple[str | None, Dialect | None]]:
+def _readings(selector: str) -> Iterator[tuple[str | None, EngineName | None]]:
     """Every predictor and dialect, None for any, that a selector can mean."""
     dialect, slash, predictor = selector.partition("/")
-    if dialect in list(Dialect):
-        yield predictor or None, Dialect(dialect)
+    if dialect in kinds_by_name():
+        yield predictor or None, dialect
     if slash and not dialect:
         yield predictor, None
     yield selector, None

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dialects.enums import Dialect
 from harness.data.extraction import unfenced
 from harness.data.questions import levels_of
+from harness.engines import EngineName, kinds_by_name
 from harness.metrics import METRICS
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
 from harness.outcomes import Outcome, PairResult
@@ -25,8 +25,6 @@ from harness.runs.spider import summary as spider
 
 TOTAL = "total"
 """What tables call all levels together."""
-
-_PLACES = {dialect: place for place, dialect in enumerate(Dialect)}
 
 SCHEMA_VERSION = 4
 """Version of `summary.json`; its schema is documented in docs/run-folder.md."""
@@ -46,7 +44,7 @@ class Score:
     """
 
     predictor: str
-    dialect: Dialect
+    dialect: EngineName
     planned: int
     questions: int
     metrics: Figures
@@ -142,7 +140,7 @@ def interval(results: Iterable[PairResult], metric: str) -> Interval | None:
 
 
 def _by_predictor(whose: Whose) -> tuple[str, int]:
-    return whose[0], _PLACES[whose[1]]
+    return whose[0], list(kinds_by_name()).index(whose[1])
 
 
 def _score(

@@ -9,7 +9,7 @@ aggregate, a ROW_NUMBER() among equals.
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from dialects.enums import Dialect
+from harness.engines import EngineName
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.metrics.comparison.ranking import Ranking
@@ -33,7 +33,7 @@ def score(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[], Answ
     return ex_strict(predicted, gold, Answers(ordered=True)) or ex_strict(predicted, gold, find())
 
 
-def answers(sql: str, dialect: Dialect, run: "Run", gold: Sequence[Row]) -> Answers:
+def answers(sql: str, dialect: EngineName, run: "Run", gold: Sequence[Row]) -> Answers:
     """What a gold allows beside its own rows.
 
     A text that `dialects.translate` made decides ties as SQLite does: ask with SQLite's own text, on SQLite.
@@ -44,7 +44,7 @@ def answers(sql: str, dialect: Dialect, run: "Run", gold: Sequence[Row]) -> Answ
     query is not decided by its text and its data, or was not understood.
 
     Args:
-        sql: the gold, in `dialect`.
+        sql: the gold.
         dialect: the engine's.
         run: runs a text on the engine, on gold's database.
         gold: the rows that the engine returned for `sql`.

@@ -6,20 +6,21 @@ and the texts.
 """
 
 import hashlib
+import importlib
 import json
 import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cache.lifetimes import Lifetime, lifetime
 from harness.data.questions import Question
-from harness.engines import kind_of
+from harness.engines import EngineName, kind_of, packages
 from harness.engines.base import Engine
 from harness.outcomes import GoldOrigin
 from harness.scoring.golds import Golds
@@ -57,8 +58,8 @@ def sources() -> list[str]:
     return sorted(found)
 
 
-def _looks() -> dict[str, tuple[int, int]]:
-    looks = {name: (_ROOT / name).stat() for name in sources()}
+def _looks(root: Path, names: Iterable[str]) -> dict[str, tuple[int, int]]:
+    looks = {name: (root / name).stat() for name in names}
     return {name: (look.st_mtime_ns, look.st_size) for name, look in looks.items()}
 
 
@@ -71,7 +72,7 @@ def digest_of(contents: Iterable[tuple[str, bytes]]) -> str:
 
 
 # At the start, with the imports: what is on the disk later is not what judges.
-_AT_THE_START = _looks()
+_AT_THE_START = _looks(_ROOT, sources())
 _DIGEST = digest_of((name, (_ROOT / name).read_bytes()) for name in _AT_THE_START)
 
 
@@ -82,6 +83,34 @@ def code() -> str:
     return f"{_DIGEST} {' '.join(versions)}"
 
 
+@dataclass(frozen=True)
+class _Outside:
+    """The code of a package that brings an engine, as it was when it was first asked for."""
+
+    root: Path
+    looks: Mapping[str, tuple[int, int]]
+    digest: str
+
+
+@cache
+def _outside() -> Mapping[EngineName, _Outside]:
+    """By the names of the engines that installed packages bring."""
+    found: dict[EngineName, _Outside] = {}
+    for name, package in packages().items():
+        module = importlib.import_module(package)
+        # A module has no folder of its own, and a namespace no file.
+        root = Path(next(iter(getattr(module, "__path__", ())), module.__file__ or ""))
+        looks = _looks(root, _files(root))
+        found[name] = _Outside(root, looks, digest_of((each, (root / each).read_bytes()) for each in looks))
+    return found
+
+
+def _files(root: Path) -> list[str]:
+    """The files of a package that can decide an outcome, in order; of a module its own, by the name `.`."""
+    files = sorted(path for path in root.rglob("*") if path.suffix in _DECIDE) if root.is_dir() else [root]
+    return [path.relative_to(root).as_posix() for path in files]
+
+
 def is_as_at_the_start() -> bool:
     """Whether the code on the disk is still that of `code`.
 
@@ -89,7 +118,8 @@ def is_as_at_the_start() -> bool:
     cache key of other code.
     """
     try:
-        return _looks() == _AT_THE_START
+        outside = all(_looks(each.root, _files(each.root)) == each.looks for each in _outside().values())
+        return outside and _looks(_ROOT, sources()) == _AT_THE_START
     except OSError:
         return False
 
@@ -111,23 +141,25 @@ class CacheKeys:
         EngineLost: an engine does not tell its version and settings.
     """
 
-    def __init__(self, setup: Setup, golds: Golds, engines: Mapping[Dialect, Engine]) -> None:
+    def __init__(self, setup: Setup, golds: Golds, engines: Mapping[EngineName, Engine]) -> None:
         self._setup = setup
         self._golds = golds
         settings = {dialect: dict(sorted(engine.settings().items())) for dialect, engine in engines.items()}
         self._engines = {
             dialect: [dialect, engine.version(), settings[dialect]] for dialect, engine in engines.items()
         }
+        for name in _outside().keys() & self._engines.keys():
+            self._engines[name].append(_outside()[name].digest)
         self._in_utc = {dialect for dialect, found in settings.items() if _in_utc(found)}
         self._begun = Once()
 
-    def _places(self, dialect: Dialect, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
+    def _places(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
         """Of executions and of judgements, what is the same for all texts on a database."""
         return self._begun((dialect, db_id), lambda: self._begin(dialect, db_id))
 
-    def _begin(self, dialect: Dialect, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
+    def _begin(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
         setup = self._setup
-        if any(of is dialect for of, _ in setup.unloaded):
+        if any(of == dialect for of, _ in setup.unloaded):
             return None
         # On a server a text can name the tables of the other databases, too.
         within = setup.questions.db_ids if kind_of(dialect).has_server else [db_id]
@@ -146,11 +178,11 @@ class CacheKeys:
         scoring = [list(setup.metrics), variants, schema, setup.diagnoses, setup.previews]
         return _begun("execution", place), _begun("judgement", [place, scoring])
 
-    def execution(self, question: Question, dialect: Dialect, sql: str, day: str) -> bytes | None:
+    def execution(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
         """That of what came of a text, begun on a `day` in UTC."""
         return self._executed(question, dialect, day, [sql], self.lifetime(dialect, sql))
 
-    def gold(self, question: Question, dialect: Dialect, day: str) -> bytes | None:
+    def gold(self, question: Question, dialect: EngineName, day: str) -> bytes | None:
         """That of what came of gold: of the same text as a prediction's, unless it is translated."""
         written = self._golds.written(question, dialect)
         lasts = self.lifetime(dialect, written)
@@ -161,7 +193,7 @@ class CacheKeys:
         return self._executed(question, dialect, day, texts, lasts)
 
     def judgements(
-        self, question: Question, dialect: Dialect, predictions: Iterable[str], day: str
+        self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
     ) -> dict[str, bytes | None]:
         """Those of what predictions come to, if they come to the same on any day.
 
@@ -175,7 +207,7 @@ class CacheKeys:
         return {sql: None if begun is None else _cache_key(begun, sql) for sql in predictions}
 
     def dated(
-        self, question: Question, dialect: Dialect, predictions: Iterable[str], day: str
+        self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
     ) -> dict[str, bytes]:
         """Those of what predictions come to that ask for today's date, and for nothing finer."""
         asking = [sql for sql in predictions if self.lifetime(dialect, sql) is Lifetime.TODAY]
@@ -184,10 +216,10 @@ class CacheKeys:
         begun = self._judged(question, dialect, [day])
         return {} if begun is None else {sql: _cache_key(begun, sql) for sql in asking}
 
-    def _of_gold(self, question: Question, dialect: Dialect) -> Lifetime:
+    def _of_gold(self, question: Question, dialect: EngineName) -> Lifetime:
         return self.lifetime(dialect, self._golds.written(question, dialect))
 
-    def _judged(self, question: Question, dialect: Dialect, days: Sequence[str]) -> "hashlib._Hash | None":
+    def _judged(self, question: Question, dialect: EngineName, days: Sequence[str]) -> "hashlib._Hash | None":
         """Of judgements, what is the same for all predictions for a question."""
         places = self._places(dialect, question.db_id)
         if places is None:
@@ -195,13 +227,13 @@ class CacheKeys:
         origin = self._golds.origin(question, dialect)
         return _continued(places[1], *days, origin, self._golds.written(question, dialect))
 
-    def lifetime(self, dialect: Dialect, sql: str) -> Lifetime:
+    def lifetime(self, dialect: EngineName, sql: str) -> Lifetime:
         """For how long a text returns the same rows from the same data on an engine."""
         lasts = lifetime(sql)
         return Lifetime.NEVER if lasts is Lifetime.TODAY and dialect not in self._in_utc else lasts
 
     def _executed(
-        self, question: Question, dialect: Dialect, day: str, texts: Sequence[str], lasts: Lifetime
+        self, question: Question, dialect: EngineName, day: str, texts: Sequence[str], lasts: Lifetime
     ) -> bytes | None:
         """The cache key of `texts`, and of the day if what they come to lasts for that."""
         places = self._places(dialect, question.db_id)

@@ -13,11 +13,11 @@ from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
 from threading import Lock
 
-from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.cache.lifetimes import Lifetime
 from harness.cache.lookup import Lookup
 from harness.data.questions import Question
+from harness.engines import EngineName
 from harness.engines.base import Engine
 from harness.outcomes import Judgement, Outcome
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start, today
@@ -43,11 +43,11 @@ class Asked:
     """An SQL text as an answer to a question on an engine."""
 
     question: Question
-    dialect: Dialect
+    dialect: EngineName
     sql: str
 
     @property
-    def key(self) -> tuple[Dialect, str, str]:
+    def key(self) -> tuple[EngineName, str, str]:
         """What makes two of them the same."""
         return self.dialect, self.question.key, self.sql
 
@@ -57,7 +57,7 @@ class _Keyed:
     """The distinct texts for a question on an engine, with the keys of what they come to."""
 
     question: Question
-    dialect: Dialect
+    dialect: EngineName
     day: str
     judgements: Mapping[str, bytes | None]
 
@@ -90,7 +90,7 @@ class Judging:
         start: Callable[[], Workers],
         *,
         store: Store | None = None,
-        engines: Mapping[Dialect, Engine] | None = None,
+        engines: Mapping[EngineName, Engine] | None = None,
     ) -> None:
         self._setup = setup
         self.engines = engines or {dialect: setup.engine(dialect) for dialect in setup.servers}
@@ -99,11 +99,11 @@ class Judging:
         self._lookup = Lookup(store)
         self._lock = Lock()
         self._workers = start()
-        self._running: dict[tuple[Dialect, str, str], Future[Judgement]] = {}
+        self._running: dict[tuple[EngineName, str, str], Future[Judgement]] = {}
         self._tasks: dict[Future[Judged], Task] = {}
         self._same_code, self._looked_at = True, 0.0
-        self._failures: Counter[Dialect] = Counter()
-        self.failed: dict[Dialect, str] = {}
+        self._failures: Counter[EngineName] = Counter()
+        self.failed: dict[EngineName, str] = {}
         """Engines that were left alone, and why."""
 
     def begin(self, asked: Sequence[Asked], *, waits: bool = False) -> list[Future[Judgement]]:
@@ -114,7 +114,7 @@ class Judging:
             waits: whether the caller does nothing else until they are judged.
         """
         futures: list[Future[Judgement]] = []
-        new: dict[tuple[Dialect, str, str], Future[Judgement]] = {}
+        new: dict[tuple[EngineName, str, str], Future[Judgement]] = {}
         try:
             with self._lock:
                 for each in asked:
@@ -130,7 +130,11 @@ class Judging:
         return futures
 
     def _have_judged(
-        self, asked: Sequence[Asked], new: "dict[tuple[Dialect, str, str], Future[Judgement]]", *, waits: bool
+        self,
+        asked: Sequence[Asked],
+        new: "dict[tuple[EngineName, str, str], Future[Judgement]]",
+        *,
+        waits: bool,
     ) -> None:
         """Answer what is known, and give the rest to the workers: that is taken out of `new`."""
         # What ends after midnight is kept as this day's, which nobody asks for any more then.
@@ -147,7 +151,7 @@ class Judging:
                 for text in task.judgements:
                     new.pop((task.dialect, task.question.key, text), None)
 
-    def _give_back(self, new: "Mapping[tuple[Dialect, str, str], Future[Judgement]]", why: str) -> None:
+    def _give_back(self, new: "Mapping[tuple[EngineName, str, str], Future[Judgement]]", why: str) -> None:
         """End what was begun and is in nobody's hands: others may wait for it, or ask for it again."""
         for key, future in new.items():
             with self._lock:
@@ -255,7 +259,7 @@ class Judging:
         judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(task.dialect), error=why)
         return Judged((judgement,) * len(task.texts), {}, None)
 
-    def _count(self, dialect: Dialect, judged: Judged) -> None:
+    def _count(self, dialect: EngineName, judged: Judged) -> None:
         """Leave a server alone that could not be used for several tasks in a row."""
         errors = [each.error for each in judged.judgements if each.outcome is Outcome.HARNESS_ERROR]
         with self._lock:
@@ -267,11 +271,11 @@ class Judging:
             if self._failures[dialect] < MOST_FAILURES or dialect in self.failed:
                 return
             self.failed[dialect] = errors[0] or ""
-            waiting = [future for future, task in self._tasks.items() if task.dialect is dialect]
+            waiting = [future for future, task in self._tasks.items() if task.dialect == dialect]
         for future in waiting:
             future.cancel()
 
-    def _answer(self, key: tuple[Dialect, str, str], judgement: Judgement) -> None:
+    def _answer(self, key: tuple[EngineName, str, str], judgement: Judgement) -> None:
         with self._lock:
             future = self._running.pop(key, None)
         # None where whoever asked was interrupted.
@@ -320,7 +324,7 @@ def _from_bytes(data: bytes) -> Judgement:
 
 
 def _by_question(asked: Iterable[Asked]) -> list[list[Asked]]:
-    tasks: dict[tuple[Dialect, str], list[Asked]] = {}
+    tasks: dict[tuple[EngineName, str], list[Asked]] = {}
     for each in asked:
         tasks.setdefault((each.dialect, each.question.key), []).append(each)
     return list(tasks.values())

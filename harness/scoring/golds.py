@@ -7,6 +7,7 @@ from dialects.enums import Dialect
 from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from harness.data.questions import Question, QuestionSet
+from harness.engines import EngineName, dialect_of
 from harness.engines.execution import Ending, Execution, Limits
 from harness.outcomes import GoldOrigin, Outcome
 from harness.scoring.once import Once
@@ -24,7 +25,7 @@ class Gold:
     """
 
     question: Question
-    dialect: Dialect
+    dialect: EngineName
     sql: str | None
     execution: Execution
     failure: Outcome | None = None
@@ -39,44 +40,45 @@ class Golds:
 
     Args:
         questions: the question set.
-        dialects: the dialects of the engines.
+        dialects: the engines.
         limits: what one SQL text may use.
-        unloaded: the databases that a dialect's servers do not have, and why.
+        unloaded: the databases that an engine's servers do not have, and why.
     """
 
     def __init__(
         self,
         questions: QuestionSet,
-        dialects: Collection[Dialect],
+        dialects: Collection[EngineName],
         limits: Limits,
-        unloaded: Mapping[tuple[Dialect, str], str] | None = None,
+        unloaded: Mapping[tuple[EngineName, str], str] | None = None,
     ) -> None:
         self._questions = questions
         self._unloaded = unloaded or {}
         self._limits = limits
         self._overrides: dict[Dialect, Mapping[str, Override]] = {
             dialect: overrides(questions.name, dialect)
-            for dialect in dialects
+            for dialect in map(dialect_of, dialects)
             if dialect is not Dialect.SQLITE
         }
         self._schemas = Once()
 
-    def origin(self, question: Question, dialect: Dialect) -> GoldOrigin:
+    def origin(self, question: Question, dialect: EngineName) -> GoldOrigin:
         """Where the text of a gold comes from."""
-        if dialect in question.gold:
+        language = dialect_of(dialect)
+        if language in question.gold:
             return GoldOrigin.DATASET
-        override = self._overrides[dialect].get(question.key)
+        override = self._overrides[language].get(question.key)
         usable = override is not None and override.replaces(question.gold[Dialect.SQLITE])
         return GoldOrigin.OVERRIDE if usable else GoldOrigin.TRANSLATED
 
-    def written(self, question: Question, dialect: Dialect) -> str:
+    def written(self, question: Question, dialect: EngineName) -> str:
         """The text that decides what gold is: its own, or SQLite's where that is translated."""
-        origin = self.origin(question, dialect)
+        origin, language = self.origin(question, dialect), dialect_of(dialect)
         if origin is GoldOrigin.OVERRIDE:
-            return self._overrides[dialect][question.key].sql
-        return question.gold[dialect if origin is GoldOrigin.DATASET else Dialect.SQLITE]
+            return self._overrides[language][question.key].sql
+        return question.gold[language if origin is GoldOrigin.DATASET else Dialect.SQLITE]
 
-    def text(self, question: Question, dialect: Dialect) -> str:
+    def text(self, question: Question, dialect: EngineName) -> str:
         """The SQL of a gold.
 
         Raises:
@@ -89,11 +91,11 @@ class Golds:
         from dialects.translate import Untranslatable, translate  # noqa: PLC0415
 
         try:
-            return translate(written, self._schema(question.db_id), dialect).sql
+            return translate(written, self._schema(question.db_id), dialect_of(dialect)).sql
         except Untranslatable as error:
             raise NoGold(str(error)) from error
 
-    def of(self, question: Question, dialect: Dialect, run: Run) -> Gold:
+    def of(self, question: Question, dialect: EngineName, run: Run) -> Gold:
         """The gold of a question, executed by `run`.
 
         Raises:

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager
 from dialects.enums import Dialect
 from harness.cache.codec import decode, encode
 from harness.data.questions import Question
+from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, refuses
 from harness.engines.retry import execute_patiently
@@ -42,7 +43,7 @@ class Judge:
     def __init__(
         self,
         setup: Setup,
-        engines: Mapping[Dialect, Engine],
+        engines: Mapping[EngineName, Engine],
         during: During = undisturbed,
     ) -> None:
         self._setup = setup
@@ -137,11 +138,11 @@ class Judge:
             executed[text] = encoded
         return execution
 
-    def _is_refused(self, question: Question, dialect: Dialect, sql: str, execution: Execution) -> bool:
+    def _is_refused(self, question: Question, dialect: EngineName, sql: str, execution: Execution) -> bool:
         database = self._setup.questions.database(question.db_id, self._setup.profile)
         return refuses(self._engines[dialect], database, sql, execution, self._setup.limits)
 
-    def _execute(self, question: Question, dialect: Dialect, sql: str) -> Execution:
+    def _execute(self, question: Question, dialect: EngineName, sql: str) -> Execution:
         database = self._setup.questions.database(question.db_id, self._setup.profile)
         with self._during(Stage.RUNNING, sql, None):
             return execute_patiently(self._engines[dialect], database, sql, self._setup.limits)
@@ -153,11 +154,11 @@ class Judge:
         """
         question = gold.question
         from_dataset = self._golds.origin(question, gold.dialect) is GoldOrigin.DATASET
-        dialect = gold.dialect if from_dataset else Dialect.SQLITE
+        dialect: EngineName = gold.dialect if from_dataset else Dialect.SQLITE
         engine = self._engines[dialect] if from_dataset else self._sqlite
         database = self._setup.questions.database(question.db_id, self._setup.profile)
 
-        text = question.gold[dialect]
+        text = question.gold[dialect_of(dialect)]
         is_left_out = (Stage.ANSWERING, text) in self._left_out
 
         def run(sql: str) -> Execution:
@@ -178,5 +179,5 @@ class Judge:
             gold_seconds=gold.execution.seconds,
         )
 
-    def _broken(self, dialect: Dialect, error: Exception) -> Judgement:
+    def _broken(self, dialect: EngineName, error: Exception) -> Judgement:
         return Judgement(Outcome.HARNESS_ERROR, self._setup.zero(dialect), error=explain(error))

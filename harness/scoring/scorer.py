@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import cast
 
 from dialects.enums import Dialect
+from harness.engines import dialect_of, kind_of
 from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.error_classes import ErrorClass
 from harness.engines.execution import Ending, Execution
@@ -47,7 +48,11 @@ class Scoring:
         self._questions = setup.questions
         self._metrics = [METRICS[name] for name in setup.metrics]
         self._limits = setup.limits
-        self._suite = None if setup.variants is None else Suite(setup.variants, setup.limits)
+        self._suites = {} if setup.variants is None else {
+            name: Suite(setup.variants, kind_of(name).make(None, pooled=True), setup.limits)
+            for name in setup.servers
+            if dialect_of(name) is Dialect.SQLITE
+        }  # fmt: skip
         self._reads_structure = any(metric.basis is Basis.STRUCTURE for metric in self._metrics)
         self._readings = Once()
         self._queries = Once()
@@ -119,8 +124,8 @@ class Scoring:
             # Engines that run such a text return no rows for it, which official scripts compare with gold's.
             error = EMPTY if not predicted and is_empty(sql) else None
             error_class = self._diagnose(gold, sql, None, None)
-        elif self._suite is not None and gold.dialect is Dialect.SQLITE:
-            tested = self._suite.score(gold.question, sql)
+        elif (suite := self._suites.get(gold.dialect)) is not None:
+            tested = suite.score(gold.question, sql)
             compared, failed = tested.compared, tested.failed_variant
             scores.update(dict.fromkeys(of_basis(self._setup.metrics, Basis.VARIANTS), tested.score))
         return Judgement(
@@ -145,7 +150,7 @@ class Scoring:
     def _preview(self, gold: Gold, execution: Execution | None) -> PreviewText | None:
         if not self._setup.previews:
             return None
-        translated = gold.dialect not in gold.question.gold
+        translated = dialect_of(gold.dialect) not in gold.question.gold
         rows = None if execution is None else execution.rows
         return PreviewText.of(preview(gold.execution.rows, rows, gold.sql if translated else None))
 
@@ -154,7 +159,7 @@ class Scoring:
 
         None where they were not asked for, the dialect is not SQLite's, or gold cannot be read.
         """
-        if not self._reads_structure or gold.dialect is not Dialect.SQLITE or gold.sql is None:
+        if not self._reads_structure or dialect_of(gold.dialect) is not Dialect.SQLITE or gold.sql is None:
             return None
         expected = gold.sql
         schema = self._spider_schema(gold.question.db_id)

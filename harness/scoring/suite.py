@@ -18,7 +18,6 @@ from dialects.enums import Dialect
 from harness.data.questions import Question
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Ending, Execution, Limits, execute
-from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison.distinct import firsts
 from harness.metrics.ex import ex
 from harness.scoring.once import Once
@@ -58,14 +57,17 @@ class Suite:
 
     Args:
         variants: the variants.
+        engine: runs all texts; it reads SQLite files.
         limits: what one SQL text may use; as in EX, the seconds are for a prediction and its gold together.
         room: how many bytes of gold's rows are kept; what does not fit is run again whenever it is needed.
     """
 
-    def __init__(self, variants: Variants, limits: Limits | None = None, *, room: int = _ROOM) -> None:
+    def __init__(
+        self, variants: Variants, engine: Engine, limits: Limits | None = None, *, room: int = _ROOM
+    ) -> None:
         self._variants = variants
         self._limits = limits or Limits()
-        self._engine: Engine = SQLiteEngine(pooled=True)
+        self._engine = engine
         self._once = Once()
         self._lock = Lock()
         self._room = room

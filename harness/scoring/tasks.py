@@ -14,7 +14,7 @@ from typing import Protocol
 
 from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
-from harness.engines import kind_of
+from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, EngineLost, cut
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS
@@ -36,18 +36,18 @@ class Setup:
     """
 
     questions: QuestionSet
-    servers: Mapping[Dialect, tuple[Server, ...]]
+    servers: Mapping[EngineName, tuple[Server, ...]]
     profile: Profile = Profile.OFFICIAL
     limits: Limits = field(default_factory=Limits)
     metrics: tuple[str, ...] = DEFAULT_METRICS
     variants: Variants | None = None
     diagnoses: bool = True
     """Whether it is found out what is wrong with a prediction: `Judgement.error_class`."""
-    unloaded: Mapping[tuple[Dialect, str], str] = field(default_factory=dict)
+    unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
     """The databases that a dialect's servers do not have, and why: their golds fail."""
     previews: bool = True
     """Whether some of the rows are kept for readers: `Judgement.preview`."""
-    standing: Mapping[Dialect, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    standing: Mapping[EngineName, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """What stands on the servers of a dialect, by database: a digest for each server (`Loaded.content`)."""
 
     @property
@@ -55,25 +55,26 @@ class Setup:
         """How long one text may be scored: 1,000,000 rows take a few seconds, on a busy machine more."""
         return self.limits.seconds + _SCORING_SECONDS
 
-    def engine(self, dialect: Dialect) -> Engine:
+    def engine(self, dialect: EngineName) -> Engine:
         """The engine of a dialect as it is timed: of its first server, or of files."""
         servers = self.servers[dialect]
         return kind_of(dialect).make(servers[0] if servers else None, pooled=False)
 
-    def engines(self, place: int) -> dict[Dialect, Engine]:
+    def engines(self, place: int) -> dict[EngineName, Engine]:
         """The engines that the worker at `place` uses."""
         return {
             dialect: kind_of(dialect).make(servers[place % len(servers)] if servers else None, pooled=True)
             for dialect, servers in self.servers.items()
         }
 
-    def zero(self, dialect: Dialect) -> dict[str, float]:
+    def zero(self, dialect: EngineName) -> dict[str, float]:
         """The scores of a pair that nothing can be said for."""
         asked = [METRICS[name] for name in self.metrics]
+        is_sqlite = dialect_of(dialect) is Dialect.SQLITE
         return {
             metric.name: 0.0
             for metric in asked
-            if metric.has_score and (dialect is Dialect.SQLITE or not metric.is_of_sqlite)
+            if metric.has_score and (is_sqlite or not metric.is_of_sqlite)
         }
 
 
@@ -119,7 +120,7 @@ class Task:
     try has decided, and `left_out` the stages that ended a process then, with the text.
     """
 
-    dialect: Dialect
+    dialect: EngineName
     question: str
     texts: tuple[str, ...]
     known: Mapping[str, bytes] = field(default_factory=dict)
@@ -155,7 +156,7 @@ class Progress:
 class TimingTask:
     """A prediction that matches, to be timed beside its gold on an engine by a method; both are SQL texts."""
 
-    dialect: Dialect
+    dialect: EngineName
     db_id: str
     prediction: str
     gold: str

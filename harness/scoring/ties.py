@@ -16,7 +16,7 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.targets import SQLGLOT
-from harness.engines import kind_of
+from harness.engines import EngineName, dialect_of, kind_of
 from harness.metrics.comparison import Row
 from harness.metrics.comparison.ranking import Ranking
 from harness.scoring.ranking import Run, rank
@@ -28,43 +28,45 @@ _MOST_ALTERNATIVES = 32
 """Rows of one tied group that are put first, one after the other."""
 
 
-def is_ordered(sql: str, dialect: Dialect) -> bool:
+def is_ordered(sql: str, dialect: EngineName) -> bool:
     """Whether the outermost query has an ORDER BY; False where the text cannot be read."""
     tree = _read(sql, dialect)
     return tree is not None and bool(tree.args.get("order"))
 
 
-def rankings(sql: str, dialect: Dialect, run: Run) -> Iterator[Ranking]:
+def rankings(sql: str, dialect: EngineName, run: Run) -> Iterator[Ranking]:
     """What a query allows: its ranking as it is written, then those with inner ties decided otherwise.
 
     Nothing is run for the next before it is asked for. There are none where the text cannot be read, where it
     neither orders nor cuts anything, and where the outermost query cannot be ranked.
 
     Args:
-        sql: the query, in `dialect`.
-        dialect: decides how the text is read, and written again.
-        run: runs a text on the engine of the dialect: one text for the query, one or two for each inner query
+        sql: the query.
+        dialect: the engine's, which decides how the text is read, and written again.
+        run: runs a text on that engine: one text for the query, one or two for each inner query
             with a cut, and at most `MOST_WITNESSES` more.
     """
     tree = _read(sql, dialect)
     if tree is None or not (tree.args.get("order") or any(_cuts(tree))):
         return
-    written = rank(tree, dialect, run)
+    written = rank(tree, dialect_of(dialect), run)
     if written is None:
         return
     yield written
     for refined in _refined(tree, dialect, run):
-        ranking = rank(refined, dialect, run)
+        ranking = rank(refined, dialect_of(dialect), run)
         if ranking is not None:
             yield ranking
 
 
-def _read(sql: str, dialect: Dialect) -> exp.Query | None:
+def _read(sql: str, dialect: EngineName) -> exp.Query | None:
     try:
-        if dialect is Dialect.SQLITE:
+        if dialect_of(dialect) is Dialect.SQLITE:
             tree: exp.Expr | None = parse(sql)
         else:
-            trees = [tree for tree in sqlglot.parse(sql, dialect=SQLGLOT[dialect]) if tree is not None]
+            trees = [
+                tree for tree in sqlglot.parse(sql, dialect=SQLGLOT[dialect_of(dialect)]) if tree is not None
+            ]
             [tree] = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
             while isinstance(tree, exp.Subquery) and set(tree.args) == {"this"}:
                 tree = tree.this
@@ -82,7 +84,7 @@ def _inner(tree: exp.Query) -> list[exp.Select]:
     return [query for query in _cuts(tree) if query is not tree and isinstance(query, exp.Select)]
 
 
-def _refined(tree: exp.Query, dialect: Dialect, run: Run) -> Iterator[exp.Query]:
+def _refined(tree: exp.Query, dialect: EngineName, run: Run) -> Iterator[exp.Query]:
     """The query with the cuts of its inner queries decided in every way that is worth trying."""
     inner = _inner(tree)
     if not inner:
@@ -101,12 +103,12 @@ def _append(query: exp.Select, term: exp.Expr) -> None:
     query.set("order", exp.Order(expressions=[*(order.expressions if order else ()), term.copy()]))
 
 
-def _terms(query: exp.Select, tree: exp.Query, dialect: Dialect, run: Run) -> Iterator[exp.Expr]:
+def _terms(query: exp.Select, tree: exp.Query, dialect: EngineName, run: Run) -> Iterator[exp.Expr]:
     """Sort terms that could decide a tie: each tied row first, then the row numbers in both directions."""
     alone = query.copy()
     if (tables := tree.args.get("with_")) is not None and alone.args.get("with_") is None:
         alone.set("with_", tables.copy())
-    ranking = rank(alone, dialect, run)
+    ranking = rank(alone, dialect_of(dialect), run)
     tied = [] if ranking is None else _distinct(ranking.chosen_from)
     if ranking is not None and len(tied) <= 1:
         return

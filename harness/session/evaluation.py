@@ -10,9 +10,9 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
-from dialects.enums import Dialect
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question
+from harness.engines import EngineName, kinds_by_name
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
 from harness.outcomes import Judgement, Outcome, PairResult
@@ -33,7 +33,7 @@ class Pair:
 
     question: Question
     predictor: str
-    dialect: Dialect
+    dialect: EngineName
     sql: str | None
     reason: str | None = None
 
@@ -43,7 +43,7 @@ class Pair:
         return f"{self.dialect}/{self.predictor}::{self.question.key}"
 
     @property
-    def key(self) -> tuple[Dialect, str, str]:
+    def key(self) -> tuple[EngineName, str, str]:
         """What its result is filed under."""
         return self.dialect, self.predictor, self.question.key
 
@@ -78,9 +78,9 @@ class Evaluation:
                 answers.predictions.get(question.key),
                 answers.reasons.get(question.key),
             )
-            for dialect in Dialect
+            for dialect in kinds_by_name()
             for answers in predictions
-            if answers.dialect is dialect
+            if answers.dialect == dialect
             for question in setup.questions.questions
         )
 
@@ -95,7 +95,7 @@ class Evaluation:
         return self._judging.golds
 
     @property
-    def failed(self) -> Mapping[Dialect, str]:
+    def failed(self) -> Mapping[EngineName, str]:
         """The engines that failed again and again, so that they were left alone, and why."""
         return self._judging.failed
 

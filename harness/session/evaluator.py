@@ -11,17 +11,17 @@ It is the same core as that of `bird-harness eval`: the same outcomes and scores
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.question_sets import load_set
+from harness.engines import EngineName, kinds_by_name
 from harness.metrics import METRICS
 from harness.outcomes import Judgement
 from harness.request import Request, check_range, parse_metrics
@@ -31,7 +31,6 @@ from loaders.errors import brief
 from loaders.textfiles import is_text
 
 _log = logging.getLogger(__name__)
-_Kind = TypeVar("_Kind", bound=StrEnum)
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Answer:
 
     question: int | str
     sql: str
-    dialect: Dialect | str | None = None
+    dialect: EngineName | None = None
 
 
 def _silent(line: str) -> None:
@@ -61,15 +60,15 @@ def _several(named: str | Sequence[str]) -> Sequence[str]:
     )
 
 
-def _one_of(kind: type[_Kind], what: str, value: str) -> _Kind:
-    """The member of a vocabulary that a text names.
+def _one_of(known: Collection[str], what: str, value: str) -> str:
+    """The word of a vocabulary that a text is, as a plain one.
 
     Raises:
-        BadInput: there is none.
+        BadInput: it is none.
     """
-    if value not in list(kind):
-        raise BadInput(f"{what} {brief(repr(str(value)))}: choose from {', '.join(kind)}")
-    return kind(value)
+    if value not in known:
+        raise BadInput(f"{what} {brief(repr(str(value)))}: choose from {', '.join(known)}")
+    return str(value)
 
 
 class Evaluator:
@@ -102,7 +101,7 @@ class Evaluator:
         self,
         set_name: str = Request.set_name,
         *,
-        dialects: Dialect | str | Sequence[Dialect | str] = (Dialect.SQLITE,),
+        dialects: EngineName | Sequence[EngineName] = (Dialect.SQLITE,),
         metrics: str | Sequence[str] = Request.metrics,
         workers: int | None = None,
         profile: Profile | str = Request.profile,
@@ -122,14 +121,14 @@ class Evaluator:
         check_range("seconds", seconds, "seconds")
         home = None if bird_home is None else Path(bird_home)
         questions = load_set(set_name, home)
-        named = [_one_of(Dialect, "dialects", each) for each in _several(dialects)]
+        named = [_one_of(kinds_by_name(), "dialects", each) for each in _several(dialects)]
         if not named:
-            raise BadInput(f"dialects: none is named; choose from {', '.join(Dialect)}")
+            raise BadInput(f"dialects: none is named; choose from {', '.join(kinds_by_name())}")
         request = Request(
             set_name=set_name,
             dialects=list(dict.fromkeys(named)),
             metrics=asked,
-            profile=_one_of(Profile, "profile", profile),
+            profile=Profile(_one_of(list(Profile), "profile", profile)),
             seconds=seconds,
             bird_home=home,
             cache=cache,
@@ -172,7 +171,7 @@ class Evaluator:
             self._tell(question.key)
         return Asked(question, self._dialect(answer), answer.sql)
 
-    def _dialect(self, answer: Answer) -> Dialect:
+    def _dialect(self, answer: Answer) -> EngineName:
         servers = self._setup.servers
         if answer.dialect is None:
             if len(servers) == 1:
@@ -180,7 +179,7 @@ class Evaluator:
             raise BadInput(
                 f"question {answer.question}: say in which dialect the answer is: {', '.join(servers)}"
             )
-        dialect = _one_of(Dialect, f"question {answer.question}: dialect", answer.dialect)
+        dialect = _one_of(kinds_by_name(), f"question {answer.question}: dialect", answer.dialect)
         if dialect not in servers:
             raise BadInput(
                 f"question {answer.question}: the answer is in {dialect}, and this evaluator has"

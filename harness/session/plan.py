@@ -17,7 +17,7 @@ from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.question_sets import load_set
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
-from harness.engines import kind_of
+from harness.engines import EngineName, dialect_of, in_order, kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.metrics import METRICS
@@ -52,11 +52,11 @@ class Plan:
     questions: QuestionSet
     setup: Setup
     evaluation: Evaluation
-    engines: Mapping[Dialect, Engine]
+    engines: Mapping[EngineName, Engine]
     files: Sequence[PredictionFile]
     left_out: Sequence[str]
     variants: Variants | None = None
-    notes: Mapping[Dialect, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    notes: Mapping[EngineName, Mapping[str, Sequence[str]]] = field(default_factory=dict)
     set_questions: int = 0
 
     @property
@@ -94,7 +94,7 @@ class Plan:
                 gold={
                     **question.gold,
                     **{
-                        dialect: golds.written(question, dialect)
+                        dialect_of(dialect): golds.written(question, dialect)
                         for dialect in self.setup.servers
                         if golds.origin(question, dialect) is GoldOrigin.OVERRIDE
                     },
@@ -178,7 +178,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so taken in its order"
         say(f"{path}: question_id {twice}")
     questions = everything if request.limit is None else everything.limit(request.limit)
-    answered = [dialect for dialect in Dialect if any(file.dialect is dialect for file in files)]
+    answered = in_order(file.dialect for file in files)
     _check_sqlite(request, answered)
     left_out = [
         f"{dialect}: there are no predictions for it, so it is left out"
@@ -220,13 +220,13 @@ class Equipped:
     request: Request
     setup: Setup
     left_out: Sequence[str]
-    notes: Mapping[Dialect, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    notes: Mapping[EngineName, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
 
 def equip(  # noqa: PLR0913 - what is asked, and who is told
     request: Request,
     questions: QuestionSet,
-    dialects: Sequence[Dialect],
+    dialects: Sequence[EngineName],
     *,
     say: Callable[[str], None],
     progress: Progress | None = None,
@@ -245,7 +245,7 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         say(line)
     request = _with_profile(request, questions, servers, say)
     databases = [questions.database(db_id, request.profile) for db_id in questions.db_ids]
-    unloaded: dict[tuple[Dialect, str], str] = {}
+    unloaded: dict[tuple[EngineName, str], str] = {}
 
     def bring(server: Server) -> Sequence[loading.Loaded]:
         done, left = loading.load_each(databases, server, progress=progress)
@@ -260,7 +260,9 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         return done
 
     done = {dialect: [(server, bring(server)) for server in some] for dialect, some in servers.items()}
-    notes = {server.dialect: _noted(server, some, say) for server, some in chain.from_iterable(done.values())}
+    notes: dict[EngineName, Mapping[str, Sequence[str]]] = {
+        server.dialect: _noted(server, some, say) for server, some in chain.from_iterable(done.values())
+    }
     standing = {dialect: standing_on([each for _, each in some]) for dialect, some in done.items()}
     usable = [dialect for dialect in dialects if dialect in servers or not kind_of(dialect).has_server]
     setup = Setup(
@@ -309,12 +311,11 @@ def _workers(request: Request, setup: Setup) -> Workers:
 
 
 def _with_profile(
-    request: Request, questions: QuestionSet, servers: Iterable[Dialect], say: Callable[[str], None]
+    request: Request, questions: QuestionSet, servers: Iterable[EngineName], say: Callable[[str], None]
 ) -> Request:
     """The request with profile `faithful` where gold is translated: only there is it true to SQLite."""
-    translated = [
-        dialect for dialect in servers if any(dialect not in item.gold for item in questions.questions)
-    ]
+    golds = [question.gold for question in questions.questions]
+    translated = [name for name in servers if any(dialect_of(name) not in gold for gold in golds)]
     if not translated or request.profile is Profile.FAITHFUL:
         return request
     say(
@@ -324,10 +325,10 @@ def _with_profile(
     return replace(request, profile=Profile.FAITHFUL)
 
 
-def _check_sqlite(request: Request, answered: Sequence[Dialect]) -> None:
+def _check_sqlite(request: Request, answered: Sequence[EngineName]) -> None:
     """Refuse metrics that would have nothing to score."""
     alone = [name for name in request.metrics if METRICS[name].is_of_sqlite]
-    if alone and Dialect.SQLITE not in answered:
+    if alone and Dialect.SQLITE not in map(dialect_of, answered):
         raise BadInput(
             f"--metrics {','.join(alone)}: defined for predictions in SQLite's dialect alone, and there are"
             " none; leave it out, or name SQLite's prediction files"

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Sequence
 
-from dialects.enums import Dialect
 from harness import provision
-from harness.engines import kind_of
+from harness.engines import EngineName, kind_of
 from loaders.errors import EngineUnavailable, to_start
 from loaders.server import Server
 
 
 def find_servers(
-    dialects: Sequence[Dialect], *, required: bool, say: Callable[[str], None]
-) -> dict[Dialect, tuple[Server, ...]]:
-    """The running servers of `dialects`, one or, named by DSNs, several of each; SQLite needs none.
+    dialects: Sequence[EngineName], *, required: bool, say: Callable[[str], None]
+) -> dict[EngineName, tuple[Server, ...]]:
+    """The running servers of `dialects`, one or, named by DSNs, several of each; files need none.
 
     Args:
         dialects: what to look for.
@@ -23,11 +22,12 @@ def find_servers(
         BadInput: servers that are to share the work differ.
         EngineUnavailable: a server that is required is not up.
     """
-    servers: dict[Dialect, tuple[Server, ...]] = {}
+    servers: dict[EngineName, tuple[Server, ...]] = {}
     for dialect in dialects:
-        if not kind_of(dialect).has_server:
+        kind = kind_of(dialect)
+        if not kind.has_server:
             continue
-        found = provision.find_all(dialect)
+        found = provision.find_all(kind.dialect)
         if found:
             servers[dialect] = found
         elif required:

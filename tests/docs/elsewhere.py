@@ -15,6 +15,7 @@ class Why(StrEnum):
     HOURS = "it measures for many minutes"
     OWN = "it names the reader's own files, servers or runs"
     MODEL = "it asks a model; tests/harness/predictors does so with a server of its own"
+    ENGINE = "tests/docs/test_engine.py runs it, with the package that its page installs"
     METRIC = "tests/docs/test_metric.py runs it, with the metric that its page adds"
     CLUSTER = "it takes several machines; tests/harness/scoring runs it on a cluster of one"
 
@@ -34,6 +35,13 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness predict offline --set mini_dev --dialect sqlite --rows 3 --eval": Why.DATA,
     "bird-harness predict openai:MODEL --base-url http://localhost:8000/v1 --set mini_dev --limit 20": Why.MODEL,
     "bird-harness eval --metrics ex,row_recall": Why.METRIC,
+    "pip install ./lite4": Why.ENGINE,
+    "bird-harness status": Why.ENGINE,
+    "cp loaders/sample/predictions/predict_sample_careless_sqlite.json predict_sample_careless_lite4.json": Why.ENGINE,
+    "bird-harness eval --predictions loaders/sample/predictions --predictions predict_sample_careless_lite4.json --dialect sqlite,lite4": Why.ENGINE,
+    "bird-harness report results/latest --format markdown": Why.ENGINE,
+    "bird-harness compare results/latest:sqlite/careless results/latest:lite4/careless": Why.ENGINE,
+    "bird-harness runs": Why.ENGINE,
     "bird-harness eval --ray local": Why.CLUSTER,
     "bird-harness eval --ray 10.0.0.1:6379": Why.CLUSTER,
     "bird-harness eval --ray auto": Why.CLUSTER,

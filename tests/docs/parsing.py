@@ -37,7 +37,11 @@ def fault(command: str) -> str | None:
         return _of_pytest(arguments)
     if program in {"pip", "uv"}:
         return _of_install(arguments)
-    return None if program in {"git", "docker", "cd", "ls", "cat", "ray"} else f"{program} is not known here"
+    return (
+        None
+        if program in {"git", "docker", "cd", "cp", "ls", "cat", "ray"}
+        else f"{program} is not known here"
+    )
 
 
 def _of_group(arguments: Sequence[str]) -> str | None:

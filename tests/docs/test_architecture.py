@@ -91,6 +91,7 @@ TABLES = {
     "loaders/dumps.py",
     "loaders/owners.py",
     "loaders/refusals.py",
+    "loaders/set_layouts.py",
     "loaders/verify/tables.py",
 }
 """Data, one entry an engine."""

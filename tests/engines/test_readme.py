@@ -28,7 +28,7 @@ README = Path(__file__).parents[2] / "README.md"
 
 def test_the_table_in_the_readme_is_real(mysql_server: Server, postgresql_server: Server) -> None:
     questions = load_set("sample")
-    servers = {
+    servers: dict[str, tuple[Server, ...]] = {
         Dialect.SQLITE: (),
         Dialect.MYSQL: (mysql_server,),
         Dialect.POSTGRESQL: (postgresql_server,),

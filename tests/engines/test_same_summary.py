@@ -35,7 +35,7 @@ def test_workers_and_store_change_no_figure(
     questions = load_set("sample")
     for server in (mysql_server, postgresql_server):
         load([questions.database(db_id) for db_id in questions.db_ids], server)
-    servers = {
+    servers: dict[str, tuple[Server, ...]] = {
         Dialect.SQLITE: (),
         Dialect.MYSQL: (mysql_server,),
         Dialect.POSTGRESQL: (postgresql_server,),

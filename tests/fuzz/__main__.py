@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         places = databases(Path(folder))
         try:
             found = find_servers(targets, required=True, say=print)
-            servers = {dialect: several[0] for dialect, several in found.items()}
+            servers = {several[0].dialect: several[0] for several in found.values()}
             for server in servers.values():
                 load(places, server)
         except HarnessError as error:

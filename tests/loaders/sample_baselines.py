@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import loaders.sample
 from dialects.enums import Dialect
+from loaders.set_layouts import PUBLISHED
 
 SEPARATOR = "\t----- bird -----\t"
 """What stands between SQL and db_id in the official format of predictions."""
@@ -125,7 +126,7 @@ BASELINES: Mapping[str, Callable[[Sequence[Gold]], list[str]]] = {
 def prediction_files() -> dict[str, str]:
     """Name and content of every bundled prediction file."""
     files = {}
-    for dialect in Dialect:
+    for dialect in PUBLISHED:
         golds = _golds(dialect)
         for predictor, predict in BASELINES.items():
             answers = {

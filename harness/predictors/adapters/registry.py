@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
+from harness.engines import EngineName
 from harness.predictors.adapters import callables, commands, endpoints
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
@@ -28,9 +28,9 @@ class FilePredictor:
     """
 
     def __init__(
-        self, path: Path, settings: Settings, questions: QuestionSet, dialects: Sequence[Dialect]
+        self, path: Path, settings: Settings, questions: QuestionSet, dialects: Sequence[EngineName]
     ) -> None:
-        self._files: dict[Dialect, PredictionFile] = {}
+        self._files: dict[EngineName, PredictionFile] = {}
         read = read_predictions(
             [path],
             questions,
@@ -78,7 +78,7 @@ class Opening:
     settings: Settings
     meter: Meter
     questions: QuestionSet
-    dialects: Sequence[Dialect]
+    dialects: Sequence[EngineName]
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def open_predictor(
     meter: Meter,
     *,
     questions: QuestionSet,
-    dialects: Sequence[Dialect] = tuple(Dialect),
+    dialects: Sequence[EngineName],
 ) -> Predictor:
     """Open the predictor that a user names. Whoever opens it closes it.
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
+from harness.engines import dialect_of
 from harness.engines.tables import TableText
 from harness.predictors.base import Ask, DatabaseText, Problem, Reply
 from harness.predictors.offline.reading import (
@@ -49,7 +50,7 @@ class Writer:
     """Writes queries over one database in its dialect."""
 
     def __init__(self, database: DatabaseText) -> None:
-        self._dialect = database.dialect
+        self._dialect = dialect_of(database.dialect)
         names = {table.name.lower(): table.name for table in database.tables}
         self._links = [
             (

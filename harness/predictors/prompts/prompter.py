@@ -11,9 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.engines import TITLES
+from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.tables import ColumnText, TableText
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
 from harness.predictors.prompts.rendering import Templates, load_templates
@@ -193,7 +192,7 @@ class Prompter:
         label = TITLES[database.dialect]
         knowledge = self.options.knowledge
         example = (
-            self.templates.render(f"example_{database.dialect}.j2", knowledge=knowledge)
+            self.templates.render(f"example_{dialect_of(database.dialect)}.j2", knowledge=knowledge)
             if has_example
             else ""
         )
@@ -219,7 +218,7 @@ def open_prompter(options: Options, tokens: Tokens) -> Prompter:
     return Prompter(options, tokens, load_templates(options.templates))
 
 
-def correction(options: Options) -> Callable[[Dialect, str | None], str]:
+def correction(options: Options) -> Callable[[EngineName, str | None], str]:
     """What tells a model the engine's error, or, for None, that there was no SQL in its answer.
 
     Raises:

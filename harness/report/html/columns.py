@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dialects.enums import Dialect
 from harness.data.questions import Question, levels_of
+from harness.engines import TITLES, dialect_of, kinds_by_name
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.outcomes import GoldOrigin, Outcome, PairResult
@@ -85,7 +85,7 @@ class Questions:
     def gold(self, result: PairResult) -> str | None:
         """The gold of the question set in the result's dialect."""
         known = self._known.get(result.question)
-        return known.gold.get(result.dialect) if known else None
+        return known.gold.get(dialect_of(result.dialect)) if known else None
 
     def to_json(self) -> dict[str, Any]:
         """The questions, and the names of their databases."""
@@ -139,7 +139,7 @@ class Pairs:
     def _add_core(self, result: PairResult) -> None:
         values: tuple[Any, ...] = (
             self.predictors.of(result.predictor),
-            list(Dialect).index(result.dialect),
+            list(kinds_by_name()).index(result.dialect),
             self.questions.of(result),
             list(Outcome).index(result.outcome),
             NOTHING if result.error_class is None else list(ErrorClass).index(result.error_class),
@@ -160,7 +160,8 @@ class Pairs:
     def core(self) -> dict[str, Any]:
         """The part of the page's data that every view needs."""
         return {
-            "dialects": list(Dialect),
+            "dialects": list(kinds_by_name()),
+            "titles": dict(TITLES),
             "difficulties": list(self.questions.levels),
             "outcomes": list(Outcome),
             "error_classes": list(ErrorClass),

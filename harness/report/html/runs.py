@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from dialects.enums import Dialect
 from harness.data.questions import Question
+from harness.engines import kinds_by_name
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview
@@ -13,7 +13,7 @@ from harness.report.documents import cautions
 from harness.report.formatting import spelled, spelled_range
 from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import Table, write_page
-from harness.report.overview import extent_lines, is_partial, scored
+from harness.report.overview import dialects_of, extent_lines, is_partial, scored
 from harness.report.table_model import Kind
 from harness.report.tables import NAMES, figure
 from harness.runs.error_counts import summary as error_classes
@@ -91,7 +91,7 @@ def _in_order(results: Sequence[PairResult], predictors: Sequence[str]) -> list[
         question: place for place, question in enumerate(dict.fromkeys(one.question for one in results))
     }
     names = {name: place for place, name in enumerate(predictors)}
-    dialects = list(Dialect)
+    dialects = list(kinds_by_name())
     return sorted(
         results,
         key=lambda one: (
@@ -106,7 +106,7 @@ def _in_order(results: Sequence[PairResult], predictors: Sequence[str]) -> list[
 def _score(score: Score, predictors: Sequence[str], partial: Collection[str]) -> dict[str, Any]:
     return {
         "predictor": predictors.index(score.predictor),
-        "dialect": list(Dialect).index(score.dialect),
+        "dialect": list(kinds_by_name()).index(score.dialect),
         "questions": score.questions,
         "planned": score.planned,
         "metrics": score.metrics,
@@ -125,9 +125,10 @@ def _score(score: Score, predictors: Sequence[str], partial: Collection[str]) ->
 
 def _facts(run: Run, scores: Sequence[Score]) -> list[tuple[str, str]]:
     questions = {result.question for result in run.results}
-    dialects = [dialect for dialect in Dialect if any(score.dialect is dialect for score in scores)]
     engines = run.manifest.get("engines") or {}
-    versions = (f"{NAMES[dialect]} {_version(engines.get(dialect))}".strip() for dialect in dialects)
+    versions = (
+        f"{NAMES[dialect]} {_version(engines.get(dialect))}".strip() for dialect in dialects_of(scores)
+    )
     facts = [
         ("question set", str(run.manifest.get("set") or "")),
         ("questions", f"{len(questions):,}"),

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema
-from harness.engines import kind_of
+from harness.engines import EngineName, kind_of
 from harness.engines.error_classes import ErrorClass
 from harness.sqltree.diagnosis.differences import first_difference
 from harness.sqltree.diagnosis.reading import Reading
@@ -61,7 +60,7 @@ _BEGINNING = re.compile(
 )
 
 
-def read(sql: str, dialect: Dialect, schema: DatabaseSchema | None = None) -> Reading | None:
+def read(sql: str, dialect: EngineName, schema: DatabaseSchema | None = None) -> Reading | None:
     """What a query says.
 
     Args:
@@ -80,7 +79,7 @@ def read(sql: str, dialect: Dialect, schema: DatabaseSchema | None = None) -> Re
     return reading_of(sql, dialect, schema)
 
 
-def is_query(sql: str, dialect: Dialect) -> bool:
+def is_query(sql: str, dialect: EngineName) -> bool:
     """Whether a text begins as a query, not as another statement or as prose.
 
     Of several statements the last counts, but the first in a text that is longer than `LONGEST`.
@@ -98,7 +97,7 @@ __all__ = ["GROUPS", "Group", "Reading", "diagnose", "is_query", "read"]
 def diagnose(  # noqa: PLR0913 - everything that is known of a pair
     prediction: str,
     gold: Callable[[], Reading | None],
-    dialect: Dialect,
+    dialect: EngineName,
     schema: DatabaseSchema | None = None,
     *,
     code: str | None = None,

@@ -7,9 +7,9 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
 from harness.data.questions import DatabaseSchema
+from harness.engines import EngineName, dialect_of
 from harness.sqltree.diagnosis.conditions import condition, conjuncts
 from harness.sqltree.diagnosis.expressions import term
 from harness.sqltree.diagnosis.reader import Outputs, Reader, Scope, Source, TooMuch, tables_of
@@ -155,7 +155,7 @@ _MOST_COLUMNS = 4_096
 class QueryReader:
     """The `Reader`."""
 
-    def __init__(self, dialect: Dialect, schema: DatabaseSchema | None) -> None:
+    def __init__(self, dialect: EngineName, schema: DatabaseSchema | None) -> None:
         self.dialect = dialect
         self.tables = None if schema is None else tables_of(schema)
         self.notes = Notes()
@@ -248,13 +248,13 @@ _SPEAKERS = {dialect: sqlglot.Dialect.get_or_raise(name) for dialect, name in SQ
 _FIRST = frozenset((TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES))
 
 
-def reading_of(sql: str, dialect: Dialect, schema: DatabaseSchema | None) -> Reading | None:
+def reading_of(sql: str, dialect: EngineName, schema: DatabaseSchema | None) -> Reading | None:
     """What a query says; None if the text is no query or cannot be read."""
     try:
         statement = _last_statement(sql, dialect)
         if not _begins_query(statement):
             return None
-        node = parser(_SPEAKERS[dialect]).parse(statement, sql)[0]
+        node = parser(_SPEAKERS[dialect_of(dialect)]).parse(statement, sql)[0]
         reader = QueryReader(dialect, schema)
         outputs = reader.query(node, Scope()) if node is not None else []
     except Exception:  # noqa: BLE001 - what sqlglot raises for texts that are no SQL is of many kinds
@@ -262,7 +262,7 @@ def reading_of(sql: str, dialect: Dialect, schema: DatabaseSchema | None) -> Rea
     return Reading.of(reader.notes, [term for _, term in outputs])
 
 
-def begins_query(sql: str, dialect: Dialect) -> bool:
+def begins_query(sql: str, dialect: EngineName) -> bool:
     """Whether the last statement of a text begins as a query."""
     try:
         return _begins_query(_last_statement(sql, dialect))
@@ -274,13 +274,13 @@ def _begins_query(tokens: Sequence[Token]) -> bool:
     return bool(tokens) and tokens[0].token_type in _FIRST
 
 
-def _last_statement(sql: str, dialect: Dialect) -> list[Token]:
+def _last_statement(sql: str, dialect: EngineName) -> list[Token]:
     """The tokens of the last statement of a text.
 
     Raises:
         TokenError: the text has a token that is none.
     """
-    tokens = _SPEAKERS[dialect].tokenize(sql)
+    tokens = _SPEAKERS[dialect_of(dialect)].tokenize(sql)
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens.pop()
     ends = [place for place, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON]

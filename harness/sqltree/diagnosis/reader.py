@@ -11,8 +11,8 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema
+from harness.engines import EngineName
 from harness.sqltree.diagnosis.reading import Notes, Term, column
 
 
@@ -127,7 +127,7 @@ class Reader(Protocol):
     collects what the query says besides its columns.
     """
 
-    dialect: Dialect
+    dialect: EngineName
     tables: Mapping[str, Source] | None
     notes: Notes
 

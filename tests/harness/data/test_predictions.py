@@ -15,7 +15,7 @@ from harness.data.questions import QuestionSet
 from tests.harness import small_sets as small
 
 
-def whose(files: list[PredictionFile]) -> list[tuple[str, Dialect]]:
+def whose(files: list[PredictionFile]) -> list[tuple[str, str]]:
     return [(file.predictor, file.dialect) for file in files]
 
 
@@ -343,9 +343,9 @@ def test_published_prediction_files(bird_home: Path) -> None:
     files = read_predictions([bird_home / "predictions"], questions, extract=Extract.FENCES)
     assert len(set(whose(files))) == len(files) == 31
     assert Counter(file.dialect for file in files) == {"sqlite": 13, "mysql": 9, "postgresql": 9}
-    on_mysql = {file.predictor for file in files if file.dialect is Dialect.MYSQL}
-    assert on_mysql == {file.predictor for file in files if file.dialect is Dialect.POSTGRESQL}
-    assert {file.predictor for file in files if file.dialect is Dialect.SQLITE} - on_mysql == {
+    on_mysql = {file.predictor for file in files if file.dialect == Dialect.MYSQL}
+    assert on_mysql == {file.predictor for file in files if file.dialect == Dialect.POSTGRESQL}
+    assert {file.predictor for file in files if file.dialect == Dialect.SQLITE} - on_mysql == {
         "gpt-35-turbo_cot",
         "gpt-4-o_cot",
         "gpt-4-turbo_cot",

@@ -1,24 +1,13 @@
-"""The registry has the project's engines, and takes another one that no other file knows."""
+"""The registry has the project's engines; tests/docs/test_engine.py brings another one."""
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
 from dialects.errors import BadInput
-from harness.cli.status import print_status
 from harness.coverage.answers import Reason
-from harness.engines import TITLES, EngineKind, kind_of, kinds, register, registry, served
-
-
-@pytest.fixture
-def fourth(monkeypatch: pytest.MonkeyPatch) -> EngineKind:
-    """SQLite under another name, for the time of a test."""
-    monkeypatch.setattr(registry, "_REGISTERED", {})
-    kind = replace(kind_of("sqlite"), name="libsql", title="libSQL", rank=40)
-    register(kind)
-    return kind
+from harness.engines import TITLES, in_order, kind_of, kinds, served
 
 
 def test_engines_come_in_the_order_of_their_records() -> None:
@@ -26,23 +15,15 @@ def test_engines_come_in_the_order_of_their_records() -> None:
     assert [kind.name for kind in served()] == ["mysql", "postgresql"]
 
 
-def test_another_engine_stands_in_every_list(fourth: EngineKind, capsys: pytest.CaptureFixture[str]) -> None:
-    assert kinds()[-1] == fourth
-    assert TITLES["libsql"] == "libSQL"
-    print_status("sample")
-    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
-    [sqlite] = [row for row in rows if row[0] == "sqlite"]
-    [other] = [row for row in rows if row[0] == "libsql"]
-    assert other[1:] == sqlite[1:]
-
-
-def test_a_name_is_given_once(fourth: EngineKind) -> None:
-    register(fourth)
-    for name in ("libsql", "mysql"):
-        with pytest.raises(BadInput, match=f"engine '{name}' is there already"):
-            register(replace(fourth, name=name, title="another"))
-    with pytest.raises(BadInput, match=r"engine 'oracle' is not known; choose one of sqlite, .*libsql"):
+def test_an_unknown_engine_is_refused_with_all_names() -> None:
+    with pytest.raises(
+        BadInput, match="engine 'oracle' is not known; choose one of sqlite, mysql, postgresql"
+    ):
         kind_of("oracle")
+
+
+def test_engines_are_put_in_order() -> None:
+    assert in_order(["postgresql", "sqlite", "postgresql"]) == ["sqlite", "postgresql"]
 
 
 def test_reasons_are_those_of_coverage() -> None:

@@ -32,7 +32,7 @@ def report(folder: Path) -> tuple[Path, str]:
     path = folder / "report.html"
     write_html(run, read_questions(run.folder), read_previews(run.folder), path)
     wrong = [one for one in run.results if one.outcome is Outcome.MISMATCH]
-    shown = next((one for one in wrong if one.dialect is Dialect.POSTGRESQL), wrong[0])
+    shown = next((one for one in wrong if one.dialect == Dialect.POSTGRESQL), wrong[0])
     return path, address(shown)
 
 

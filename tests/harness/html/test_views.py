@@ -20,7 +20,7 @@ def address(result: PairResult) -> str:
 
 
 def one(run: Made, outcome: Outcome, dialect: Dialect = Dialect.MYSQL) -> PairResult:
-    return next(each for each in run.run.results if each.outcome is outcome and each.dialect is dialect)
+    return next(each for each in run.run.results if each.outcome is outcome and each.dialect == dialect)
 
 
 def found(page: Page) -> str:
@@ -60,7 +60,7 @@ def test_every_outcome_is_drawn_as_often_as_it_happened_and_leads_to_its_pairs(
 @pytest.mark.parametrize(
     ("query", "keeps"),
     [
-        ("engine=mysql", lambda one: one.dialect is Dialect.MYSQL),
+        ("engine=mysql", lambda one: one.dialect == Dialect.MYSQL),
         ("outcome=mismatch", lambda one: one.outcome is Outcome.MISMATCH),
         ("outcome=wrong", lambda one: one.outcome is not Outcome.MATCH),
         ("predictor=predictor-1", lambda one: one.predictor == "predictor-1"),

@@ -214,12 +214,12 @@ def test_a_stop_waits_for_what_is_under_way_and_asks_no_more(tmp_path: Path) -> 
     assert events == ["sent", "reply"]
 
 
-def told(dialect: Dialect, error: str | None) -> str:
+def told(dialect: str, error: str | None) -> str:
     return f"{dialect} says: {error}"
 
 
 def test_an_answer_that_does_not_run_is_shown_its_error(tmp_path: Path) -> None:
-    def check(_: Dialect, question: str, sql: str) -> str | None:
+    def check(_: str, question: str, sql: str) -> str | None:
         return None if sql == "SELECT good" else f"no such column in {question}"
 
     def answer(ask: Ask) -> Reply:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from dialects.enums import Dialect
+from harness.engines import EngineName
 from harness.engines.base import Engine
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import Judged, Setup, Task, Workers
@@ -12,7 +12,7 @@ from harness.scoring.tasks import Judged, Setup, Task, Workers
 class ThreadWorkers:
     """One thread of this process, with engines of the test's own."""
 
-    def __init__(self, setup: Setup, engines: Mapping[Dialect, Engine]) -> None:
+    def __init__(self, setup: Setup, engines: Mapping[EngineName, Engine]) -> None:
         self._judge = Judge(setup, engines)
         self._pool = ThreadPoolExecutor(1)
 
@@ -26,6 +26,6 @@ class ThreadWorkers:
         self._pool.shutdown(cancel_futures=True)
 
 
-def threads(setup: Setup, engines: Mapping[Dialect, Engine]) -> Callable[[], Workers]:
+def threads(setup: Setup, engines: Mapping[EngineName, Engine]) -> Callable[[], Workers]:
     """For `Judging`: starts them."""
     return lambda: ThreadWorkers(setup, engines)

@@ -36,7 +36,7 @@ def _setup(dialect: Dialect, *servers: Server) -> Setup:
 
 
 def _tasks(dialect: Dialect) -> list[Task]:
-    files = [file for file in read_predictions([PREDICTIONS], QUESTIONS) if file.dialect is dialect]
+    files = [file for file in read_predictions([PREDICTIONS], QUESTIONS) if file.dialect == dialect]
     tasks = []
     for question in QUESTIONS.questions:
         texts = {file.predictions[question.key] for file in files}

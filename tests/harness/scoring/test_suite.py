@@ -65,7 +65,7 @@ def suite(
         files={},
     )
     found = find_variants(str(folder / "variants"), questions, lambda _: None)
-    return Suite(found, Limits(seconds=seconds), room=room)
+    return Suite(found, SQLiteEngine(pooled=True), Limits(seconds=seconds), room=room)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def scored(  # noqa: PLR0913
         tuple(metrics),
         None if variants is None else find_variants(variants, questions, print),
     )
-    engines = {Dialect.SQLITE: engine or SQLiteEngine()}
+    engines: dict[str, Engine] = {Dialect.SQLITE: engine or SQLiteEngine()}
     return results(setup, files, Judging(setup, threads(setup, engines), engines=engines))
 
 

@@ -67,7 +67,7 @@ def test_a_predictor_is_opened_by_its_name(
 @pytest.mark.parametrize("spec", ["", "gpt-5", "OpenAI:gpt-5", "http://localhost"])
 def test_an_unknown_kind_is_refused_with_all_kinds(sample: QuestionSet, spec: str) -> None:
     with pytest.raises(BadInput) as raised:
-        open_predictor(spec, Settings(), Meter(), questions=sample)
+        open_predictor(spec, Settings(), Meter(), questions=sample, dialects=[])
     assert f"predictor {spec}: there is no kind" in str(raised.value)
     assert all(kind.example in str(raised.value) for kind in KINDS.values())
 
@@ -162,7 +162,7 @@ def test_nobody_pays_for_a_client_that_is_not_used() -> None:
     code = (
         "import sys; from harness.predictors.adapters.registry import Settings, open_predictor;"
         "from harness.predictors.budget import Meter;"
-        "open_predictor('command:cat', Settings(), Meter(), questions=None);"
+        "open_predictor('command:cat', Settings(), Meter(), questions=None, dialects=[]);"
         "print(sorted({'openai', 'httpx2', 'pyrate_limiter'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness import provision
 from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
-from harness.engines import on_server
+from harness.engines import dialect_of, on_server
 from harness.engines.base import Engine
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem, Prompt
@@ -84,7 +84,7 @@ def _problem(questions: QuestionSet, question: Question, engine: Engine, options
     database = read_database(engine, _place(questions), rows=options.rows)
     if options.descriptions:
         database = describe(database, description_folder(questions.databases, question.db_id)).database
-    database = replace(database, version=VERSIONS[database.dialect])
+    database = replace(database, version=VERSIONS[dialect_of(database.dialect)])
     return Problem(question.key, question.text, question.evidence if options.knowledge else "", database)
 
 

@@ -13,7 +13,9 @@ const SHAPES = {
   postgresql: <path d="M0-5.6 5.6 0 0 5.6-5.6 0Z" />,
 };
 
-export const Shape = ({ engine }) => <g class={`e-${engine}`}>{SHAPES[engine]}</g>;
+const OTHER = <path d="M0-5 5 4H-5Z" />;
+
+export const Shape = ({ engine }) => <g class={SHAPES[engine] ? `e-${engine}` : "e-other"}>{SHAPES[engine] ?? OTHER}</g>;
 
 export const Engine = ({ engine }) => (
   <span class="engine">

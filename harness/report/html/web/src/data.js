@@ -1,6 +1,8 @@
 // The report's data: two payloads in the page, gzipped JSON in base64. The first has what the overview and the
 // list need; the second, with all texts and rows, is unpacked behind the first view.
 
+import { ENGINES } from "./words.js";
+
 export const canUnpack = () => typeof DecompressionStream === "function" && typeof "".toWellFormed === "function";
 
 export async function unpack(id) {
@@ -24,6 +26,7 @@ function cellsOf(pairs, core) {
 
 export function prepare(core) {
   const { pairs, questions } = core;
+  Object.assign(ENGINES, core.titles);
   const cells = cellsOf(pairs, core);
   const match = core.outcomes.indexOf("match");
   const patterns = new Map();
