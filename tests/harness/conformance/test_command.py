@@ -48,7 +48,7 @@ query I
 SELECT nope FROM t
 
 query T
-SELECT printf('%e', a) FROM t
+SELECT a FROM t ORDER BY random()
 
 statement ok
 UPDATE t SET b = 'y'
@@ -127,7 +127,7 @@ def test_what_a_translator_gets_wrong_is_told_apart(
             "SELECT n FROM s ORDER BY n": Translation("SELECT n FROM s ORDER BY n DESC", target),
             "SELECT n FROM s WHERE n LIKE 'b'": Translation("SELECT 'B'", target, warnings=("perhaps",)),
         }
-        if sql.startswith("SELECT printf"):
+        if sql.endswith("random()"):
             raise Untranslatable("printf", "why not", 7)
         if sql.startswith("SELECT group"):
             raise KeyError("b")
