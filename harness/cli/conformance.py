@@ -44,7 +44,7 @@ def conformance(  # noqa: PLR0913 - one parameter an option
         with messages.status("reading the suite") as status:
             measured = measure(
                 request,
-                {each: found[0] for each, found in servers.items()},
+                {found[0].dialect: found[0] for found in servers.values()},
                 lambda done, total: status.update(f"{done:,} of {total:,} queries"),
             )
     except KeyboardInterrupt:
