@@ -11,7 +11,7 @@ from sqlglot import exp
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
 from dialects.relation import Relation
-from dialects.scope import Scope
+from dialects.scope import Scope, names_rowid
 from dialects.source import position
 from dialects.tables import Tables
 from dialects.targets import TARGETS
@@ -93,6 +93,11 @@ class Compiler:
         self._expanded |= expanded
         self._read |= read
         return clash
+
+    @cached_property
+    def asks_for_rowids(self) -> bool:
+        """Whether the statement names a rowid, or a view that it reads does."""
+        return names_rowid(self.root)
 
     def applies(self, rule: str) -> None:
         """See `Context.applies`."""

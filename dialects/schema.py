@@ -78,6 +78,8 @@ class Table:
     """Whether it is an ordinary table, and none WITHOUT ROWID. https://sqlite.org/withoutrowid.html"""
     has_key_index: bool = False
     """Whether the primary key has an index of its own: INTEGER PRIMARY KEY DESC is not the rowid."""
+    counted: bool = False
+    """Whether its rowids are 1, 2, 3 and so on up to `rows`."""
 
     @property
     def rowid(self) -> str | None:

@@ -12,6 +12,14 @@ from sqlglot import exp
 from dialects.schema import Table
 from dialects.typed import Typed
 
+ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
+"""The names of the rowid. https://sqlite.org/lang_createtable.html#rowid"""
+
+
+def names_rowid(node: exp.Expr) -> bool:
+    """Whether a rowid may be named somewhere in a statement."""
+    return any(column.name.lower() in ROWIDS for column in node.find_all(exp.Column))
+
 
 @dataclass(frozen=True)
 class Column:

@@ -20,7 +20,7 @@ from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
 from loaders.escaping import escaped_value
 from loaders.portable import Stored, Unrepresentable, portable_type
 from loaders.refusals import refuse_utf16
-from loaders.source import opened, place, text_of
+from loaders.source import opened, place, rowid_name, text_of
 
 
 def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
@@ -84,6 +84,15 @@ def _rows(connection: sqlite3.Connection, table: DeclaredTable) -> int:
     return int(rows)
 
 
+def _is_counted(connection: sqlite3.Connection, table: DeclaredTable, rows: int) -> bool:
+    """Whether the rowids are the numbers from 1 to `rows`; they are different integers."""
+    name = rowid_name(column.name for column in table.columns)
+    if not table.has_rowid or name is None:
+        return False
+    least, greatest = (f"(SELECT {end}({name}) FROM {quoted(table.name)})" for end in ("min", "max"))  # noqa: S608
+    return rows == 0 or connection.execute(f"SELECT {least}, {greatest}").fetchone() == (1, rows)
+
+
 def _table(  # noqa: PLR0913 - as _column
     connection: sqlite3.Connection,
     path: Path,
@@ -110,6 +119,7 @@ def _table(  # noqa: PLR0913 - as _column
         unique,
         table.indexes,
         has_rowid=table.has_rowid,
+        counted=_is_counted(connection, table, rows),
         has_key_index=table.has_key_index,
     )
     refuse_utf16(connection, path, found)

@@ -15,7 +15,7 @@ from dialects.schema import PortableType, Table
 from dialects.server_schema import ServerColumn, ServerTable
 from loaders import dates
 from loaders.escaping import escaped_value
-from loaders.source import text_of
+from loaders.source import rowid_name, text_of
 
 _REAL = (
     "CASE WHEN {0} IS NULL THEN NULL"
@@ -89,7 +89,6 @@ _SELDOM = 100
 _MOST_COLUMNS = 400
 """SQLite's limit of 1,000 nested operations is further than that. https://sqlite.org/limits.html."""
 
-_ROWID_NAMES = ("rowid", "_rowid_", "oid")
 _LEAST_ROWID, _GREATEST_ROWID = -(2**63), 2**63 - 1
 
 
@@ -153,9 +152,7 @@ def _rowid(table: ServerTable) -> str | None:
     """SQL for the rowid, where there is one that can be asked for."""
     if table.source.rowid is not None:
         return quoted(table.source.rowid)
-    taken = {column.source.name.lower() for column in table.columns}
-    free = [name for name in _ROWID_NAMES if name not in taken]
-    return free[0] if free and table.source.has_rowid else None
+    return rowid_name(column.source.name for column in table.columns) if table.source.has_rowid else None
 
 
 def _width(table: ServerTable) -> int:

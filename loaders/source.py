@@ -6,7 +6,7 @@ an immutable connection would not see what the journal holds.
 
 import sqlite3
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,12 @@ _SINGLE = struct.Struct("f")
 
 _ROWID_NAMES = ("rowid", "_rowid_", "oid")
 """https://sqlite.org/lang_createtable.html#rowid."""
+
+
+def rowid_name(columns: Iterable[str]) -> str | None:
+    """What the rowid can be asked for by in a table with such columns, if anything."""
+    taken = {column.lower() for column in columns}
+    return next((name for name in _ROWID_NAMES if name not in taken), None)
 
 
 def text_of(name: str) -> str:
@@ -113,7 +119,7 @@ def place(connection: sqlite3.Connection, table: str, column: str, predicate: st
         "SELECT lower(name), name, pk FROM pragma_table_xinfo(?)", (table,)
     ).fetchall()
     taken = {lowered for lowered, _, _ in columns}
-    rowid = next((name for name in _ROWID_NAMES if name not in taken), "")
+    rowid = rowid_name(taken) or ""
     try:
         [value] = _first(connection, [rowid], table, condition) or ("?",)
         row = f"rowid {value}"

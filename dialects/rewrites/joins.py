@@ -13,7 +13,8 @@ from dialects.rewrites.ctes import renamed
 from dialects.rewrites.determined import conjuncts, reached
 from dialects.rewrites.emulation import takes_full_join
 from dialects.rules import Rule
-from dialects.scope import Nest, Scope, Source
+from dialects.scope import Nest, Scope, Source, names_rowid
+from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
 from dialects.typed import Affinity, Typed
 
@@ -30,6 +31,13 @@ RULES = (
         "https://sqlite.org/lang_select.html#the_from_clause",
         "ON with the equalities that it stands for; without a qualifier the left column, the right one in"
         " RIGHT JOIN, or COALESCE of both in FULL JOIN.",
+    ),
+    Rule(
+        "rowid",
+        "A table without INTEGER PRIMARY KEY has a rowid, too.",
+        "https://sqlite.org/lang_createtable.html#rowid",
+        "MySQL: the column that the loader adds. PostgreSQL: the number of the row as it was loaded, where"
+        " rowids are 1, 2, 3 and so on.",
     ),
     Rule(
         "view",
@@ -196,6 +204,10 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         for key in (table.primary_key, *table.unique)
         if key and not any(table.column(column).nulls for column in key)
     )
+    wanted = c.target.row_number is not None and table.rowid is None and c.asks_for_rowids
+    counted = wanted and table.counted and not any(column.name == PLACE for column in found.columns)
+    place = PLACE if counted else found.place
+    keys += () if place is None else (frozenset({place}),)
     scope.sources.append(
         Source(
             shown,
@@ -204,10 +216,25 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
             table=table,
             keys=keys,
             rowid=table.rowid,
-            place=found.place,
+            place=place,
         )
     )
-    return _named(found.name, alias)
+    return _numbered(c, found, alias, str(c.target.row_number)) if counted else _named(found.name, alias)
+
+
+def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Expr:
+    """A table with its rowids, which are the numbers of its rows as they were loaded."""
+    c.applies("rowid")
+    order = exp.Ordered(this=exp.column(exp.to_identifier(place, quoted=True)))
+    number = exp.Window(
+        this=exp.Anonymous(this="ROW_NUMBER"), order=exp.Order(expressions=[order]), over="OVER"
+    )
+    columns = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in found.columns]
+    tree = exp.Select(
+        expressions=[*columns, exp.Alias(this=number, alias=exp.to_identifier(PLACE, quoted=True))],
+        from_=exp.From(this=exp.Table(this=exp.to_identifier(found.name, quoted=True))),
+    )
+    return exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
 
 
 def _view(
@@ -221,6 +248,7 @@ def _view(
         raise Untranslatable(
             f"the view {item.name}", f"{hidden} is a common table expression, too", position(item)
         )
+    c.asks_for_rowids = c.asks_for_rowids or names_rowid(query)
     try:
         relation = renamed(c.query(query, None, derived=True), list(names))
     except Untranslatable as error:

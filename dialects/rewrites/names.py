@@ -9,12 +9,9 @@ from dialects.coercions import literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.rewrites.casts import mixed
-from dialects.scope import Column, Scope, Source
+from dialects.scope import ROWIDS, Column, Scope, Source
 from dialects.source import position
-from dialects.typed import Kind, Typed, boolean, null
-
-_ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
-"""https://sqlite.org/lang_createtable.html#rowid"""
+from dialects.typed import Affinity, Kind, Typed, boolean, integer, null
 
 
 def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
@@ -79,7 +76,7 @@ def _in_scope(c: Compiler, scope: Scope, name: str, qualifier: str) -> Typed | N
         for source in sources
         if (qualifier or lower not in source.merged) and (column := source.column(name))
     ]
-    if not found and lower in _ROWIDS:
+    if not found and lower in ROWIDS:
         found = [(source, _rowid(source)) for source in sources if source.table is not None]
     if not found:
         return None
@@ -103,8 +100,9 @@ def shared(c: Compiler, scope: Scope, name: str, found: Typed) -> Typed:
 
 def _rowid(source: Source) -> Column:
     column = None if source.rowid is None else source.column(source.rowid)
+    if column is None and source.place is not None:
+        node = exp.column(exp.to_identifier(source.place, quoted=True))
+        return Column("rowid", integer(node, nullable=False, affinity=Affinity.NUMERIC))
     if column is None:
-        raise Untranslatable(
-            "rowid", f"{source.name} has no INTEGER PRIMARY KEY, and its rowids are not loaded"
-        )
+        raise Untranslatable("rowid", f"those of {source.name} are not loaded, and are not 1, 2, 3 and so on")
     return column

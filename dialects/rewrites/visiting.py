@@ -79,7 +79,7 @@ def _terms(c: Compiler, source: Source, visit: Visit) -> list[exp.Expr] | None:
             found = source.value(column)
             first = True if c.target.has_null_order and found.nullable else None
             terms.append(exp.Ordered(this=keyed(c, found), nulls_first=first))
-    if c.target.row_number is not None:
+    if c.target.row_number is not None and source.place is None:
         place = exp.column(
             exp.to_identifier(c.target.row_number, quoted=True),
             table=exp.to_identifier(source.alias, quoted=True),

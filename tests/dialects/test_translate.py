@@ -1,6 +1,6 @@
 """The one public function: what it gives, and what it says where it gives nothing."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from pathlib import Path
 
 import pytest
@@ -236,6 +236,15 @@ _CHAIN = ", ".join(f"a{i}(x) AS (SELECT x FROM a{i - 1})" for i in range(1, 64))
 def test_what_mysql_alone_has_not_is_named(schema: Schema, sql: str, construct: str) -> None:
     assert _refused(sql, schema, MYSQL).construct == construct
     assert translate(sql, schema, POSTGRESQL).warnings == ()
+
+
+def test_rowids_that_are_not_loaded_are_refused(schema: Schema) -> None:
+    sql = "SELECT rowid, code FROM mark"
+    tables = tuple(replace(table, counted=False) for table in schema.tables)
+    changed = replace(schema, tables=tables)
+    assert _refused(sql, changed, POSTGRESQL).construct == "rowid"
+    assert translate(sql, changed, MYSQL).warnings == ()
+    assert translate("SELECT code FROM mark", schema, POSTGRESQL).rules == ()
 
 
 def test_the_message_has_construct_place_and_reason() -> None:

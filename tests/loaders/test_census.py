@@ -293,7 +293,7 @@ def test_a_path_may_hold_any_character(tmp_path: Path) -> None:
     with closing(sqlite3.connect(folder / "e.sqlite")) as connection:
         connection.execute("CREATE TABLE t (a)")
     assert census(folder / "e.sqlite").tables == (
-        Table("t", (Column("a", "", PortableType.TEXT, nullable=True, nulls=False),), 0),
+        Table("t", (Column("a", "", PortableType.TEXT, nullable=True, nulls=False),), 0, counted=True),
     )
 
 
@@ -321,3 +321,23 @@ def test_a_file_with_an_unfinished_journal_is_refused(make_file: MakeFile) -> No
         connection.commit()
         with pytest.raises(BadInput, match=r"shop\.sqlite: shop\.sqlite-wal holds changes"):
             census(path)
+
+
+@pytest.mark.parametrize(
+    ("script", "counted"),
+    [
+        ("CREATE TABLE t (a); INSERT INTO t VALUES (7), (7), (NULL)", True),
+        ("CREATE TABLE t (a)", True),
+        ("CREATE TABLE t (rowid, a); INSERT INTO t VALUES (9, 1), (8, 2)", True),
+        ("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); DELETE FROM t WHERE a = 2", False),
+        ("CREATE TABLE t (a); INSERT INTO t (rowid, a) VALUES (0, 1), (1, 2)", False),
+        ("CREATE TABLE t (a); INSERT INTO t (rowid, a) VALUES (-1, 1), (2, 2)", False),
+        ("CREATE TABLE t (rowid, oid, _rowid_); INSERT INTO t VALUES (1, 1, 1)", False),
+        ("CREATE TABLE t (a PRIMARY KEY) WITHOUT ROWID; INSERT INTO t VALUES (1)", False),
+    ],
+)
+def test_rowids_that_are_the_numbers_of_the_rows_are_known(
+    make_file: MakeFile, script: str, *, counted: bool
+) -> None:
+    [table] = census(make_file(script)).tables
+    assert table.counted is counted

@@ -56,6 +56,16 @@ WITH RECURSIVE fib(a, b) AS (VALUES (0, 1) UNION ALL SELECT b, a + b FROM fib WH
 WITH RECURSIVE h(x) AS (SELECT 100.0 UNION ALL SELECT x / 2 FROM h WHERE x > 1) SELECT COUNT(*), MIN(x) FROM h;
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) SELECT SUM(i) FROM n;
 
+-- rowid
+SELECT rowid, code, score FROM mark ORDER BY rowid DESC;
+SELECT m._rowid_, s.oid FROM mark m LEFT JOIN subject s ON s.code = m.code AND s.rowid < 4 ORDER BY m.rowid;
+SELECT code FROM mark WHERE rowid IN (SELECT MIN(rowid) FROM mark GROUP BY pupil) ORDER BY rowid;
+SELECT a.rowid, b.rowid FROM mark a JOIN mark b ON a.code = b.code AND a.rowid < b.rowid ORDER BY 1, 2;
+SELECT MAX(rowid), COUNT(*) FROM mark WHERE rowid > '2' AND rowid < 9.5;
+SELECT rowid, title FROM subject LIMIT 2;
+SELECT rowid, ROW_NUMBER() OVER (ORDER BY rowid) AS n FROM house WHERE rowid <> 2 ORDER BY n;
+SELECT (SELECT code FROM subject WHERE rowid = 2), (SELECT code FROM house WHERE rowid = 99);
+
 -- computed-limit
 SELECT id FROM pupil ORDER BY id LIMIT (SELECT 2);
 SELECT AVG(points) FROM (SELECT points FROM pupil WHERE points IS NOT NULL ORDER BY points LIMIT 2 - (SELECT COUNT(points) FROM pupil) % 2 OFFSET (SELECT (COUNT(points) - 1) / 2 FROM pupil));
