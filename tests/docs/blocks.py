@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
 
-LANGUAGES = ("console", "python", "json", "jsonl", "yaml", "toml", "ini", "text")
+LANGUAGES = ("console", "python", "json", "jsonl", "yaml", "toml", "ini", "sql", "text")
 """What a block may be. `text` is what something prints; `console` is commands, without prompts or output."""
 
 _FENCE = re.compile(
