@@ -42,7 +42,8 @@ def patterns() -> list[Found]:
     """Each pattern once, where it is found first."""
     found: dict[tuple[Any, int, bool], Found] = {}
     for module in modules():
-        asked = _asked(Path(str(module.__file__)))
+        has_some = any(isinstance(value, re.Pattern) for value in vars(module).values())
+        asked = _asked(Path(str(module.__file__))) if has_some else {}
         for name, value in vars(module).items():
             if getattr(value, "__module__", module.__name__) != module.__name__ and isinstance(
                 value, type | FunctionType
@@ -100,7 +101,10 @@ def _asked(path: Path) -> dict[str, set[str]]:
 
 def inline(path: Path) -> tuple[list[Found], list[str]]:
     """The patterns that a file's functions give to `re` themselves, and the calls without one."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    text = path.read_text(encoding="utf-8")
+    if not re.search(r"\bre\b", text):
+        return [], []
+    tree = ast.parse(text)
     place = path.relative_to(ROOT).as_posix()
     named = {
         alias.asname or alias.name
