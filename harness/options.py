@@ -58,7 +58,9 @@ OPTIONS: Mapping[str, Option] = {
         "predictions", "Prediction file or folder; repeatable. Default: the sample's own.", "PATH",
         repeatable=True, in_pytest="prediction file or folder; turns the evaluation on (repeatable)",
     ),
-    "set_name": Option("set", "sample, mini_dev, mini_dev_2025 or dev.", "SET", "sample"),
+    "set_name": Option(
+        "set", "sample, mini_dev, mini_dev_2025, dev, or the path of a set of your own.", "SET", "sample"
+    ),
     "dialects": Option(
         "dialect", "sqlite, mysql, postgresql, all, or auto: every engine that is up.", "DIALECT", "auto"
     ),

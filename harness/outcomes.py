@@ -93,7 +93,7 @@ class PairResult:
     dialect: EngineName
     predictor: str
     question: str
-    question_id: int
+    question_id: int | str
     db_id: str
     difficulty: str
     outcome: Outcome

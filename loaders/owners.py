@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.nodes import FUNCTIONS_NAMESPACE
 from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
-from loaders.namespace import Database
+from loaders.namespace import LONGEST_NAME, Database
 
 _TAKEN = frozenset({
     "information_schema", "mysql", "performance_schema", "sys",
@@ -15,10 +15,6 @@ _TAKEN = frozenset({
     NAMESPACE, FUNCTIONS_NAMESPACE,
 })  # fmt: skip
 """Names that belong to a server or to the harness itself."""
-
-_LONGEST_NAME = 63
-"""Bytes: PostgreSQL's limit, one short of MySQL's."""
-
 
 _NAMESPACES: Mapping[Dialect, Callable[[Database], tuple[str, ...]]] = {
     Dialect.MYSQL: lambda database: (database.mysql_database,),
@@ -39,8 +35,8 @@ def refuse_place(database: Database, dialect: Dialect) -> None:
     """
     for name in namespace(database, dialect):
         is_taken = name in _TAKEN or name.startswith(STAGING)
-        if is_taken or len(name.encode()) > _LONGEST_NAME:
-            trouble = "is taken" if is_taken else f"is longer than {_LONGEST_NAME} bytes"
+        if is_taken or len(name.encode()) > LONGEST_NAME:
+            trouble = "is taken" if is_taken else f"is longer than {LONGEST_NAME} bytes"
             raise BadInput(
                 f"{database.sqlite_path}: its place on {dialect} would be {name!r}, which {trouble};"
                 " choose another collection or rename the database"

@@ -113,12 +113,13 @@ def most_bytes() -> int:
     return room(FILE_BYTES, MOST_BYTES, _LEAST_BYTES)
 
 
-def read_text(path: Path, most: int | None = None) -> TextFile:
+def read_text(path: Path, most: int | None = None, remedy: str = "fetch or write it again") -> TextFile:
     """Read a whole file.
 
     Args:
         path: a regular file; a pipe, which may never end, and a device are none.
         most: how many bytes it may have; None for any number.
+        remedy: what to do about a file that is empty.
 
     Raises:
         BadInput: it is no file, cannot be read, is too large, blank, or not UTF-8.
@@ -127,7 +128,7 @@ def read_text(path: Path, most: int | None = None) -> TextFile:
         raw = file.read()
     sha256, raw = hashlib.sha256(raw).hexdigest(), raw.removeprefix(codecs.BOM_UTF8)
     if not raw or raw.isspace():
-        refuse(path, "is empty", "fetch or write it again")
+        refuse(path, "is empty", remedy)
     decoder = codecs.getincrementaldecoder("utf-8")()
     for start in range(0, len(raw), _PIECE):
         piece = raw[start : start + _PIECE]

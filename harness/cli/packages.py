@@ -7,8 +7,8 @@ import typer
 
 from harness.cli.commands import app
 from harness.cli.console import messages, say
-from harness.data.packages import Request as Wanted
-from harness.data.packages import get
+from harness.sets.packages import Request as Wanted
+from harness.sets.packages import get
 from loaders.packages.bar import getting_bar
 
 

@@ -30,6 +30,7 @@ from harness.predictors.preparing import show_prompt as prompt_of
 from harness.predictors.prompts.prompter import Options
 from harness.report.loading import loading_bar
 from harness.request import AUTO, Request, parse_dialects, parse_metrics
+from harness.sets.loading import name_of
 
 _NAME = re.compile(r"\w[\w.+() -]*", flags=re.ASCII)
 
@@ -165,7 +166,7 @@ def predict(  # noqa: PLR0913 - one parameter an option
         ),
         predictor=predictor,
         name=called,
-        out=out or Path("predictions") / set_name / called,
+        out=out or Path("predictions") / name_of(set_name) / called,
         settings=Settings(
             concurrency=concurrency,
             timeout=timeout,

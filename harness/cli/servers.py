@@ -8,12 +8,12 @@ from harness import provision
 from harness.cli.commands import app
 from harness.cli.console import Dialects, SetName, messages, say, served_dialects
 from harness.cli.status import print_status
-from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.provision.baking import bake
 from harness.provision.images import build
 from harness.report.loading import loading_bar
 from harness.request import ALL
+from harness.sets.loading import load_set
 from loaders.errors import command
 
 

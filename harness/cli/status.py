@@ -5,12 +5,12 @@ from rich.table import Table
 
 from dialects.enums import Dialect, Profile
 from harness import provision
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import EngineKind, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose
 from harness.report.tables import plain, print_table, wide
+from harness.sets.loading import load_set
 from loaders.errors import command
 from loaders.load import loaded
 from loaders.server import Origin, Server
@@ -25,7 +25,14 @@ def print_status(set_name: str) -> None:
     """
     questions = load_set(set_name)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for head in ("engine", "version", "where", f"{set_name}: official", f"{set_name}: faithful", "to do"):
+    for head in (
+        "engine",
+        "version",
+        "where",
+        f"{questions.name}: official",
+        f"{questions.name}: faithful",
+        "to do",
+    ):
         table.add_column(head, overflow="fold")
     for kind in kinds():
         table.add_row(kind.name, *map(plain, _row(kind, questions)))

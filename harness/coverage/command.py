@@ -16,13 +16,13 @@ from harness.coverage import Answer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
 from harness.coverage.rendering import markdown, print_coverage, write_folder
-from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server, served
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.outcomes import GoldOrigin
 from harness.report import generated
+from harness.sets.loading import load_set
 from loaders import load as loading
 from loaders.load import Progress
 from loaders.machine import processors
@@ -108,7 +108,7 @@ class Subject:
             self._unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
         self.engines = {dialect: on_server(server) for dialect, server in servers.items()}
         self._judgements = (
-            judgements.read(request.set_name)
+            judgements.read(self.everything.name)
             if request.origin is GoldOrigin.DATASET and request.is_usual
             else None
         )
@@ -178,10 +178,13 @@ def measure(
     if request.update and (request.limit is not None or set(servers) != {kind.name for kind in served()}):
         raise BadInput("--update: needs every question and both servers; leave out --limit and start both")
     subject = Subject(request, servers, progress)
+    if request.update and subject.everything.own:
+        raise BadInput("--update: is for the sets that come with bird-harness; leave it out")
     answers = list(subject.answers())
+    name = subject.everything.name
     if not answers:
-        raise BadInput(f"--gold {request.origin}: {request.set_name} publishes none for {', '.join(servers)}")
-    title = f"{_GOLDS[request.origin]} of {request.set_name} held against SQLite, profile {request.loaded_as}"
+        raise BadInput(f"--gold {request.origin}: {name} publishes none for {', '.join(servers)}")
+    title = f"{_GOLDS[request.origin]} of {name} held against SQLite, profile {request.loaded_as}"
     manifest = _manifest(request, subject.questions, subject.engines)
     folder = write_folder(request.out, title, manifest, answers)
     if request.update:
@@ -210,7 +213,7 @@ def _hint(subject: Subject, faults: Sequence[Fault]) -> str:
         return ""
     if not subject.expected:
         nothing = f"nothing is expected of {request.set_name} yet; --update writes it down"
-        return nothing if request.is_usual else ""
+        return nothing if request.is_usual and not subject.everything.own else ""
     return (
         f"look at these {len(faults)} faults; if they are right: {update_command(request)}" if faults else ""
     )
@@ -238,7 +241,7 @@ def _manifest(
     request: CoverageRequest, questions: QuestionSet, engines: Mapping[Dialect, Engine]
 ) -> dict[str, Any]:
     return {
-        "set": request.set_name,
+        "set": questions.name,
         "gold": request.origin,
         "profile": request.loaded_as,
         "set_files": questions.files,

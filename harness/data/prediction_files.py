@@ -68,7 +68,7 @@ class Prediction:
 
 def read_entries(
     file: TextFile, questions: QuestionSet, named: Label
-) -> tuple[Format, list[Prediction], Sequence[int]]:
+) -> tuple[Format, list[Prediction], Sequence[int | str]]:
     """Read a file in whichever of the formats it is.
 
     No predictor answers a question twice in one dialect; questions may be left out.
@@ -122,7 +122,7 @@ def _whole(file: TextFile, named: Label) -> tuple[str, EngineName]:
 
 def _read_array(
     file: TextFile, content: list[Any], questions: QuestionSet, named: Label
-) -> tuple[list[Prediction], Sequence[int]]:
+) -> tuple[list[Prediction], Sequence[int | str]]:
     if not any(isinstance(one, str) for one in content):
         return _read_records(file, list(enumerate(content)), "entry", questions, named)
     predictor, dialect = _whole(file, named)
@@ -198,7 +198,7 @@ def _official_sql(value: Any, db_id: str) -> str:
 
 def _read_records(
     file: TextFile, records: Sequence[tuple[int, Any]], noun: str, questions: QuestionSet, named: Label
-) -> tuple[list[Prediction], Sequence[int]]:
+) -> tuple[list[Prediction], Sequence[int | str]]:
     """The predictions of objects that name their questions, with the ids that were taken in order."""
     faults = Faults(file.path, noun)
     predictions: list[Prediction] = []
@@ -222,7 +222,7 @@ def _read_records(
 
 def _in_order(
     records: Sequence[tuple[int, Any]], questions: QuestionSet
-) -> tuple[Mapping[int, str], Sequence[int]]:
+) -> tuple[Mapping[int, str], Sequence[int | str]]:
     """The keys of records that name an id that several questions share, by their numbers, and the ids.
 
     That is so where whoever answers names the id as often as the set has it, and none of the questions by
@@ -241,7 +241,7 @@ def _in_order(
             by_key.add(whose)
         named.setdefault(whose, []).append(number)
     keys: dict[int, str] = {}
-    taken: dict[int, None] = {}
+    taken: dict[int | str, None] = {}
     for whose, numbers in named.items():
         shared = questions.keys_of(whose[0])
         if len(numbers) == len(shared) and whose not in by_key:

@@ -20,9 +20,9 @@ PREDICTIONS = "predictions"
 
 SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 
-_SETS = "|".join(sorted(LAYOUTS, key=len, reverse=True))
+
 _NAME = re.compile(
-    rf"predict_(?P<set>{_SETS})_(?P<predictor>.+)_(?P<dialect>[a-z0-9]+?)(?:json)?\.jsonl?",
+    r"predict_(?P<rest>.+)_(?P<dialect>[a-z0-9]+?)(?:json)?\.jsonl?",
     flags=re.IGNORECASE | re.DOTALL,
 )
 
@@ -57,22 +57,31 @@ def label(path: Path, set_name: str, predictor: str | None, only: EngineName | N
             path, f"--predictor {predictor!r} is no name", "give one that prints and has no blank at its ends"
         )
     match = _NAME.fullmatch(path.name)
-    if match is None or match["dialect"].lower() not in kinds_by_name():
+    named = None if match is None else _set_of(match["rest"], set_name)
+    if match is None or named is None or match["dialect"].lower() not in kinds_by_name():
         return Label(predictor, None, only)
-    if predictor is None and not is_predictor(match["predictor"]):
+    found = match["rest"][len(named) + 1 :]
+    if predictor is None and not is_predictor(found):
         refuse(
             path,
-            f"its name calls the predictor {match['predictor']!r}, which is no name",
+            f"its name calls the predictor {found!r}, which is no name",
             "rename the file, or give --predictor: a name prints and has no blank at its ends",
         )
     lacking = options_for(predictor, only)
-    if match["set"].lower() != set_name and lacking:
+    if named.lower() != set_name.lower() and lacking:
         refuse(
             path,
-            f"named for question set {match['set']}, not {set_name}",
+            f"named for question set {named}, not {set_name}",
             f"choose that set, or give {lacking} if the file was made for this one",
         )
-    return Label(predictor or match["predictor"], match["dialect"].lower(), only)
+    return Label(predictor or found, match["dialect"].lower(), only)
+
+
+def _set_of(rest: str, set_name: str) -> str | None:
+    """The set that a name begins with: the one that is read, or one that comes with bird-harness."""
+    sets = sorted({*LAYOUTS, set_name}, key=len, reverse=True)
+    length = next((len(name) for name in sets if rest.lower().startswith(f"{name.lower()}_")), None)
+    return None if length is None or len(rest) == length + 1 else rest[:length]
 
 
 def options_for(predictor: str | None, dialect: EngineName | None) -> str:

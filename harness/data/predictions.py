@@ -45,7 +45,7 @@ class PredictionFile:
     extract: Extract = Extract.NONE
     extracted: int = 0
     reasons: Mapping[str, str] = field(default_factory=dict)
-    taken_in_order: Sequence[int] = ()
+    taken_in_order: Sequence[int | str] = ()
 
 
 def read_predictions(  # noqa: PLR0913 - the reader's options

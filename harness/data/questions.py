@@ -1,10 +1,10 @@
-"""A question set: questions with their gold, schemas and databases; read by `harness.data.question_sets`.
+"""A question set: questions with their gold, schemas and databases; read by `harness.sets.loading`.
 
 A question keeps its identity where ids repeat, as two do in the first revision of Mini-Dev.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
@@ -92,18 +92,24 @@ class DatabaseSchema:
 class Question:
     """One item of a question set.
 
-    `key` names it within the set: the published id ("137"), or "137#2" where an id occurs a second time.
+    `key` names it within the set: the published id ("137"), or "137#2" where an id occurs a second time; the
+    position where a set has no ids.
     `gold` has the published SQL of each dialect that the set publishes, SQLite's always.
     """
 
     key: str
-    question_id: int
+    question_id: int | str
     db_id: str
     text: str
     evidence: str
     difficulty: str
     """One of the set's levels: a `Difficulty`, or a `Level` where they are not BIRD's."""
     gold: Mapping[Dialect, str]
+
+
+def in_order(question_id: int | str) -> tuple[bool, int, str]:
+    """What ids are sorted by: numbers as numbers, then texts as texts."""
+    return (False, question_id, "") if isinstance(question_id, int) else (True, 0, question_id)
 
 
 @dataclass(frozen=True)
@@ -113,7 +119,9 @@ class QuestionSet:
     `questions` stand in SQLite's published order. `order` has the keys in the published order of each
     dialect, which positional prediction files follow; a dialect that the set doesn't publish follows
     SQLite's. `files` maps the names of the files it was read from to their sha256; `schemas` is empty where
-    none are published.
+    none are published. `paths` are the databases that are not `<db_id>/<db_id>.sqlite` below `databases`;
+    `path` is the file with SQLite's questions. `notes` say what a user has to know of how the set was read,
+    and `own` that it does not come with bird-harness.
     """
 
     name: str
@@ -124,13 +132,17 @@ class QuestionSet:
     databases: Path
     schemas: Mapping[str, DatabaseSchema]
     files: Mapping[str, str]
+    paths: Mapping[str, Path] = field(default_factory=dict)
+    path: Path = Path()
+    notes: tuple[str, ...] = ()
+    own: bool = False
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:
         """The questions by their keys."""
         return {question.key: question for question in self.questions}
 
-    def keys_of(self, question_id: int) -> tuple[str, ...]:
+    def keys_of(self, question_id: int | str) -> tuple[str, ...]:
         """The keys of the questions that carry a published id: none, one, or several where ids repeat."""
         return self._keys_by_id.get(question_id, ())
 
@@ -143,6 +155,8 @@ class QuestionSet:
             BadInput: there is no such question, or several share that number.
         """
         if isinstance(name, str):
+            if name in self.by_key:
+                return name
             plain = name.removesuffix("#1")
             if plain in self.by_key and not (plain != name and "#" in plain):
                 return plain
@@ -160,8 +174,8 @@ class QuestionSet:
         )
 
     @cached_property
-    def _keys_by_id(self) -> Mapping[int, tuple[str, ...]]:
-        keys: dict[int, tuple[str, ...]] = {}
+    def _keys_by_id(self) -> Mapping[int | str, tuple[str, ...]]:
+        keys: dict[int | str, tuple[str, ...]] = {}
         for question in self.questions:
             keys[question.question_id] = (*keys.get(question.question_id, ()), question.key)
         return keys
@@ -178,7 +192,8 @@ class QuestionSet:
 
     def database(self, db_id: str, profile: Profile = Profile.OFFICIAL) -> Database:
         """Where a database of the set stands on each engine."""
-        return Database(self.collection, db_id, self.databases / db_id / f"{db_id}.sqlite", profile)
+        path = self.paths.get(db_id) or self.databases / db_id / f"{db_id}.sqlite"
+        return Database(self.collection, db_id, path, profile)
 
     def limit(self, count: int) -> "QuestionSet":
         """The first `count` questions. Prediction files are read against the whole set, never against this.

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dialects.errors import BadInput
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.predictors.adapters.settings import Settings
@@ -19,6 +18,7 @@ from harness.predictors.schema import describe, description_folder, read_databas
 from harness.request import Request
 from harness.request import check as check_request
 from harness.session.plan import Equipped, equip
+from harness.sets.loading import load_set
 from loaders.errors import within
 from loaders.load import Progress
 

@@ -13,10 +13,10 @@ from typing import Self
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.question_sets import load_set
 from harness.provision import assets
 from harness.provision.docker_command import docker
 from harness.provision.server_kinds import SERVERS
+from harness.sets.loading import load_set
 from loaders import bookkeeping
 from loaders.errors import EngineUnavailable, command
 from loaders.set_layouts import LAYOUTS
@@ -217,12 +217,12 @@ def _is_tagged(name: str, version: str) -> bool:
 
 
 def _collection(set_name: str) -> str:
-    layout = LAYOUTS.get(set_name)
-    if layout is None:
-        raise BadInput(f"question set {set_name!r} is not known; choose one of {', '.join(LAYOUTS)}")
     try:
         return load_set(set_name).collection
     except BadInput:
+        layout = LAYOUTS.get(set_name)
+        if layout is None or layout.collection is None:
+            raise
         # Its files are not here, and an image has the published one.
         return layout.collection
 

@@ -7,7 +7,6 @@ failure, as it is for `bird-harness coverage`; both ask the same `harness.covera
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -18,14 +17,12 @@ from harness.coverage import Reason
 from harness.coverage import expectations as expected
 from harness.coverage.command import CoverageRequest, Subject, update_command
 from harness.coverage.rendering import print_coverage
-from harness.data.questions import QuestionSet
 from harness.engines import kinds_by_name
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import Answer, Entry, Part
 from harness.request import Request
 from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable, to_start
-from loaders.set_layouts import LAYOUTS
 
 COVERED = "covered"
 """The outcome of a gold whose translation returns SQLite's rows."""
@@ -76,9 +73,9 @@ class CoverageRunner:
         self._stopped = False
 
     def _listed(self) -> list[Part]:
-        path = expected.HOME / f"{self._request.set_name}.json"
+        path = expected.HOME / f"{self._subject.questions.name}.json"
         if not path.exists():
-            path = _questions_file(self._subject.questions)
+            path = self._subject.questions.path
         parts = []
         for dialect in self._subject.engines:
             entries = tuple(self._entry(place) for place, (of, _) in enumerate(self._asked) if of is dialect)
@@ -153,7 +150,7 @@ class CoverageRunner:
         if not done:
             return
         terminalreporter.section("coverage", sep="=")
-        title = f"{self._request.set_name} held against SQLite, profile {self._request.profile}"
+        title = f"{self._subject.questions.name} held against SQLite, profile {self._request.profile}"
         print_coverage(f"Translated golds of {title}", [each.result() for each in done])
         if (
             any(report.nodeid for report in terminalreporter.stats.get("failed", ()))
@@ -183,13 +180,6 @@ def _shown(found: Covered) -> list[str]:
         *(f"  only {found.dialect}: {row}" for row in found.only_engine),
         *([] if found.sql is None else [f"run: {' '.join(found.sql.split())}"]),
     ]
-
-
-def _questions_file(questions: QuestionSet) -> Path:
-    """The file that has SQLite's questions."""
-    name = LAYOUTS[questions.name].questions[Dialect.SQLITE]
-    around = (questions.databases.parent, questions.databases)
-    return next((folder / name for folder in around if (folder / name).exists()), questions.databases)
 
 
 def _silent(line: str) -> None:

@@ -10,7 +10,6 @@ from functools import cached_property
 import pytest
 
 from dialects.errors import BadInput, HarnessError
-from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Row
@@ -24,6 +23,7 @@ from harness.scoring.tasks import Setup
 from harness.session.evaluator import Evaluator
 from harness.session.plan import equip
 from harness.session.servers import find_servers
+from harness.sets.loading import load_set
 from loaders.errors import EngineUnavailable
 
 _PLACE = pytest.StashKey["Bench"]()

@@ -7,6 +7,7 @@ from typing import Any
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.published import databases_note
+from harness.data.questions import in_order
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
 from harness.report.grouped import grouped_grid, shares_grid
@@ -119,5 +120,5 @@ def _metrics(run: Run) -> list[str]:
     return [name for name in METRICS if name in asked]
 
 
-def _place(result: PairResult) -> tuple[int, str]:
-    return result.question_id, result.question
+def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
+    return in_order(result.question_id), result.question

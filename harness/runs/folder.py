@@ -21,7 +21,7 @@ from typing import Any, NoReturn, Self, TextIO
 
 from dialects.errors import BadInput
 from harness.data.published import databases_note
-from harness.data.questions import Question
+from harness.data.questions import Question, in_order
 from harness.engines import kind_of
 from harness.outcomes import Outcome, PairResult
 from harness.runs.extent import Extent, how_far
@@ -317,8 +317,8 @@ def _pair(line: str) -> Key | None:
         return None
 
 
-def _place(result: PairResult) -> tuple[int, str]:
-    return result.question_id, result.question
+def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
+    return in_order(result.question_id), result.question
 
 
 def _filed(result: PairResult) -> dict[str, Any]:

@@ -20,13 +20,13 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.data.question_sets import load_set
 from harness.engines import EngineName, kinds_by_name
 from harness.metrics import METRICS
 from harness.outcomes import Judgement
 from harness.request import Request, check_range, parse_metrics
 from harness.scoring.dispatch import Asked, Judging
 from harness.session.plan import equip, open_judging
+from harness.sets.loading import load_set
 from loaders.errors import brief
 from loaders.textfiles import is_text
 
@@ -79,7 +79,7 @@ class Evaluator:
     or that was sent an evaluator, starts workers of its own and shares the store.
 
     Args:
-        set_name: `sample`, `mini_dev`, `mini_dev_2025` or `dev`.
+        set_name: `sample`, `mini_dev`, `mini_dev_2025` or `dev`; or the path of a set of one's own.
         dialects: the engines that answers are for, one or several (`"postgresql"`, `["sqlite", "mysql"]`);
             the servers have to be up (`bird-harness up`).
         metrics: names from `harness.metrics.METRICS`, but those of time; one or several.
@@ -121,6 +121,8 @@ class Evaluator:
         check_range("seconds", seconds, "seconds")
         home = None if bird_home is None else Path(bird_home)
         questions = load_set(set_name, home)
+        for note in questions.notes:
+            say(note)
         named = [_one_of(kinds_by_name(), "dialects", each) for each in _several(dialects)]
         if not named:
             raise BadInput(f"dialects: none is named; choose from {', '.join(kinds_by_name())}")
@@ -193,7 +195,7 @@ class Evaluator:
             self._told.add(key)
             _log.warning(
                 "question %r of %s is the first that has this id; write %r to say so, or %r for the next",
-                key, self._request.set_name, f"{key}#1", f"{key}#2",
+                key, self._questions.name, f"{key}#1", f"{key}#2",
             )  # fmt: skip
 
     def _open(self) -> Judging:

@@ -15,7 +15,6 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
-from harness.data.question_sets import load_set
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.engines import EngineName, dialect_of, in_order, kind_of
 from harness.engines.base import Engine
@@ -31,6 +30,7 @@ from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session.evaluation import Evaluation
 from harness.session.servers import find_servers
+from harness.sets.loading import load_set
 from loaders import load as loading
 from loaders.digests import digests
 from loaders.errors import EngineUnavailable, command
@@ -118,13 +118,13 @@ class Plan:
     def _manifest(self) -> dict[str, Any]:
         request, databases = self.request, self._databases()
         return {
-            "set": request.set_name,
+            "set": self.questions.name,
             "questions": len(self.questions.questions),
             "planned": self.extent.to_json(),
             **({} if self.questions.levels == BIRD_LEVELS else {"levels": list(self.questions.levels)}),
             "set_files": self.questions.files,
             "databases": databases,
-            "provenance": origins(request.set_name, databases),
+            "provenance": origins(self.questions.name, databases),
             "profile": request.profile,
             "metrics": list(request.metrics),
             "variants": None if self.variants is None else self.variants.fingerprint,
@@ -166,6 +166,8 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     """
     check(request)
     everything = load_set(request.set_name, request.bird_home)
+    for note in everything.notes:
+        say(note)
     files = read_predictions(
         request.predictions or _bundled(request.set_name),
         everything,
@@ -319,7 +321,7 @@ def _with_profile(
     if not translated or request.profile is Profile.FAITHFUL:
         return request
     say(
-        f"{request.set_name} publishes no gold for {' and '.join(translated)}: SQLite's is translated,"
+        f"{questions.name} publishes no gold for {' and '.join(translated)}: SQLite's is translated,"
         " and the databases are loaded in profile faithful"
     )
     return replace(request, profile=Profile.FAITHFUL)

@@ -1,1 +1,1 @@
-"""The published packages: fetched, checked, unpacked, and put where `harness.data.question_sets` looks."""
+"""The published packages: fetched, checked, unpacked, and put where `harness.sets.loading` looks."""

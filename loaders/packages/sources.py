@@ -18,7 +18,8 @@ from loaders.packages.download import Progress, Unreachable, Wanted, download
 from loaders.packages.manifest import Archive, Hub, Published
 from loaders.packages.proof import prove_archive
 from loaders.packages.unpack import unpack
-from loaders.set_layouts import LAYOUTS, Layout
+from loaders.set_layouts import LAYOUTS
+from loaders.set_manifest import Layout
 from loaders.textfiles import one_line
 
 _NESTED = "dev_databases.zip"
@@ -89,7 +90,7 @@ def from_archive(
         unpack(nested, nested.parent, lambda done, total: progress(f"unpacking {_NESTED}", done, total))
         nested.unlink()
     layout = LAYOUTS[entry.name]
-    questions = layout.questions[Dialect.SQLITE]
+    questions = layout.questions[Dialect.SQLITE][0]
     held = sorted(tree.rglob(questions), key=lambda path: (len(path.parts), path))
     if not held:
         raise BadInput(one_line(f"{archive}: no {questions} in it; is it the package of {entry.name}?"))
@@ -114,7 +115,7 @@ def from_folder(entry: Published, source: Path, staging: Path) -> Staged:
     target = staging / "home" / entry.folder
     target.mkdir(parents=True)
     hub_names = {name: Path(path).name for name, path in entry.hub.files.items()} if entry.hub else {}
-    names = [*layout.questions.values(), *layout.gold.values(), layout.tables]
+    names = [*(name for (name,) in layout.questions.values()), *layout.gold.values(), str(layout.tables)]
     folder, spelled = _holder(entry, source, layout, hub_names)
     for name in names:
         path = folder / spelled.get(name, name)
@@ -129,7 +130,7 @@ def _holder(
     entry: Published, source: Path, layout: Layout, hub_names: dict[str, str]
 ) -> tuple[Path, dict[str, str]]:
     """The folder that holds the questions, and how its files are called where not as here."""
-    questions = layout.questions[Dialect.SQLITE]
+    questions = layout.questions[Dialect.SQLITE][0]
     for spelled in ({}, hub_names):
         for depth in _DEPTHS:
             for path in sorted(source.glob(depth + spelled.get(questions, questions))):

@@ -26,6 +26,7 @@ ON_SERVERS = frozenset(
         "how-to/migration",
         "how-to/predictions",
         "how-to/servers",
+        "how-to/set",
         "offline-baseline",
         "predictors",
         "pytest",

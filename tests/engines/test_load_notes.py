@@ -10,11 +10,11 @@ from uuid import uuid4
 import pytest
 
 from dialects.enums import Profile
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.request import Request
 from harness.session.evaluation import Evaluation
 from harness.session.plan import Plan, equip, open_judging
+from harness.sets.loading import load_set
 from loaders.server import Server
 from tests.loaders.servers import drop
 

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
-from harness.data.question_sets import load_set
 from harness.report.console import print_tables
 from harness.runs.summary import summarize
 from harness.scoring.tasks import Setup
+from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

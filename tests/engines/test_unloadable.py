@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 from dialects.enums import Dialect
 from harness.cli import app
-from harness.data.question_sets import load_set
 from harness.outcomes import Outcome
 from harness.provision import dsn
 from harness.session.evaluator import Answer, Evaluator
+from harness.sets.loading import load_set
 from loaders.load import load_each
 from loaders.server import Server
 from tests.harness import small_sets as small

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
+from harness.sets.loading import load_set
 from tests.harness import small_sets as small
 
 Call = Callable[..., tuple[int, str, str]]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.data.questions import Question
+from harness.data.questions import Question, in_order
 from harness.engines import kinds_by_name
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
@@ -95,7 +95,7 @@ def _in_order(results: Sequence[PairResult], predictors: Sequence[str]) -> list[
     return sorted(
         results,
         key=lambda one: (
-            one.question_id,
+            in_order(one.question_id),
             questions[one.question],
             names[one.predictor],
             dialects.index(one.dialect),

@@ -78,9 +78,9 @@ def result(
         gold_origin=GoldOrigin.DATASET,
         error=f"no such column: t.{asked.key}" if "error" in outcome else None,
         code="42703" if outcome is Outcome.PREDICTION_ERROR else None,
-        prediction_seconds=0.002 * (1 + asked.question_id % 7),
+        prediction_seconds=0.002 * (1 + int(asked.question_id) % 7),
         gold_seconds=0.004,
-        error_class=classes[asked.question_id % len(classes)] if classes else None,
+        error_class=classes[int(asked.question_id) % len(classes)] if classes else None,
         sql=sql,
     )
 
@@ -98,13 +98,14 @@ def made(predictors: int = 3, questions: int = 12, seed: int = 1, noise: int = 0
         for number in range(predictors):
             for dialect in Dialect:
                 outcome = chance.choice(OUTCOMES)
-                sql = f"SELECT COUNT(t.id) FROM things AS t WHERE t.number > {one.question_id + number % 2}"
+                above = int(one.question_id) + number % 2
+                sql = f"SELECT COUNT(t.id) FROM things AS t WHERE t.number > {above}"
                 sql += f" AND t.name <> '{chance.randbytes(noise).hex()}'" if noise else ""
                 found = result(one, f"predictor-{number}", dialect, outcome, sql)
                 if outcome is Outcome.MISSING:
                     found = replace(found, sql=None, prediction_seconds=None, gold_seconds=None)
                 results.append(found)
-                previews[key_of(found)] = _preview(outcome, one.question_id, chance)
+                previews[key_of(found)] = _preview(outcome, int(one.question_id), chance)
     there = recorded()
     manifest = {
         **there,

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.data.question_sets import load_set
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.statistics import wilson
 from harness.outcomes import Outcome
@@ -14,6 +13,7 @@ from harness.report.documents import tables
 from harness.report.table_model import NamedCell, figures
 from harness.runs.groups import NO_CLASS, By, shares
 from harness.runs.reading import read_run
+from harness.sets.loading import load_set
 from harness.sqltree.constructs import Construct, constructs
 from tests.harness.report.tables import question, result, results, write_run
 

@@ -29,7 +29,7 @@ OWN = ("warm-up", "7 of 10", "fiendish")
 
 def own_run(path: Path, right: list[int]) -> Path:
     results = [
-        replace(each, difficulty=Level(OWN[-1 if each.question_id < 20 else 0], OWN))
+        replace(each, difficulty=Level(OWN[-1 if int(each.question_id) < 20 else 0], OWN))
         for each in right_on(right)
     ]
     return write_run(path, results, levels=OWN)

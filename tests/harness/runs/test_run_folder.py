@@ -11,7 +11,6 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.question_sets import load_set
 from harness.data.questions import Difficulty, Question
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview, PreviewText, Side
@@ -33,6 +32,7 @@ from harness.runs.reading import (
     read_run,
 )
 from harness.session.plan import prepare
+from harness.sets.loading import load_set
 from tests.harness.run_folders import pair
 
 _PREVIEW = Preview(Side(2, 1, 1, 1, ((1,), (("Decimal", "2.5"),))), Side(1, 1, 0, 0, ((None,),)), "SELECT 1")

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
@@ -16,6 +15,7 @@ from harness.metrics.comparison import Row
 from harness.metrics.strict import Answers, ex_strict
 from harness.scoring.alternatives import MOST_QUERIES, answers, score
 from harness.scoring.ties import is_ordered
+from harness.sets.loading import load_set
 from loaders.namespace import Database
 
 SCRIPT = """

@@ -11,7 +11,6 @@ import pytest
 from dialects.enums import Dialect
 from harness.cache.codec import decode
 from harness.cache.lifetimes import Lifetime
-from harness.data.question_sets import load_set
 from harness.data.questions import Question
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
@@ -22,6 +21,7 @@ from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import Judged, Setup, Task
+from harness.sets.loading import load_set
 from loaders.store import Kind, Store
 
 

@@ -16,7 +16,6 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.predictions import read_predictions
-from harness.data.question_sets import load_set
 from harness.engines.execution import Limits
 from harness.outcomes import Judgement, Outcome
 from harness.scoring import ray_cluster
@@ -24,6 +23,7 @@ from harness.scoring.ray_cluster import LOCAL, Facts
 from harness.scoring.ray_workers import RayWorkers
 from harness.scoring.tasks import Setup, Task, Workers
 from harness.scoring.workers import LocalWorkers
+from harness.sets.loading import load_set
 from loaders import load as loading
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

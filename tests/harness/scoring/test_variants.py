@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.scoring.variants import Variants, find_variants
+from harness.sets.loading import load_set
 from loaders.twins.twin import SCALE
 
 

@@ -13,11 +13,11 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import Answer, Evaluator
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.engines.base import EMPTY
 from harness.engines.error_classes import ErrorClass
 from harness.outcomes import Outcome
+from harness.sets.loading import load_set
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import name
 

@@ -9,8 +9,8 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
+from harness.sets.loading import load_set
 from harness.sqltree.spider import Schema, compare, read
 from tests.harness.metrics.spider.test_spider_properties import all_right, spider_schema
 

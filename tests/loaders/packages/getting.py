@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from harness.data.packages import Request, get
+from harness.sets.packages import Request, get
 from loaders.packages import manifest
 
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.data.question_sets import load_set
 from harness.data.questions import DatabaseSchema, QuestionSet
+from harness.sets.loading import load_set
 from harness.sqltree.spider import Match, Part, Schema, Structure, compare, read, structure
 from tests.harness.metrics.spider.library import LIBRARY
 

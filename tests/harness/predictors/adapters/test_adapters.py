@@ -10,7 +10,6 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
@@ -20,6 +19,7 @@ from harness.predictors.adapters.registry import KINDS, FilePredictor, open_pred
 from harness.predictors.adapters.settings import Api, Settings
 from harness.predictors.base import Ask, Reply, RequestFailed
 from harness.predictors.budget import Meter
+from harness.sets.loading import load_set
 from tests.harness.predictors.making import problem, prompt
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from harness import provision
-from harness.data.question_sets import load_set
 from harness.data.questions import Question, QuestionSet
 from harness.engines import dialect_of, on_server
 from harness.engines.base import Engine
@@ -20,6 +19,7 @@ from harness.predictors.base import Problem, Prompt
 from harness.predictors.methods import first_prompt, make_method
 from harness.predictors.prompts.prompter import Options, correction, show
 from harness.predictors.schema import describe, description_folder, read_database
+from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

@@ -11,7 +11,6 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.data.question_sets import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.mysql.schema import without_noise
@@ -19,6 +18,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.engines.tables import TableText
 from harness.predictors.base import DatabaseText
 from harness.predictors.schema import describe, description_folder, read_database
+from harness.sets.loading import load_set
 from loaders.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database

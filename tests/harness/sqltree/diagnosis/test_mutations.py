@@ -11,9 +11,9 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
-from harness.data.question_sets import load_set
 from harness.data.questions import DatabaseSchema, Question, QuestionSet
 from harness.engines.error_classes import ErrorClass
+from harness.sets.loading import load_set
 from harness.sqltree.diagnosis import diagnose, read
 from tests.harness.sqltree.diagnosis.mutations import MUTATIONS
 

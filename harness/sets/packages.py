@@ -16,8 +16,8 @@ from filelock import FileLock
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.question_sets import load_set
 from harness.data.questions import QuestionSet
+from harness.sets.loading import load_set
 from loaders.digests import digests
 from loaders.errors import said
 from loaders.packages.download import PAUSES, Progress
@@ -88,7 +88,7 @@ def _there(entry: Published, request: Request, home: Path) -> list[str] | None:
         BadInput: it is there in part or does not fit together, or another one was given.
     """
     layout = LAYOUTS[entry.name]
-    questions = layout.questions[Dialect.SQLITE]
+    questions = layout.questions[Dialect.SQLITE][0]
     parts = [home / folder for folder in layout.folders if (home / folder / questions).exists()]
     if not parts:
         return None
@@ -166,7 +166,7 @@ def _stage(
 def _databases(entry: Published, home: Path) -> Path:
     """Where the databases of another set are, or would be, below `home`."""
     try:
-        return find(entry.name, home, LAYOUTS[entry.name].databases, "dev_databases").relative_to(home)
+        return find(entry.name, home, LAYOUTS[entry.name].databases_in, "dev_databases").relative_to(home)
     except BadInput:
         return Path(find_published(str(entry.databases_of)).folder)
 
@@ -209,7 +209,7 @@ def prove_files(entry: Published, questions: QuestionSet, folder: Path, *, allow
     """
     found = dict(questions.files)
     if entry.databases_of is not None:
-        found.pop(LAYOUTS[entry.name].tables, None)
+        found.pop(str(LAYOUTS[entry.name].tables), None)
     else:
         paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
         read = digests(paths.values())

@@ -1,0 +1,446 @@
+"""Question sets: those that come with bird-harness, and a user's own, by one reader.
+
+Promises: a question keeps its identity where ids repeat; gold is what the official scripts run; a set whose
+files do not fit together is refused. Layout of the published packages: https://github.com/bird-bench/mini_dev
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.data.question_files import SPIDER_LEVELS, Asked, Entry, read_gold, read_questions
+from harness.data.questions import Column, DatabaseSchema, Level, Question, QuestionSet
+from harness.sets.hardness import hardnesses
+from loaders.digests import digests
+from loaders.packages.manifest import repair
+from loaders.set_families import Own, find_databases, find_own
+from loaders.set_layouts import LAYOUTS, find
+from loaders.set_manifest import CORRECT, MANIFEST, Layout
+from loaders.textfiles import Faults, TextFile, is_text, most_bytes, one_line, read_json, read_text, refuse
+
+_SQLITE_HEADER = b"SQLite format 3\x00"
+"""https://www.sqlite.org/fileformat.html#magic_header_string"""
+
+
+def load_set(name: str, bird_home: Path | None = None) -> QuestionSet:
+    """Read a question set and check that its files fit together.
+
+    Args:
+        name: sample, mini_dev, mini_dev_2025 or dev; or the path of a folder, a manifest or a question file.
+        bird_home: the folder of the unpacked published packages; default: the environment's BIRD_HOME, else
+            `./data`. The sample and a user's own sets need none.
+
+    Raises:
+        BadInput: the name is unknown, a file is missing or wrong, or the files contradict each other.
+    """
+    layout = LAYOUTS.get(name)
+    if layout is None:
+        return _load_own(_own(name))
+    home = _sample_home() if name == "sample" else bird_home or Path(os.environ.get("BIRD_HOME") or "data")
+    folder = find(name, home, layout.folders, layout.questions[Dialect.SQLITE][0])
+    databases = find(name, home, layout.databases_in, layout.databases) / layout.databases
+    files = _Files(folder)
+    published = _published(layout, files)
+    tables = databases.parent / (layout.tables or "")
+    schemas = files.schemas(tables) if tables.is_file() else {}
+    db_ids = {entry.db_id for entry in published[Dialect.SQLITE].entries}
+    remedies = "unpack the published databases there", "fetch it again"
+    paths = {db_id: databases / db_id / f"{db_id}.sqlite" for db_id in db_ids}
+    _check_databases(databases, paths, remedies)
+    _check_schemas(tables, db_ids, schemas)
+    questions = _join(published)
+    return QuestionSet(
+        name=name,
+        title=layout.title,
+        collection=_collection(layout, questions),
+        questions=questions,
+        order=_order(published),
+        databases=databases,
+        schemas=schemas,
+        files=files.digests,
+        path=folder / layout.questions[Dialect.SQLITE][0],
+    )
+
+
+def name_of(name: str) -> str:
+    """What a set is called that a user names: its own name where that is a path.
+
+    Raises:
+        BadInput: there is no such set, or its manifest is wrong.
+    """
+    return name if name in LAYOUTS else _own(name).layout.name
+
+
+def _own(name: str) -> Own:
+    """A user's own set.
+
+    Raises:
+        BadInput: there is none; the message names what there is.
+    """
+    path = Path(name)
+    if path.name == name and not path.exists():
+        raise BadInput(
+            one_line(
+                f"question set {name!r} is not known; choose one of {', '.join(LAYOUTS)}, or name a"
+                f" folder with a set, its {MANIFEST} or its question file"
+            )
+        )
+    return find_own(path, tuple(LAYOUTS))
+
+
+def _load_own(own: Own) -> QuestionSet:
+    layout = own.layout
+    files = _Files(own.folder)
+    manifest = own.folder / MANIFEST
+    only = own.folder / layout.databases if layout.databases else None
+    database = only.stem if only is not None and only.is_file() else None
+    published = _published(layout, files, partial(_knowledge, own), database)
+    entries = published[Dialect.SQLITE].entries
+    named = sorted({entry.db_id for entry in entries})
+    databases, found = find_databases(own, named)
+    spelled = {db_id: _spelled(db_id, found.get(db_id)) for db_id in named}
+    published = {
+        dialect: replace(asked, entries=[replace(one, db_id=spelled[one.db_id]) for one in asked.entries])
+        for dialect, asked in published.items()
+    }
+    paths = {spelled[db_id]: found.get(db_id, databases / db_id / f"{db_id}.sqlite") for db_id in named}
+    _check_databases(databases, paths, (f"put it there, or name their folder in {MANIFEST}", CORRECT))
+    schemas: Mapping[str, DatabaseSchema] = {}
+    notes = [*own.notes, *files.notes, *_notes(own, published)]
+    if layout.tables:
+        schemas = _spelled_schemas(files.schemas(own.folder / layout.tables), paths)
+    questions = _join(published)
+    if entries[0].difficulty is None:
+        read = hardnesses(
+            [(one.gold[Dialect.SQLITE], paths[one.db_id], schemas.get(one.db_id)) for one in questions]
+        )
+        hard = [each or SPIDER_LEVELS[-1] for each in read]
+        unread = read.count(None)
+        questions = tuple(
+            replace(one, difficulty=Level(each, SPIDER_LEVELS))
+            for one, each in zip(questions, hard, strict=True)
+        )
+        notes.append(
+            f"{layout.name}: no difficulties, so Spider's hardness of the golds"
+            + (f"; {unread} that its measures cannot read count as {SPIDER_LEVELS[-1]}" if unread else "")
+        )
+    _check_digests(manifest, layout, files, own.folder)
+    return QuestionSet(
+        name=layout.name,
+        title=layout.title,
+        collection=_collection(layout, questions),
+        questions=questions,
+        order=_order(published),
+        databases=databases,
+        schemas=schemas,
+        files=files.digests,
+        paths=paths,
+        path=own.folder / layout.questions[Dialect.SQLITE][0],
+        notes=tuple(notes),
+        own=True,
+    )
+
+
+class _Files:
+    """The files of a set, each read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._read: dict[Path, TextFile] = {}
+        self._most = most_bytes()
+        self.notes: list[str] = []
+
+    def text(self, path: Path) -> TextFile:
+        """The file of a path."""
+        if path not in self._read:
+            self._read[path] = read_text(path, self._most)
+        return self._read[path]
+
+    def schemas(self, path: Path) -> Mapping[str, DatabaseSchema]:
+        """The schemas in a file of Spider's format."""
+        return read_schemas(self.text(path))
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """SHA-256 by name; by path below the set's folder where a file is in another."""
+        return {self._name(path): file.sha256 for path, file in self._read.items()}
+
+    def _name(self, path: Path) -> str:
+        if path.parent == self._folder or not path.is_relative_to(self._folder):
+            return path.name
+        return path.relative_to(self._folder).as_posix()
+
+
+def _published(
+    layout: Layout, files: _Files, knowledge: Any = None, only_database: str | None = None
+) -> dict[Dialect, Asked]:
+    """The questions of each dialect that has gold, as its files have them."""
+    folder = files._folder  # noqa: SLF001 - of this module
+    published: dict[Dialect, Asked] = {}
+    for dialect in Dialect:
+        if dialect not in layout.questions and dialect not in layout.gold:
+            continue
+        names = layout.questions.get(dialect)
+        if names is None:
+            asked, named = published[Dialect.SQLITE], layout.questions[Dialect.SQLITE]
+        else:
+            read = [files.text(folder / name) for name in names]
+            asked, named = read_questions(read, layout, dialect, knowledge, only_database), names
+        asked = _with_gold(asked, folder, layout, dialect, files=files, named=named[0])
+        published[dialect] = asked
+        _compare(folder / named[0], asked.entries, published[Dialect.SQLITE].entries, layout)
+    return published
+
+
+def _with_gold(  # noqa: PLR0913 - what gold is read by
+    asked: Asked, folder: Path, layout: Layout, dialect: Dialect, *, files: _Files, named: str
+) -> Asked:
+    """The questions with the gold of a file of its own, if there is one."""
+    gold = folder / layout.gold[dialect] if dialect in layout.gold else None
+    has_manifest = layout.is_own and layout.databases
+    if gold is None or not (has_manifest or gold.exists()):
+        return asked
+    try:
+        return replace(asked, entries=read_gold(files.text(gold), asked.entries, named))
+    except BadInput as error:
+        if not layout.is_own or has_manifest:
+            raise
+        # Beside questions that have their gold themselves, a file that does not fit them is of others.
+        files.notes.append(f"not used: {error}")
+        return asked
+
+
+def _notes(own: Own, published: Mapping[Dialect, Asked]) -> list[str]:
+    """What is not as a user may think: records that are left out, golds that no engine runs as one text."""
+    asked = published[Dialect.SQLITE]
+    notes = []
+    if asked.left_out:
+        total = len(asked.entries) + sum(asked.left_out.values())
+        reasons = ", ".join(f"{count} {why}" for why, count in sorted(asked.left_out.items()))
+        notes.append(
+            f"{own.layout.name}: {len(asked.entries)} of {total} entries are scored; left out: {reasons}"
+        )
+    several = Faults(own.folder / own.layout.questions[Dialect.SQLITE][0], "question")
+    for entry in asked.entries:
+        if entry.is_several:
+            several.add(entry.key, "gold of several statements, which no engine runs as one", CORRECT)
+    try:
+        several.stop()
+    except BadInput as error:
+        notes.append(str(error))
+    return notes
+
+
+def _knowledge(own: Own, db_id: str, ids: Sequence[Any]) -> str:
+    """LiveSQLBench's knowledge: the entries of `<db>_kb.jsonl` with these ids, a line each."""
+    folder, found = find_databases(own, [db_id])
+    path = found.get(db_id, folder / db_id / "x").parent / f"{db_id}_kb.jsonl"
+    try:
+        records = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        known = {record["id"]: f"{record['knowledge']}: {record['definition']}" for record in records}
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+    return "\n".join(known[one] for one in ids if one in known)
+
+
+def _spelled(db_id: str, path: Path | None) -> str:
+    """A database's name as its folder or file spells it, where that is the same but for case."""
+    names = (path.parent.name, path.stem) if path else ()
+    return next((name for name in names if name.casefold() == db_id.casefold()), db_id)
+
+
+def _spelled_schemas(
+    schemas: Mapping[str, DatabaseSchema], paths: Mapping[str, Path]
+) -> Mapping[str, DatabaseSchema]:
+    names = {db_id.casefold(): db_id for db_id in paths}
+    return {names.get(db_id.casefold(), db_id): schema for db_id, schema in schemas.items()}
+
+
+def _order(published: Mapping[Dialect, Asked]) -> dict[Dialect, tuple[str, ...]]:
+    order = {dialect: published.get(dialect, published[Dialect.SQLITE]) for dialect in Dialect}
+    return {dialect: tuple(entry.key for entry in asked.entries) for dialect, asked in order.items()}
+
+
+_IDENTITY = 8
+"""Hexadecimal digits in the name of a collection; names on servers are short."""
+_LONGEST = 20
+"""Characters of a set's own name in that of its collection."""
+
+
+def _collection(layout: Layout, questions: Sequence[Question]) -> str:
+    """The namespace of the set's databases on servers: the published one's, or one of its own.
+
+    What decides is which databases the questions are about: BIRD's eleven, or others. Another set is told
+    from the next by its name and by what is asked, wherever its files are; corrected golds and rows leave it
+    the same.
+    """
+    db_ids = {question.db_id for question in questions}
+    if layout.collection is not None and (layout.published is None or db_ids == layout.published):
+        return layout.collection
+    asked: Any = sorted({(question.db_id, question.text) for question in questions})
+    if layout.collection is not None:
+        name = layout.collection
+    else:
+        asked = layout.name, asked
+        name = re.sub(r"[^a-z0-9]+", "_", layout.name.lower())[:_LONGEST].strip("_")
+    digest = hashlib.sha256(repr(asked).encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{name}_{digest[:_IDENTITY]}"
+
+
+def _sample_home() -> Path:
+    from loaders.sample import sample_folder  # noqa: PLC0415 - building the sample is for those who ask for it
+
+    return sample_folder()
+
+
+def _compare(path: Path, entries: list[Entry], reference: list[Entry], layout: Layout) -> None:
+    """Refuse a dialect whose questions are not SQLite's, or are about other databases."""
+    source = layout.questions[Dialect.SQLITE][0]
+    remedy = f"take all files of {layout.name} from one package: {layout.title}"
+    if layout.is_own:
+        remedy = "let the files of all dialects have the same questions"
+    faults = Faults(path, "question")
+    expected = {entry.key: entry for entry in reference}
+    found = {entry.key: entry for entry in entries}
+    for key in expected:
+        if key not in found:
+            faults.add(key, f"in {source} but not here", remedy)
+    for key, entry in found.items():
+        if key not in expected:
+            faults.add(key, f"not in {source}", remedy)
+        elif entry.db_id != expected[key].db_id:
+            faults.add(f"{key} (db_id {entry.db_id})", f"of another database in {source}", remedy)
+    if layout.ids_repeat and len({entry.question_id for entry in reference}) < len(reference):
+        for position, (entry, other) in enumerate(zip(entries, reference, strict=False)):
+            if entry.key != other.key:
+                faults.add(f"{entry.key} (entry {position})", f"not at the same position in {source}", remedy)
+    faults.stop()
+
+
+def _join(published: Mapping[Dialect, Asked]) -> tuple[Question, ...]:
+    gold = {
+        dialect: {entry.key: entry.sql for entry in asked.entries} for dialect, asked in published.items()
+    }
+    return tuple(
+        Question(
+            key=entry.key,
+            question_id=entry.question_id,
+            db_id=entry.db_id,
+            text=entry.text,
+            evidence=entry.evidence,
+            difficulty=entry.difficulty or "",
+            gold={dialect: sql[entry.key] for dialect, sql in gold.items()},
+        )
+        for entry in published[Dialect.SQLITE].entries
+    )
+
+
+def _check_databases(folder: Path, paths: Mapping[str, Path], remedies: tuple[str, str]) -> None:
+    """Refuse databases that are not there, are no SQLite files, or cannot be told apart on a server.
+
+    Args:
+        folder: where they are.
+        paths: their files.
+        remedies: what to do about one that is not there, and about one that is no database.
+    """
+    faults = Faults(folder, "database")
+    spelled: dict[str, str] = {}
+    for db_id, path in sorted(paths.items()):
+        if not path.is_file():
+            faults.add(db_id, "no file <database>/<database>.sqlite", remedies[0])
+            continue
+        with path.open("rb") as file:
+            if file.read(len(_SQLITE_HEADER)) != _SQLITE_HEADER:
+                faults.add(db_id, "not an SQLite file, perhaps cut off or a pointer to one", remedies[1])
+        other = spelled.setdefault(db_id.lower(), db_id)
+        if other != db_id:
+            fault = "the name of another but for case, so that both have one place on servers"
+            faults.add(f"{db_id} ({other})", fault, "rename one")
+    faults.stop()
+
+
+def _check_schemas(tables: Path, db_ids: set[str], schemas: Mapping[str, DatabaseSchema]) -> None:
+    """Refuse a file of schemas that lacks a database."""
+    if schemas:
+        undescribed = Faults(tables, "database")
+        for db_id in sorted(db_ids - schemas.keys()):
+            undescribed.add(db_id, "no schema in this file", "add it, or take the file away")
+        undescribed.stop()
+
+
+def _check_digests(manifest: Path, layout: Layout, files: _Files, folder: Path) -> None:
+    """Refuse files that are not those that the manifest was written for."""
+    faults = Faults(manifest, "digest of")
+    read = files.digests
+    for name, digest in layout.digests.items():
+        path = folder / name
+        if not path.is_file():
+            faults.add(name, "a file that is not there", CORRECT)
+            continue
+        found = read.get(name) or digests([path])[path]
+        if found != digest:
+            faults.add(
+                f"{name} (its sha256 is {found})",
+                "not the file's",
+                "take the file that was meant, or correct it",
+            )
+    faults.stop()
+
+
+def read_schemas(file: TextFile) -> Mapping[str, DatabaseSchema]:
+    """Read a file of schemas in Spider's format (`dev_tables.json`), keyed by db_id.
+
+    https://github.com/taoyds/spider
+
+    Raises:
+        BadInput: the file is not in Spider's format, or names a database twice.
+    """
+    records = read_json(file, repair(file))
+    if not isinstance(records, list) or not records:
+        refuse(file.path, "is not a JSON array of schemas in Spider's format", repair(file))
+    faults = Faults(file.path, "entry")
+    schemas: dict[str, DatabaseSchema] = {}
+    for position, record in enumerate(records):
+        try:
+            schema = _schema(record)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            detail = f"{position} ({type(error).__name__}: {error})"
+            faults.add(detail, "not a schema in Spider's format", repair(file))
+            continue
+        if schema.db_id in schemas:
+            faults.add(
+                f"{position} ({schema.db_id})", "a second schema of the same database", "leave one out"
+            )
+        schemas[schema.db_id] = schema
+    faults.stop()
+    return schemas
+
+
+def _schema(record: Any) -> DatabaseSchema:
+    if not is_text(record["db_id"]):
+        raise TypeError("db_id is not a string")
+    tables = tuple(record["table_names_original"])
+    # Column 0 is "*", of no table: indexes of columns count it, too.
+    described = list(zip(record["column_names_original"], record["column_types"], strict=True))[1:]
+    columns = tuple(Column(tables[table], name, kind) for (table, name), kind in described)
+    by_index = dict(enumerate(columns, start=1))
+    return DatabaseSchema(
+        db_id=record["db_id"],
+        tables=tables,
+        columns=columns,
+        primary_keys=tuple(
+            tuple(by_index[i] for i in (key if isinstance(key, list) else [key]))
+            for key in record["primary_keys"]
+        ),
+        foreign_keys=tuple(
+            (by_index[referring], by_index[referred]) for referring, referred in record["foreign_keys"]
+        ),
+    )

@@ -1,0 +1,274 @@
+"""What a question set is, as data: `benchmark.toml`, of the sets that come along and of a user's own.
+
+Every fault is one sentence with the file, the key and the remedy; docs/file-formats.md lists the keys.
+"""
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dialects.enums import Dialect
+from loaders.errors import brief
+from loaders.textfiles import read_text, refuse
+
+MANIFEST = "benchmark.toml"
+
+FIELDS = ("question_id", "db_id", "question", "evidence", "SQL", "difficulty")
+"""What a record may say of a question, by BIRD's names."""
+
+CORRECT = "correct the file"
+TOTAL = "total"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}")
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a set's files are, and how they name what they hold.
+
+    `questions` and `gold` are paths below the set's folder by dialect, several files one after the other.
+    `databases` is the folder of the databases, or the only one. `keys` maps `FIELDS` to the keys of the
+    records where they are others, `sql_keys` the dialects whose gold is in the records; `required` are the
+    fields that every record has to have. `levels` are those of difficulty in their order; none are given
+    where they are found in the records. `only` keeps the records with these values, the rest is counted.
+    `ids_repeat`: ids may repeat, and every dialect then has the same questions at the same positions;
+    otherwise dialects are joined by id. `digests` are SHA-256 by path.
+
+    The rest is of sets that come with bird-harness: the namespace on servers, the places below BIRD_HOME in
+    their order, the folders that hold `databases`, and the databases of the published set, in whose place
+    others may stand.
+    """
+
+    name: str
+    title: str
+    questions: Mapping[Dialect, tuple[str, ...]]
+    gold: Mapping[Dialect, str] = field(default_factory=dict)
+    databases: str = ""
+    tables: str | None = None
+    keys: Mapping[str, str] = field(default_factory=dict)
+    sql_keys: Mapping[Dialect, str] = field(default_factory=dict)
+    required: tuple[str, ...] = FIELDS
+    levels: tuple[str, ...] = ()
+    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    ids_repeat: bool = False
+    digests: Mapping[str, str] = field(default_factory=dict)
+    collection: str | None = None
+    folders: tuple[str, ...] = ("",)
+    databases_in: tuple[str, ...] = ("",)
+    published: frozenset[str] | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a user's, and not one that comes with bird-harness."""
+        return self.collection is None
+
+    def key(self, name: str, dialect: Dialect = Dialect.SQLITE) -> str:
+        """How records call a field."""
+        own = self.sql_keys.get(dialect) if name == "SQL" else None
+        return own or self.keys.get(name, name)
+
+
+def read_manifest(path: Path, *, built_in: bool = False, taken: Sequence[str] = ()) -> Layout:
+    """Read a manifest.
+
+    Args:
+        path: `benchmark.toml`, or a file of that kind.
+        built_in: whether it is one of the project's own, which may say more.
+        taken: names that a set cannot have.
+
+    Raises:
+        BadInput: the file cannot be read, is no TOML, or says what cannot be.
+    """
+    text = read_text(path, remedy="write it as docs/how-to/set.md says").text
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        refuse(path, f"is not valid TOML ({error})", CORRECT)
+    return _Manifest(path, content, built_in=built_in).layout(taken)
+
+
+_KEYS = (
+    "name",
+    "title",
+    "questions",
+    "gold",
+    "databases",
+    "tables",
+    "keys",
+    "levels",
+    "only",
+    "ids_repeat",
+    "digests",
+)
+_BUILT_IN = ("collection", "folders", "databases_in", "db_ids")
+
+
+class _Manifest:
+    """A parsed manifest, checked key by key."""
+
+    def __init__(self, path: Path, content: Mapping[str, Any], *, built_in: bool) -> None:
+        self._path = path
+        self._content = content
+        self._built_in = built_in
+        self._allow("", content, (*_KEYS, *(_BUILT_IN if built_in else ())))
+
+    def layout(self, taken: Sequence[str]) -> Layout:
+        name = self._name(taken)
+        keys, sql_keys = self._keys()
+        questions = self._by_dialect("questions", self._paths)
+        if Dialect.SQLITE not in questions:
+            self._refuse(
+                "questions", "has no file for sqlite, whose gold every other is held against", "name one"
+            )
+        gold = self._by_dialect("gold", self._path_text)
+        self._golds_in_records(questions, gold)
+        built_in = self._content if self._built_in else {}
+        return Layout(
+            name=name,
+            title=self._text("title", name),
+            questions=questions,
+            gold=gold,
+            databases=self._path_text("databases", self._get("databases")),
+            tables=self._text("tables", None),
+            keys=keys,
+            sql_keys=sql_keys,
+            required=FIELDS if self._built_in else ("SQL", *self._named()),
+            levels=self._levels(),
+            only=self._only(),
+            ids_repeat=self._flag("ids_repeat"),
+            digests=self._digests(),
+            collection=built_in.get("collection"),
+            folders=tuple(built_in.get("folders", ("",))),
+            databases_in=tuple(built_in.get("databases_in", built_in.get("folders", ("",)))),
+            published=frozenset(built_in["db_ids"]) if "db_ids" in built_in else None,
+        )
+
+    def _refuse(self, key: str, fault: str, remedy: str = CORRECT) -> NoReturn:
+        refuse(self._path, f"{key} {fault}", remedy)
+
+    def _allow(self, table: str, content: Mapping[str, Any], known: Sequence[str]) -> None:
+        for key in content:
+            if key not in known:
+                near = get_close_matches(key, known, 1)
+                remedy = f"write {near[0]}" if near else f"leave it out, or write one of {', '.join(known)}"
+                where = f" in [{table}]" if table else ""
+                self._refuse(brief(repr(key)), f"is no key of a manifest{where}", remedy)
+
+    def _get(self, key: str) -> Any:
+        if key not in self._content:
+            refuse(self._path, f"has no {key}", f"add it, as in {_EXAMPLES[key]}")
+        return self._content[key]
+
+    def _text(self, key: str, otherwise: Any) -> Any:
+        return self._path_text(key, self._content[key]) if key in self._content else otherwise
+
+    def _path_text(self, key: str, value: Any) -> str:
+        if not isinstance(value, str) or not value.strip() or not value.isprintable():
+            self._refuse(
+                key, f"is {brief(repr(value))}, not a text", f"write it as {_EXAMPLES.get(key, 'a text')}"
+            )
+        return str(value)
+
+    def _flag(self, key: str) -> bool:
+        value = self._content.get(key, False)
+        if not isinstance(value, bool):
+            self._refuse(key, f"is {brief(repr(value))}", "write true or false")
+        return bool(value)
+
+    def _name(self, taken: Sequence[str]) -> str:
+        name = self._get("name")
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            remedy = "use up to 60 letters, digits, _ . and -, a letter or digit first"
+            self._refuse("name", f"{brief(repr(name))} cannot be a set's name", remedy)
+        if not self._built_in and name.casefold() in {one.casefold() for one in taken}:
+            self._refuse("name", f"{name!r} is that of a set that comes with bird-harness", "choose another")
+        return str(name)
+
+    def _table(self, key: str) -> dict[str, Any]:
+        table = self._content.get(key, {})
+        if not isinstance(table, dict):
+            self._refuse(key, f"is {brief(repr(table))}, not a table", f"write [{key}] and its keys below")
+        return dict(table)
+
+    def _by_dialect(self, key: str, read: Callable[[str, Any], Any]) -> dict[Dialect, Any]:
+        value = self._content.get(key, {}) if key == "gold" else self._get(key)
+        table = {str(Dialect.SQLITE): value} if isinstance(value, str | list) else self._table(key)
+        self._allow(key, table, list(Dialect))
+        return {dialect: read(f"{key}.{dialect}", table[dialect]) for dialect in Dialect if dialect in table}
+
+    def _paths(self, key: str, value: Any) -> tuple[str, ...]:
+        paths = value if isinstance(value, list) else [value]
+        if not paths:
+            self._refuse(key, "names no file", "name one or several")
+        return tuple(self._path_text(key, each) for each in paths)
+
+    def _keys(self) -> tuple[dict[str, str], dict[Dialect, str]]:
+        table = self._table("keys")
+        self._allow("keys", table, FIELDS)
+        of_dialects = table.pop("SQL", {})
+        if isinstance(of_dialects, str):
+            of_dialects = {str(dialect): of_dialects for dialect in Dialect}
+        elif isinstance(of_dialects, dict):
+            self._allow("keys.SQL", of_dialects, list(Dialect))
+        else:
+            self._refuse("keys.SQL", f"is {brief(repr(of_dialects))}", "write a key, or one for each dialect")
+        return (
+            {name: self._path_text(f"keys.{name}", value) for name, value in table.items()},
+            {
+                Dialect(name): self._path_text(f"keys.SQL.{name}", value)
+                for name, value in of_dialects.items()
+            },
+        )
+
+    def _named(self) -> list[str]:
+        """The fields whose keys are named, so that every record has to have them."""
+        return [name for name in FIELDS if name in self._table("keys") and name != "SQL"]
+
+    def _golds_in_records(self, questions: dict[Dialect, Any], gold: Mapping[Dialect, str]) -> None:
+        """Let a dialect whose gold is in SQLite's records, by a key of its own, have its questions there."""
+        named = self._table("keys").get("SQL")
+        for dialect in map(Dialect, named if isinstance(named, dict) else ()):
+            if dialect in gold:
+                self._refuse(f"keys.SQL.{dialect}", "and a file of gold name the same gold", "leave one out")
+            questions.setdefault(dialect, questions[Dialect.SQLITE])
+
+    def _levels(self) -> tuple[str, ...]:
+        levels = self._content.get("levels", [])
+        if not isinstance(levels, list):
+            self._refuse(
+                "levels", f"is {brief(repr(levels))}", 'write a list, as in levels = ["easy", "hard"]'
+            )
+        for level in levels:
+            self._path_text("levels", level)
+            if level == TOTAL:
+                self._refuse("levels", f"has {TOTAL!r}, which tables call all levels together", "rename it")
+        if len(set(levels)) < len(levels):
+            self._refuse("levels", "has a level twice", "write each once, in the order of the tables")
+        return tuple(levels)
+
+    def _only(self) -> dict[str, tuple[str, ...]]:
+        found = {}
+        for key, value in self._table("only").items():
+            values = value if isinstance(value, list) else [value]
+            found[key] = tuple(self._path_text(f"only.{key}", each) for each in values)
+        return found
+
+    def _digests(self) -> dict[str, str]:
+        digests = self._table("digests")
+        for path, digest in digests.items():
+            if not isinstance(digest, str) or not _SHA256.fullmatch(digest):
+                shown = brief(repr(digest))
+                self._refuse(f"digests of {path!r}", f"is {shown}", "write the SHA-256, 64 digits of 0-9 a-f")
+        return dict(digests)
+
+
+_EXAMPLES = {
+    "name": 'name = "shop"',
+    "questions": 'questions = "questions.json"',
+    "databases": 'databases = "databases"',
+}

@@ -1,0 +1,128 @@
+"""A folder in the layout of a published family is a question set, whatever its files are called."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from harness.data.questions import BIRD_LEVELS
+from harness.sets.loading import load_set, name_of
+from tests.harness import own_sets as sets
+
+SPIDER = ("easy", "medium", "hard", "extra")
+
+IDS = {
+    "bird_dev": ["10", "11", "12", "13"],
+    "mini_dev": ["10", "11", "12", "13"],
+    "live": ["shop_0", "shop_1", "shop_2", "shop_3"],
+    "own": ["Q/0", "Q/1", "Q/2", "Q/3"],
+}
+LEVELS = {"bird_dev": BIRD_LEVELS, "mini_dev": BIRD_LEVELS, "own": ("warm-up", "tricky")}
+
+
+@pytest.mark.parametrize("family", list(sets.FAMILIES))
+def test_a_folder_is_a_set(family: str, tmp_path: Path) -> None:
+    folder = sets.FAMILIES[family](tmp_path / f"my {family}")
+    questions = load_set(str(folder))
+    assert questions.own
+    assert questions.name == name_of(str(folder)) == ("Shop-Bench" if family == "own" else f"my_{family}")
+    assert [one.key for one in questions.questions] == IDS.get(family, ["0", "1", "2", "3"])
+    assert [one.text for one in questions.questions] == [text for text, _ in sets.ASKED]
+    assert [one.gold[Dialect.SQLITE] for one in questions.questions] == [gold for _, gold in sets.ASKED]
+    assert questions.levels == LEVELS.get(family, SPIDER)
+    if family not in LEVELS:
+        assert [one.difficulty for one in questions.questions] == list(sets.HARDNESS)
+    assert set(questions.questions[0].gold) == (
+        set(Dialect) if family in {"mini_dev", "own"} else {Dialect.SQLITE}
+    )
+    assert questions.db_ids == ("shop",)
+    assert questions.database("shop").sqlite_path.is_file()
+    assert questions.path.is_file()
+
+
+def test_a_folder_with_several_splits_means_dev_and_names_the_others(tmp_path: Path) -> None:
+    folder = sets.spider(tmp_path / "spider")
+    dev = load_set(str(folder))
+    assert (dev.name, len(dev.questions)) == ("spider", 4)
+    assert dev.notes[0] == (f"{folder}: dev is read; others are {folder}/test, {folder}/train")
+    train, test = load_set(f"{folder}/train"), load_set(f"{folder}/test")
+    assert (train.name, [one.key for one in train.questions]) == ("spider_train", ["0", "1", "2"])
+    assert sorted(train.files) == ["tables.json", "train_others.json", "train_spider.json"]
+    assert (test.name, len(test.questions)) == ("spider_test", 3)
+    assert load_set(str(folder / "train_others.json")).name == "spider_train_others"
+    assert len({one.collection for one in (dev, train, test)}) == 3
+    with pytest.raises(BadInput, match=r"no such file, folder or split; .* holds dev, test, train"):
+        load_set(f"{folder}/validation")
+
+
+def test_databases_of_a_split_are_its_own_and_named_as_their_folder(tmp_path: Path) -> None:
+    folder = sets.spider(tmp_path / "spider")
+    test = load_set(f"{folder}/test")
+    assert test.db_ids == ("shop",)
+    assert test.database("shop").sqlite_path == folder / "test_database" / "shop" / "shop.sqlite"
+    assert load_set(str(folder)).database("shop").sqlite_path.parts[-3] == "database"
+
+
+def test_files_of_gold_that_do_not_fit_are_left_and_said(tmp_path: Path) -> None:
+    notes = load_set(str(sets.bird_train(tmp_path / "train"))).notes
+    assert any("train_gold.sql" in note and "4 questions, this file 9 lines" in note for note in notes)
+    assert load_set(str(sets.bird_dev(tmp_path / "dev_kit"))).notes == ()
+
+
+def test_what_cannot_be_scored_is_said_by_count(tmp_path: Path) -> None:
+    questions = load_set(str(sets.live(tmp_path / "live")))
+    assert questions.notes[0] == (
+        "live: 4 of 7 entries are scored; left out: 1 category Management, 1 gold of several statements,"
+        " 1 no gold"
+    )
+    assert questions.by_key["shop_1"].evidence == "Most: the largest price"
+    assert questions.by_key["shop_0"].evidence == ""
+
+
+def test_a_gold_that_is_unreadable_is_extra_and_one_of_several_statements_is_said(tmp_path: Path) -> None:
+    folder = sets.spider_kin(tmp_path / "kin")
+    asked = sets.records("query")
+    asked[0]["query"] = "SELECT nothing FROM nowhere"
+    asked[1]["query"] = "SELECT 1; -- and\nSELECT ';'"
+    asked[2]["query"] = "SELECT 'a;b'; -- c;"
+    sets.write(folder / "Spider-DK.json", asked)
+    questions = load_set(str(folder))
+    assert questions.questions[0].difficulty == "extra"
+    assert any("Spider-DK.json: question 1: gold of several statements" in note for note in questions.notes)
+    assert any("2 that its measures cannot read count as extra" in note for note in questions.notes)
+
+
+def test_a_folder_named_as_a_set_of_ours_is_not_it(tmp_path: Path) -> None:
+    questions = load_set(str(sets.bird_dev(tmp_path / "dev")))
+    assert questions.name == "dev_own"
+    assert questions.collection.startswith("dev_own_")
+
+
+def test_names_that_differ_in_case_alone_have_different_places(tmp_path: Path) -> None:
+    manifest = sets.MANIFEST.replace("Shop-Bench", "{}")
+    upper, lower = (
+        load_set(str(sets.own(tmp_path / name, manifest.format(name)))) for name in ("Bench", "bench")
+    )
+    places = [one.database("shop", profile) for one in (upper, lower) for profile in Profile]
+    assert len({place.mysql_database for place in places}) == 4
+    assert len({(place.postgresql_database, place.postgresql_schema) for place in places}) == 4
+
+
+def test_long_names_have_places_that_servers_take(tmp_path: Path) -> None:
+    manifest = sets.MANIFEST.replace("Shop-Bench", "b" * 60)
+    folder = sets.own(tmp_path / "own", manifest)
+    names = ["d" * 70 + end for end in "ab"]
+    for name in names:
+        sets.database(folder / "files" / f"{name}.db")
+    asked = json.loads((folder / "first.json").read_text())
+    sets.write(folder / "first.json", [one | {"base": name} for one, name in zip(asked, names, strict=True)])
+    places = [load_set(str(folder)).database(name, Profile.FAITHFUL) for name in names]
+    for found in (
+        [place.mysql_database for place in places],
+        [place.postgresql_schema for place in places],
+    ):
+        assert len(set(found)) == 2
+        assert all(len(name) <= 63 for name in found)
+    assert all(len(place.postgresql_database) <= 63 for place in places)
