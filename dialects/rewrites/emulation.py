@@ -131,6 +131,10 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
         order=exp.Order(expressions=[term.copy() for term in groups.first]),
         over="OVER",
     )
+    for name in ("expressions", "group", "having", "order"):
+        # One node can stand in two places, and would be replaced in one of them.
+        part = tree.args.get(name)
+        tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
     outer = _parts(tree, "expressions", "group", "having", "order")
     for part in outer:
         for picked in part.find_all(FirstOf):

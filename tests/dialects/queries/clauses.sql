@@ -120,6 +120,7 @@ SELECT name || '', MAX(points) + 1 FROM pupil WHERE points < 10 AND points <> 7 
 SELECT MAX(joined), name, (SELECT title FROM house WHERE code = house) FROM pupil;
 SELECT name FROM pupil GROUP BY house HAVING MAX(id) > 4 ORDER BY house;
 SELECT house, name FROM pupil GROUP BY house ORDER BY MAX(id);
+SELECT nick BETWEEN 'ANNIE' AND 'Cy', nick IN ('ZED', 'Bob'), CASE nick WHEN 'ZED' THEN 1 WHEN 'ANNIE' THEN 2 END, MAX(joined) FROM pupil WHERE id < 8;
 
 -- bare-column-of-any-row
 SELECT house, name, COUNT(*) FROM pupil WHERE id IN (1, 3, 4, 6) GROUP BY house ORDER BY house;
