@@ -10,13 +10,13 @@ from sqlglot import exp
 
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
-from dialects.relation import Relation
+from dialects.relation import Relation, Wanted
 from dialects.scope import Scope, names_rowid
 from dialects.source import position
 from dialects.tables import Tables
 from dialects.targets import TARGETS
-from dialects.typed import Typed
-from dialects.visits import Visits
+from dialects.typed import Collation, Kind, Typed
+from dialects.visits import Plan
 
 Handler = Callable[["Compiler", Any, Scope], Typed]
 """What one kind of node becomes, in the scope in which it stands."""
@@ -26,7 +26,7 @@ class QueryHandler(Protocol):
     """What a SELECT, VALUES or compound SELECT becomes; see `dialects.rewrites.queries.query`."""
 
     def __call__(
-        self, c: "Compiler", node: exp.Expr, parent: Scope | None, *, derived: bool, exists: bool
+        self, c: "Compiler", node: exp.Expr, parent: Scope | None, *, derived: bool, wanted: Wanted
     ) -> Relation:
         """Compile one."""
         ...
@@ -42,6 +42,16 @@ class Rewrites:
     expressions: Mapping[type[exp.Expr], Handler]
     transparent: tuple[type[exp.Expr], ...]
     query: QueryHandler
+
+
+def _collation_below(node: exp.Expr) -> Collation | None:
+    """The collation of the first COLLATE in an expression, those in subqueries apart."""
+    if isinstance(node, exp.Query):
+        return None
+    if isinstance(node, exp.Collate):
+        return Collation.__members__.get(node.expression.name.upper())
+    parts = [node.this] if isinstance(node, exp.Window | exp.Filter) else node.iter_expressions()
+    return next((found for part in parts if (found := _collation_below(part)) is not None), None)
 
 
 class Compiler:
@@ -63,16 +73,23 @@ class Compiler:
         """How many have been compiled."""
         self._expanded: set[str] = set()
         self._read: set[str] = set()
+        self.cte_names: set[str] = set()
+        """The target's names of common table expressions (lower case)."""
         self._names = 0
 
     @cached_property
-    def visits(self) -> Visits:
-        """The loops of the outermost SELECT.
+    def plan(self) -> Plan:
+        """How SQLite does the statement.
 
         Raises:
             Untranslatable: SQLite does not take the statement.
         """
-        return self.tables.planner.visits(self._sql)
+        return self.tables.planner.plan(self._sql)
+
+    @cached_property
+    def _collates(self) -> bool:
+        """Whether COLLATE is somewhere in the statement."""
+        return self.root.find(exp.Collate) is not None
 
     @cached_property
     def lists(self) -> bool:
@@ -136,13 +153,24 @@ class Compiler:
             self.filtering and isinstance(node, self._rewrites.transparent),
         )
         try:
-            return handler(self, node, scope)
+            found = handler(self, node, scope)
+            return self._collated(node, found) if self._collates else found
         except Untranslatable as error:
             if error.position is None:
                 raise Untranslatable(error.construct, error.reason, position(node)) from None
             raise
         finally:
             self.filtering = filtering
+
+    def _collated(self, node: exp.Expr, found: Typed) -> Typed:
+        """A text with the collation that a COLLATE somewhere in its operands gives it.
+
+        See sqlite3ExprCollSeq() in https://github.com/sqlite/sqlite/blob/version-3.40.1/src/expr.c.
+        """
+        if found.kind not in {Kind.TEXT, Kind.ANY} or isinstance(node, exp.Collate | exp.Column):
+            return found
+        below = _collation_below(node)
+        return found if below is None else found.of(collation=below, collates=True)
 
     def condition(self, node: exp.Expr, scope: Scope, *, filtering: bool = False) -> exp.Expr:
         """Compile one expression as a condition; `filtering` where NULL and FALSE do the same."""
@@ -168,10 +196,10 @@ class Compiler:
             scope.grouping = grouping
 
     def query(
-        self, node: exp.Expr, parent: Scope | None, *, derived: bool = False, exists: bool = False
+        self, node: exp.Expr, parent: Scope | None, *, derived: bool = False, wanted: Wanted = Wanted.ALL
     ) -> Relation:
         """Compile a SELECT, VALUES or compound SELECT; see `dialects.rewrites.queries.query`."""
         self.queries += 1
         # What a query returns is a value, wherever the query stands.
         with self.filtered(False):
-            return self._rewrites.query(self, node, parent, derived=derived, exists=exists)
+            return self._rewrites.query(self, node, parent, derived=derived, wanted=wanted)

@@ -1,11 +1,22 @@
 """A compiled query, and what is known of its rows."""
 
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from sqlglot import exp
 
-from dialects.nodes import number
 from dialects.scope import Column
+from dialects.typed import Collation
+
+
+class Wanted(Enum):
+    """What counts of a query's rows."""
+
+    ALL = auto()
+    FIRST = auto()
+    """The first one alone: the result has one row at most."""
+    ANY = auto()
+    """That there is one."""
 
 
 @dataclass
@@ -17,6 +28,12 @@ class Relation:
     one_row: bool = False
     """Whether it gives one row at most."""
     keys: tuple[frozenset[str], ...] = ()
+    distinct: tuple[frozenset[str], ...] = ()
+    """Sets of columns of which no two rows agree, NULL counted as a value."""
+    collations: tuple[Collation | None, ...] = ()
+    """Those of its columns as a compound SELECT takes them: None where an expression has none."""
+    grouped: tuple[str, ...] = ()
+    """The columns by which its rows are grouped, and in whose order they come."""
     sort: list[exp.Expr] = field(default_factory=list)
     """Its ORDER BY, where `order` cannot say it."""
     order: list[exp.Expr] = field(default_factory=list)
@@ -35,16 +52,6 @@ def exported_order(relation: Relation) -> list[exp.Expr]:
         hidden.set("this", exp.column(exp.to_identifier(name, quoted=True)))
         terms.append(hidden)
     return terms
-
-
-def first_row(relation: Relation) -> None:
-    """Keep the first row alone."""
-    limit = relation.node.args.get("limit")
-    if limit is not None and not isinstance(limit.expression, exp.Literal):
-        # NULL, which is no limit, counts for nothing there.
-        limit.set("expression", exp.Least(this=limit.expression, expressions=[number(1)]))
-    elif limit is None or limit.expression.name != "1":
-        relation.node.set("limit", exp.Limit(expression=number(1)))
 
 
 def named(relation: Relation) -> list[str]:

@@ -45,6 +45,10 @@ class Source:
     """The common table expression that it is."""
     keys: tuple[frozenset[str], ...] = ()
     """Sets of columns (lower case) of which no two rows agree, none of them NULL."""
+    distinct: tuple[frozenset[str], ...] = ()
+    """The same where NULL counts as a value."""
+    grouped: tuple[str, ...] = ()
+    """The columns (lower case) by which its rows are grouped, and in whose order they come."""
     rowid: str | None = None
     """The column that is SQLite's rowid."""
     place: str | None = None
@@ -99,7 +103,9 @@ class Scope:
     holding: list[exp.Expr] = field(default_factory=list)
     """Conditions of WHERE and of inner joins: they hold for every row of the result."""
     windows: dict[str, exp.Expr] = field(default_factory=dict)
-    """The named windows (lower case)."""
+    """The named windows (lower case), each with all that it inherits."""
+    peers: list[set[tuple[str, str]]] = field(default_factory=list)
+    """For each window where the order of tied rows counts: the columns that they have in common."""
     beside: AbstractSet[str] = frozenset()
     """The target's aliases of what is joined to these sources, where they are in parentheses."""
     grouping: "Grouping | None" = None
@@ -132,6 +138,8 @@ class Recipe:
     target: str
     columns: tuple[Column, ...]
     keys: tuple[frozenset[str], ...] = ()
+    distinct: tuple[frozenset[str], ...] = ()
+    grouped: tuple[str, ...] = ()
     query: exp.Query | None = None
     """What it is, unless it is recursive."""
     recursing: bool = False

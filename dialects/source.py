@@ -169,6 +169,10 @@ def parse(sql: str) -> exp.Query | exp.Values:
         tree = tree.this
     if not isinstance(tree, exp.Query | exp.Values):
         raise Untranslatable("the statement", f"{tree.key} is not a query")
+    for name in tree.find_all(exp.Identifier):
+        start = position(name)
+        if start is not None and sql[start : start + 1].isdigit():
+            raise Untranslatable(name.name, "it is neither a number nor a name", start)
     return tree
 
 

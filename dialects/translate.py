@@ -57,7 +57,7 @@ def translate(sql: str, schema: Schema, target: Dialect) -> Translation:
     try:
         relation = compiler.query(tree, None)
         # What SQLite itself refuses has no meaning to keep, even where the compiler has found one.
-        _ = compiler.visits
+        _ = compiler.plan
         if compiler.hints and isinstance(relation.node, exp.Select):
             relation.node.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
         _refuse_depth(compiler, relation.node)

@@ -1,4 +1,4 @@
-"""In which order SQLite finds the rows of a query, for answers that SQL leaves open.
+"""In which order SQLite finds the rows of each SELECT, for answers that SQL leaves open.
 
 Where rows tie at a LIMIT, or a bare column may come from any row of a group, every choice is a valid answer,
 and SQLite's is the row that its plan finds first. The plan is asked of SQLite itself, over empty tables with
@@ -7,6 +7,7 @@ the keys and indexes of the census: without statistics it depends on nothing els
 
 import re
 import sqlite3
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from dialects.errors import Untranslatable
@@ -35,6 +36,26 @@ class Visits:
     loops: tuple[Visit, ...]
     sorted: bool
     """Whether ORDER BY is done by sorting what the loops find, rather than by the loops themselves."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How SQLite does a statement."""
+
+    top: Visits
+    """Of the outermost SELECT."""
+    within: tuple[Visits, ...] = ()
+    """Of the SELECTs inside, apart from those that became part of another."""
+
+    def inner(self, names: Collection[str]) -> Visits | None:
+        """The loops of a SELECT inside, by the names of its sources; None where that does not tell which."""
+        wanted = sorted(name.lower() for name in names)
+        found = {
+            visits
+            for visits in (self.top, *self.within)
+            if sorted(visit.name for visit in visits.loops) == wanted
+        }
+        return found.pop() if len(found) == 1 else None
 
 
 class Planner:
@@ -78,8 +99,8 @@ class Planner:
             raise Untranslatable(f"the view {view}", f"SQLite refuses it: {error}") from error
         return tuple(name for (name,) in rows)
 
-    def visits(self, sql: str) -> Visits:
-        """The loops of the outermost SELECT.
+    def plan(self, sql: str) -> Plan:
+        """The loops of every SELECT of a statement.
 
         Raises:
             Untranslatable: SQLite does not take the text.
@@ -88,11 +109,22 @@ class Planner:
             steps = self._connection.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
         except (sqlite3.Error, sqlite3.Warning) as error:
             raise Untranslatable("the statement", f"SQLite refuses it: {error}") from error
-        top = [detail for _, parent, _, detail in steps if parent == 0]
-        loops = [found for detail in top if (found := _LOOP.fullmatch(detail))]
+        parents = dict.fromkeys(parent for _, parent, _, _ in steps)
+        return Plan(
+            self._visits([detail for _, parent, _, detail in steps if parent == 0]),
+            tuple(
+                self._visits([detail for _, parent, _, detail in steps if parent == inner])
+                for inner in parents
+                if inner
+            ),
+        )
+
+    def _visits(self, steps: Sequence[str]) -> Visits:
+        """The loops of one SELECT."""
+        loops = [found for detail in steps if (found := _LOOP.fullmatch(detail))]
         return Visits(
             tuple(Visit(_source(found["name"]), self._columns(found["index"])) for found in loops),
-            sorted=any(detail.startswith("USE TEMP B-TREE FOR") and "ORDER BY" in detail for detail in top),
+            sorted=any(detail.startswith("USE TEMP B-TREE FOR") and "ORDER BY" in detail for detail in steps),
         )
 
     def _columns(self, index: str | None) -> tuple[str, ...]:

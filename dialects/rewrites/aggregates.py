@@ -112,15 +112,21 @@ def aggregate(
             return _sum(c, first, kept, finish, distinct=distinct)
         case "total":
             c.applies("total")
-            summed = finish(exp.Sum(this=_distinct(kept(as_double(c, first).node), distinct=distinct)))
+            double = _within_doubles("total()", as_double(c, first))
+            summed = finish(exp.Sum(this=_distinct(kept(double.node), distinct=distinct)))
             zero = Double(this=exp.Literal.number("0.0"))
             return real(exp.Coalesce(this=summed, expressions=[zero]), nullable=False)
         case "avg":
-            return _average(c, as_number(c, first), kept, finish, distinct=distinct)
+            read = _within_doubles("avg()", as_number(c, first))
+            return _average(c, read, kept, finish, distinct=distinct)
         case "min" | "max":
             return _extreme(c, name, first, kept, finish)
         case _:
-            return _listed(c, scope, found[0], rest, kept, finish, distinct=distinct)
+            # Over a window the window's order is that of the list.
+            order = None if over or distinct or len(scope.sources) != 1 else scope.sources[0].order
+            if order is None and over is None:
+                c.warn(UNORDERED)
+            return _listed(c, found[0], rest, kept, finish, order, distinct=distinct)
 
 
 def _of_nulls(finish: Finish) -> Typed:
@@ -176,7 +182,7 @@ def _sum(
     c: Compiler, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool
 ) -> Typed:
     whole_values = _counts_as_integer(t)
-    t = as_number(c, t)
+    t = _within_doubles("sum()", as_number(c, t))
     if t.kind is Kind.NULL:
         return _of_nulls(finish)
     if t.kind is Kind.INTEGER:
@@ -194,6 +200,21 @@ def _sum(
     all_integral = finish(exp.Min(this=kept(there)))
     all_whole = exp.EQ(this=all_integral, expression=number(1))
     return Typed(call, Kind.NUMBER, integral=all_whole, vanishing=t.vanishing)
+
+
+_SUMMABLE = 1e290
+"""As many numbers as SQLite can have rows add up to less than the greatest double."""
+
+
+def _within_doubles(name: str, t: Typed) -> Typed:
+    """A number whose sums are finite.
+
+    Raises:
+        Untranslatable: they may be infinite, which SQLite's are, and other engines' are not.
+    """
+    if any(abs(bound) > _SUMMABLE for bound in (t.low, t.high) if bound is not None):
+        raise Untranslatable(name, "it may be infinite")
+    return t
 
 
 def _average(
@@ -244,8 +265,8 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
 
 
 def _listed(
-    c: Compiler, scope: Scope, first: Typed, rest: Sequence[Typed],
-    kept: Callable[[exp.Expr], exp.Expr], finish: Finish, *, distinct: bool,
+    c: Compiler, first: Typed, rest: Sequence[Typed], kept: Callable[[exp.Expr], exp.Expr], finish: Finish,
+    order: list[exp.Expr] | None, *, distinct: bool,
 ) -> Typed:  # fmt: skip
     c.applies("group-concat")
     separator = ","
@@ -255,9 +276,6 @@ def _listed(
             raise Untranslatable("group_concat()", "its separator is not a constant")
         shown = as_text(c, found).constant
         separator = str(shown.value) if shown is not None and shown.value is not None else ""
-    order = scope.sources[0].order if len(scope.sources) == 1 and not distinct else None
-    if order is None:
-        c.warn(UNORDERED)
     if c.target.list_hint:
         c.hints[c.target.list_hint] = None
     listed = Listed(

@@ -55,23 +55,27 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         found = as_double(c, t)
     elif t.kind is Kind.TEXT:
         read = as_number(c, t)
-        found = _as_stored(read) if read.constant else read.of(integral=whole(read.node))
+        found = _as_cast(read) if read.constant else read.of(integral=whole(read.node, *_CAST))
     else:
         found = as_number(c, t)
     return found.of(affinity=Affinity.NUMERIC, collation=collation)
 
 
-def _as_stored(t: Typed) -> Typed:
-    """A constant as a column of NUMERIC affinity would hold it: 1.0 as 1."""
+_CAST = (-(2**51), 2**51 - 1)
+"""Which whole numbers CAST AS NUMERIC makes INTEGERs: sqlite3RealSameAsInt() in
+https://github.com/sqlite/sqlite/blob/version-3.40.1/src/vdbemem.c."""
+
+
+def _as_cast(t: Typed) -> Typed:
+    """A constant as CAST AS NUMERIC gives it: 1.0 as 1."""
     found = t.constant.value if t.constant else None
-    return (
-        literal(int(found)) if isinstance(found, float) and found.is_integer() and abs(found) < EXACT else t
-    )
+    fits = isinstance(found, float) and found.is_integer() and _CAST[0] <= found <= _CAST[1]
+    return literal(int(found)) if isinstance(found, float) and fits else t
 
 
-def whole(node: exp.Expr) -> exp.Expr:
+def whole(node: exp.Expr, low: int = -EXACT, high: int = EXACT) -> exp.Expr:
     """Whether SQLite stores a number as an INTEGER, as it does in a column of NUMERIC affinity."""
-    inside = exp.Between(this=node.copy(), low=number(-EXACT), high=number(EXACT))
+    inside = exp.Between(this=node.copy(), low=number(low), high=number(high))
     cut = exp.Case(
         ifs=[exp.If(this=inside, true=exp.EQ(this=node.copy(), expression=Truncated(this=node.copy())))]
     )

@@ -6,8 +6,9 @@ from dialects.coercions import bounds, is_beyond_double
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Text, number
-from dialects.relation import Relation
-from dialects.rewrites.limits import limit_rows
+from dialects.relation import Relation, Wanted
+from dialects.rewrites.limits import first_row, limit_rows
+from dialects.rewrites.ordering import ordered
 from dialects.rules import Rule
 from dialects.scope import Column, Scope
 from dialects.typed import Affinity, Collation, Kind
@@ -34,11 +35,16 @@ RULES = (
 )
 
 
-def compile_compound(c: Compiler, node: exp.SetOperation, scope: Scope | None, *, derived: bool) -> Relation:
+CUT = "rows of a compound SELECT are cut off in an order that SQLite does not define"
+
+
+def compile_compound(
+    c: Compiler, node: exp.SetOperation, scope: Scope | None, *, derived: bool, wanted: Wanted
+) -> Relation:
     """Compile a compound SELECT."""
     parts, operators = flatten(node)
     relations = [c.query(part, scope, derived=derived or at == 0) for at, part in enumerate(parts)]
-    return combined(c, node, relations, operators, parts)
+    return combined(c, node, relations, operators, parts, wanted=wanted)
 
 
 def flatten(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.SetOperation]]:
@@ -61,6 +67,8 @@ def combined(
     relations: list[Relation],
     operators: list[exp.SetOperation],
     parts: list[exp.Expr],
+    *,
+    wanted: Wanted,
 ) -> Relation:
     """Join compiled parts, their columns brought to common types."""
     widths = {len(relation.columns) for relation in relations}
@@ -68,7 +76,8 @@ def combined(
         raise Untranslatable("a compound SELECT", "its parts have different numbers of columns")
     columns = [unify(c, relations, at) for at in range(widths.pop())]
     deduplicated = any(operator.args.get("distinct") for operator in operators)
-    if deduplicated and any(found.value.collation not in {None, Collation.BINARY} for found in columns):
+    collations = collations_of(relations)
+    if deduplicated and not set(collations) <= {None, Collation.BINARY}:
         raise Untranslatable("a compound SELECT", "it compares texts by a collation")
     if not c.target.set_operations_keep_null and any(
         not isinstance(part, exp.Union) for part in operators[1:]
@@ -85,7 +94,9 @@ def combined(
         tree = type(operator)(
             this=left, expression=_operand(relation.node), distinct=bool(operator.args.get("distinct"))
         )
-    relation = Relation(tree, columns)
+    relation = Relation(tree, columns, collations=collations)
+    if operators[-1].args.get("distinct"):
+        relation.distinct = (frozenset(column.value.node.name for column in columns),)
     order = node.args.get("order")
     if order is not None and tree is not relations[0].node:
         c.applies("compound-order")
@@ -93,7 +104,43 @@ def combined(
     limit_rows(c, node, tree)
     limit = tree.args.get("limit")
     relation.one_row = limit is not None and limit.expression.name in {"0", "1"}
+    if wanted is Wanted.FIRST and not relation.one_row:
+        first_row(c, tree)
+        relation.one_row = True
+    if (tree.args.get("limit") or tree.args.get("offset")) and wanted is not Wanted.ANY:
+        _decide(c, relation, relations, all_=not operators[-1].args.get("distinct"))
     return relation
+
+
+def collations_of(relations: list[Relation]) -> tuple[Collation | None, ...]:
+    """By which collation each column is compared: that of the first part that has one."""
+    return tuple(
+        next((found for found in column if found is not None), None)
+        for column in zip(*(relation.collations for relation in relations), strict=True)
+    )
+
+
+def _decide(c: Compiler, relation: Relation, relations: list[Relation], *, all_: bool) -> None:
+    """Sort what is cut as SQLite does: behind ORDER BY comes what is left of the row, unless it is UNION ALL.
+
+    https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
+    """
+    order = relation.node.args.get("order")
+    terms = [] if order is None else order.expressions
+    there = {term.this.name for term in terms if isinstance(term.this, exp.Literal)}
+    missing = [at for at in range(len(relation.columns)) if str(at + 1) not in there]
+    if not missing:
+        return
+    if all_:
+        if terms or not all(part.one_row for part in relations):
+            c.warn(CUT)
+        return
+    more = [
+        term
+        for at in missing
+        for term in ordered(c, relation.columns[at].value.of(node=number(at + 1)), exp.Ordered())
+    ]
+    relation.node.set("order", exp.Order(expressions=[*terms, *more]))
 
 
 def _with_room_for_null(relations: list[Relation]) -> None:
@@ -174,13 +221,11 @@ def converted(node: exp.Expr, wanted: Kind) -> exp.Expr:
 def _sort(
     c: Compiler, order: exp.Expr, relation: Relation, relations: list[Relation], parts: list[exp.Expr]
 ) -> None:
-    from dialects.rewrites.ordering import ordered  # noqa: PLC0415
-
     terms: list[exp.Expr] = []
     for term in order.expressions:
         at = _place(term.this, relations, parts)
         found = relation.columns[at].value
-        if isinstance(term.this, exp.Collate) or found.collation not in {None, Collation.BINARY}:
+        if isinstance(term.this, exp.Collate) or relation.collations[at] not in {None, Collation.BINARY}:
             raise Untranslatable("ORDER BY of a compound SELECT", "it sorts by a collation")
         position = number(at + 1)
         if not c.target.has_null_order and term.args.get("nulls_first") is not None:
@@ -211,7 +256,9 @@ def _place(term: exp.Expr, relations: list[Relation], parts: list[exp.Expr]) -> 
     raise Untranslatable("ORDER BY of a compound SELECT", "a term is no result column")
 
 
-def compile_values(c: Compiler, node: exp.Values, scope: Scope | None, *, derived: bool) -> Relation:
+def compile_values(
+    c: Compiler, node: exp.Values, scope: Scope | None, *, derived: bool, wanted: Wanted
+) -> Relation:
     """VALUES (...), (...): rows without a table."""
     rows = [
         exp.Select(
@@ -228,4 +275,4 @@ def compile_values(c: Compiler, node: exp.Values, scope: Scope | None, *, derive
     operators: list[exp.SetOperation] = [
         exp.Union(this=exp.Null(), expression=exp.Null(), distinct=False) for _ in rows[1:]
     ]
-    return combined(c, node, relations, operators, list(rows))
+    return combined(c, node, relations, operators, list(rows), wanted=wanted)

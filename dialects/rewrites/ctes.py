@@ -12,7 +12,7 @@ from dialects.rewrites import compound
 from dialects.rewrites.limits import row_counts, set_limit
 from dialects.rules import Rule
 from dialects.scope import Column, Recipe, Scope
-from dialects.typed import Kind, Typed
+from dialects.typed import Collation, Kind, Typed
 
 RULES = (
     Rule(
@@ -41,17 +41,23 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
     recursive = False
     if not c.target.is_lazy:
         _cut_short(written)
-    for cte in written.expressions:
+    for cte in _in_order(written.expressions):
+        target = _target(c, cte.alias)
         names = [column.name for column in cte.args["alias"].args.get("columns") or []]
         if _refers(cte.this, cte.alias):
             recursive = True
-            relation = _recursive(c, cte, names, scope, clauses)
+            relation = _recursive(c, cte, names, scope, target, clauses)
         else:
             relation = _plain(c, cte, names, scope)
             scope.tables[cte.alias.lower()] = Recipe(
-                cte.alias, tuple(relation.columns), relation.keys, relation.node
+                target,
+                tuple(relation.columns),
+                relation.keys,
+                relation.distinct,
+                relation.grouped,
+                relation.node,
             )
-        alias = exp.TableAlias(this=exp.to_identifier(cte.alias, quoted=True))
+        alias = exp.TableAlias(this=exp.to_identifier(target, quoted=True))
         clauses.append(exp.CTE(this=relation.node, alias=alias))
     return exp.With(expressions=clauses, recursive=recursive)
 
@@ -69,8 +75,50 @@ def levels(node: exp.Expr, ctes: Mapping[str, int]) -> int:
     return max(inner, default=0) + isinstance(node, exp.Select)
 
 
+def _target(c: Compiler, name: str) -> str:
+    """A name that no other common table expression and no table has.
+
+    MySQL 9.7 looks the names in a body up anew where it merges it, and finds what hides them there.
+    """
+    taken = name.lower() in c.cte_names or c.tables.find(name) is not None
+    target = c.name(name) if taken else name
+    c.cte_names.add(target.lower())
+    return target
+
+
+def _in_order(written: list[exp.Expr]) -> list[exp.Expr]:
+    """Each behind those that it names: to SQLite all of one WITH see each other."""
+    result: list[exp.Expr] = []
+    begun: set[str] = set()
+
+    def add(cte: exp.Expr) -> None:
+        begun.add(cte.alias.lower())
+        named = _tables(cte.this)
+        for other in written:
+            if other.alias.lower() in named - begun:
+                add(other)
+        result.append(cte)
+
+    for cte in written:
+        if cte.alias.lower() not in begun:
+            add(cte)
+    return result
+
+
 def _refers(node: exp.Expr, name: str) -> bool:
-    return any(table.name.lower() == name.lower() for table in node.find_all(exp.Table))
+    """Whether a table is named that no WITH inside hides."""
+    return name.lower() in _tables(node)
+
+
+def _tables(node: exp.Expr) -> set[str]:
+    """The tables that are named (lower case), apart from those of WITH inside and of a schema."""
+    found = {name for part in node.iter_expressions() for name in _tables(part)}
+    if isinstance(node, exp.Table) and not node.args.get("db"):
+        found.add(node.name.lower())
+    if isinstance(node, exp.In) and node.args.get("field") is not None:
+        found.add(node.args["field"].name.lower())
+    inside = node.args.get("with_")
+    return found - {cte.alias.lower() for cte in inside.expressions} if inside is not None else found
 
 
 def _plain(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
@@ -92,6 +140,9 @@ def renamed(relation: Relation, names: list[str]) -> Relation:
         item = leaf.expressions[at]
         inner = item.this if isinstance(item, exp.Alias) else item
         item.replace(exp.Alias(this=inner.copy(), alias=exp.to_identifier(name, quoted=True)))
+    now = {column.value.node.name: name for name, column in zip(targets, relation.columns, strict=True)}
+    relation.distinct = tuple(frozenset(now[name] for name in key) for key in relation.distinct)
+    relation.grouped = tuple(now[name] for name in relation.grouped)
     relation.columns = [
         Column(name, column.value.of(node=exp.column(exp.to_identifier(target, quoted=True))))
         for name, target, column in zip(names, targets, relation.columns, strict=True)
@@ -102,9 +153,9 @@ def renamed(relation: Relation, names: list[str]) -> Relation:
 
 
 def _recursive(
-    c: Compiler, cte: exp.Expr, names: list[str], scope: Scope, clauses: list[exp.CTE]
+    c: Compiler, cte: exp.Expr, names: list[str], scope: Scope, given: str, clauses: list[exp.CTE]
 ) -> Relation:  # fmt: skip
-    """One that refers to itself; `clauses` gets what has to stand before it."""
+    """One that refers to itself, and is `given` a name; `clauses` gets what has to stand before it."""
     c.applies("recursive-query")
     if c.target.recursion_hint:
         c.hints[c.target.recursion_hint] = None
@@ -118,7 +169,7 @@ def _recursive(
         if most >= 0 or skip:
             raise Untranslatable("a recursive query", "it has ORDER BY and LIMIT inside")
         c.warn(UNSORTED)
-    target = c.name(cte.alias) if skip or (most >= 0 and c.target.is_lazy) else cte.alias
+    target = c.name(cte.alias) if skip or (most >= 0 and c.target.is_lazy) else given
     parts, operators = compound.flatten(body)
     starts = [part for part in parts if not _refers(part, cte.alias)]
     steps = [_undistinct(part, operators[-1]) for part in parts[len(starts) :]]
@@ -135,11 +186,14 @@ def _recursive(
         )
         scope.tables[cte.alias.lower()] = Recipe(target, shown, recursing=True)
         step = c.query(steps[0], scope, derived=True)
-        scope.tables[cte.alias.lower()] = Recipe(cte.alias, shown)
+        scope.tables[cte.alias.lower()] = Recipe(given, shown)
         if len(step.columns) != len(shown):
             raise Untranslatable("a recursive query", "its parts have different numbers of columns")
         both = [_common(one, column.value.kind) for one, column in zip(kinds, step.columns, strict=True)]
         if both == kinds:
+            texts = set(compound.collations_of([*anchors, step]))
+            if not texts <= {None, Collation.BINARY} and any(part.args.get("distinct") for part in operators):
+                raise Untranslatable("a recursive query", "it compares texts by a collation")
             found = _combined(c, anchors, operators, step, kinds, shown)
             if most >= 0 or skip:
                 if not (len(anchors) == 1 and anchors[0].one_row and _is_chain(steps[0])):

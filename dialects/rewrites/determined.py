@@ -34,8 +34,13 @@ def name_of(node: exp.Expr) -> Name | None:
     return (node.table, node.name) if isinstance(node, exp.Column) else None
 
 
-def determined(sources: Iterable[Source], conditions: Iterable[exp.Expr], fixed: Iterable[Name]) -> set[Name]:
-    """All columns with one value, given some: `conditions` hold for every row that is looked at."""
+def determined(
+    sources: Iterable[Source], conditions: Iterable[exp.Expr], fixed: Iterable[Name], *, alike: bool = False
+) -> set[Name]:
+    """All columns with one value, given some: `conditions` hold for every row that is looked at.
+
+    `alike` where NULL counts as a value, so that what no two rows agree in is a key, too.
+    """
     sources, known = list(sources), set(fixed)
     own = {source.alias for source in sources}
     equalities = [pair for node in conditions if (pair := _equality(node, own))]
@@ -48,9 +53,15 @@ def determined(sources: Iterable[Source], conditions: Iterable[exp.Expr], fixed:
             elif left in known:
                 known.add(right)
         for source in sources:
-            if any({(source.alias, column) for column in key} <= known for key in source.keys):
+            if is_fixed(source, known, alike=alike):
                 known |= {(source.alias, column.value.node.name) for column in source.columns}
     return known
+
+
+def is_fixed(source: Source, known: set[Name], *, alike: bool = False) -> bool:
+    """Whether the known columns leave one row of a source at most; see `determined`."""
+    keys = (*source.keys, *source.distinct) if alike else source.keys
+    return any({(source.alias, column) for column in key} <= known for key in keys)
 
 
 def _equality(node: exp.Expr, own: set[str]) -> tuple[Name, Name | None] | None:

@@ -51,7 +51,9 @@ def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if left is None or right is None:
             raise Untranslatable("a row value", "it is compared with a single value")
         return comparison.compare_rows(c, operator, left, right)
-    wanted = node.expression.unnest()
+    wanted = node.expression
+    while isinstance(wanted, exp.Paren | exp.Collate) and not isinstance(wanted, Plus):
+        wanted = wanted.this
     if isinstance(wanted, exp.Boolean) and operator in {exp.NullSafeEQ, exp.NullSafeNEQ}:
         found = comparison.is_value(c, c.expression(node.this, scope), wanted.this)
         return found if operator is exp.NullSafeEQ else found.of(node=exp.Not(this=grouped(found.node)))

@@ -29,7 +29,10 @@ RULES = (
 def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: bool) -> exp.WindowSpec:
     """The frame with its bounds as constants; `sorted_` is whether the window has an order."""
     frame = spec.copy()
-    kind = _kind(frame)
+    for part in ("kind", "start_side", "end_side"):
+        if frame.args.get(part):
+            frame.set(part, str(frame.args[part]).upper())
+    kind = frame.args.get("kind")
     if kind == "GROUPS" and not sorted_:
         raise Untranslatable("GROUPS in a frame", "it is sorted by a constant")
     if kind == "GROUPS" or frame.args.get("exclude"):
@@ -43,11 +46,7 @@ def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: b
     return frame
 
 
-def _kind(frame: exp.WindowSpec) -> str:
-    return str(frame.args.get("kind") or "").upper()
-
-
-def _distance(t: Typed, kind: str) -> exp.Expr:
+def _distance(t: Typed, kind: str | None) -> exp.Expr:
     """The constant of `n PRECEDING`; SQLite refuses others only when it gets to a row."""
     found = None if t.constant is None else t.constant.value
     if t.constant is None:
@@ -59,7 +58,7 @@ def _distance(t: Typed, kind: str) -> exp.Expr:
 
 def distances(frame: exp.WindowSpec | None) -> list[exp.Expr]:
     """The bounds of a RANGE frame that are distances."""
-    if frame is None or _kind(frame) != "RANGE":
+    if frame is None or frame.args.get("kind") != "RANGE":
         return []
     bounds = (frame.args.get("start"), frame.args.get("end"))
     return [bound for bound in bounds if isinstance(bound, exp.Expr) and not isinstance(bound, exp.Var)]

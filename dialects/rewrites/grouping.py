@@ -151,11 +151,11 @@ def group(
         if extremes:
             # Of several the last one decides: https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
             return _of_extreme(
-                c, scope, found, extremes[-1], result, lambda: found_first(c, node, scope, holding)
+                c, scope, found, extremes[-1], result, lambda: found_first(c, node, scope, holding).terms
             )
         c.applies("bare-column-of-any-row")
         c.warn(ANY_ROW)
-        terms = found_first(c, node, scope, holding)
+        terms = found_first(c, node, scope, holding).terms
         if not terms:
             return found.of(node=Whichever(this=found.node), nullable=True)
         result.first = terms

@@ -93,6 +93,23 @@ def _chain(
         _join(c, join, scope, result)
     for target, on, left, count in result.pending:
         _on(c, target, on, scope, result, left, count, outer=outer)
+    if outer:
+        _refuse_outward(result.node, *(join.this for join in result.joins))
+
+
+def _refuse_outward(*items: exp.Expr) -> None:
+    """Refuse subqueries of an outer join that return something of an outer SELECT.
+
+    Where the join finds no row, it is not NULL on MySQL 9.7, and SQLite 3.40 takes it into aggregates.
+    """
+    for item in items:
+        inside = item.this
+        if not isinstance(item, exp.Subquery) or not isinstance(inside, exp.Query):
+            continue
+        own = {source.alias_or_name for source in inside.find_all(exp.Table, exp.Subquery)}
+        shown = {column.table for result in inside.selects for column in result.find_all(exp.Column)}
+        if shown - own - {""}:
+            raise Untranslatable("an outer join", "a subquery in it has columns of an outer SELECT")
 
 
 def _is_nest(item: exp.Expr) -> bool:
@@ -186,7 +203,17 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     alias = _alias(c, scope, shown)
     if recipe is not None:
         again = any(source.recipe is recipe for source in scope.sources)
-        scope.sources.append(Source(shown, alias, list(recipe.columns), recipe=recipe, keys=recipe.keys))
+        scope.sources.append(
+            Source(
+                shown,
+                alias,
+                list(recipe.columns),
+                recipe=recipe,
+                keys=recipe.keys,
+                distinct=recipe.distinct,
+                grouped=recipe.grouped,
+            )
+        )
         if again and recipe.query is not None and not c.target.joins_ctes_to_themselves:
             # MySQL 9.7 neither sorts nor groups by the column that joins a common table expression to itself.
             named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
@@ -255,7 +282,10 @@ def _view(
         raise Untranslatable(
             f"the view {item.name}", f"{error.construct}: {error.reason}", position(item)
         ) from error
-    scope.sources.append(Source(item.alias or item.name, alias, relation.columns))
+    shown = item.alias or item.name
+    scope.sources.append(
+        Source(shown, alias, relation.columns, distinct=relation.distinct, grouped=relation.grouped)
+    )
     return exp.Subquery(this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
 
 
@@ -280,7 +310,14 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
         inside = exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=inside)))
     relation = c.query(inside, scope.parent, derived=True)
     alias = _alias(c, scope, shown) if shown else c.name("q")
-    source = Source(shown, alias, relation.columns, keys=relation.keys)
+    source = Source(
+        shown,
+        alias,
+        relation.columns,
+        keys=relation.keys,
+        distinct=relation.distinct,
+        grouped=relation.grouped,
+    )
     order = exported_order(relation) if c.lists else relation.order
     source.order = [_of_source(part, alias) for part in order] if order else None
     scope.sources.append(source)

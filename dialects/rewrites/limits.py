@@ -129,6 +129,26 @@ def row_counts(c: Compiler, node: exp.Expr) -> tuple[int, int]:
     return most, max(0, _count(c, skipped.expression)) if skipped is not None else 0
 
 
+def first_row(c: Compiler, tree: exp.Expr) -> None:
+    """Keep the first row of `tree` alone."""
+    c.applies("first-row")
+    limit = tree.args.get("limit")
+    if limit is not None and not isinstance(limit.expression, exp.Literal):
+        # NULL, which is no limit, counts for nothing there.
+        limit.set("expression", exp.Least(this=limit.expression, expressions=[number(1)]))
+    else:
+        tree.set("limit", exp.Limit(expression=number(1)))
+
+
+def cuts(c: Compiler, node: exp.Expr) -> bool:
+    """Whether LIMIT or OFFSET may leave rows out."""
+    parts = [node.args[key].expression for key in ("limit", "offset") if node.args.get(key) is not None]
+    if any(part.find(exp.Query, exp.Column) for part in parts):
+        return True
+    most, skip = row_counts(c, node)
+    return most >= 0 or skip > 0
+
+
 def _count(c: Compiler, node: exp.Expr) -> int:
     found = c.expression(node, Scope())
     if found.constant is None or found.constant.value is None:

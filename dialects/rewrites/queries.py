@@ -8,15 +8,16 @@ from dialects.coercions import as_double, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import is_constant, number
-from dialects.relation import Relation
+from dialects.relation import Relation, Wanted
 from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import is_aggregate
-from dialects.rewrites.determined import conjuncts, determined
+from dialects.rewrites.determined import Name, conjuncts, determined, is_fixed, name_of
 from dialects.rewrites.grouping import Groups, group
 from dialects.rewrites.joins import From, sources
-from dialects.rewrites.limits import computed, limited
+from dialects.rewrites.limits import computed, cuts, first_row, limited
 from dialects.rewrites.results import Result, aliased, results_of, target_names
-from dialects.rewrites.sorting import sort_terms, tie_terms
+from dialects.rewrites.sorting import is_decided, sort_terms, tie_terms
+from dialects.rewrites.windows import named_windows, warn_of_peers
 from dialects.rules import Rule
 from dialects.scope import Column, Scope
 from dialects.source import position
@@ -38,10 +39,21 @@ RULES = (
 )
 
 
+_TEXTS = frozenset({Kind.TEXT, Kind.ANY})
+
+
 def query(
-    c: Compiler, node: exp.Expr, parent: Scope | None, *, derived: bool = False, exists: bool = False
+    c: Compiler, node: exp.Expr, parent: Scope | None, *, derived: bool = False, wanted: Wanted = Wanted.ALL
 ) -> Relation:
-    """Compile a SELECT, VALUES or compound SELECT; `derived` gives every result column a name of its own."""
+    """Compile a SELECT, VALUES or compound SELECT.
+
+    Args:
+        c: the compiler.
+        node: it.
+        parent: the scope around it.
+        derived: whether every result column gets a name of its own.
+        wanted: what counts of its rows.
+    """
     while isinstance(node, exp.Subquery):
         node = node.this
     written = node.args.get("with_")
@@ -50,11 +62,11 @@ def query(
         scope = Scope(parent)
         clause = ctes.compile_ctes(c, written, scope)
     if isinstance(node, exp.SetOperation):
-        relation = compound.compile_compound(c, node, scope, derived=derived)
+        relation = compound.compile_compound(c, node, scope, derived=derived, wanted=wanted)
     elif isinstance(node, exp.Values):
-        relation = compound.compile_values(c, node, scope, derived=derived)
+        relation = compound.compile_values(c, node, scope, derived=derived, wanted=wanted)
     elif isinstance(node, exp.Select):
-        relation = select(c, node, scope, derived=derived, exists=exists)
+        relation = select(c, node, scope, derived=derived, wanted=wanted)
     else:
         raise Untranslatable(node.key, "it is not a query")
     if written is not None:
@@ -63,13 +75,13 @@ def query(
 
 
 def select(
-    c: Compiler, node: exp.Select, parent: Scope | None, *, derived: bool = False, exists: bool = False
+    c: Compiler, node: exp.Select, parent: Scope | None, *, derived: bool = False, wanted: Wanted = Wanted.ALL
 ) -> Relation:
-    """Compile one SELECT."""
+    """Compile one SELECT; see `query`."""
     _refuse(node)
     scope = Scope(parent)
     found = sources(c, node, scope)
-    scope.windows = {window.name.lower(): window for window in node.args.get("windows") or []}
+    scope.windows = named_windows(node.args.get("windows") or [])
     results = results_of(c, node, scope)
     aliases = {name.lower(): written for name, written, explicit in reversed(results) if explicit}
     scope.aliases = aliases
@@ -79,7 +91,12 @@ def select(
         conditions.append(c.condition(where.this, scope, filtering=True))
     scope.holding = [*found.holding, *(part for condition in conditions for part in conjuncts(condition))]
     groups = _groups(c, node, scope, results)
-    distinct = node.args.get("distinct") is not None
+    distinct = node.args.get("distinct") is not None and not (
+        # The first row that is found is the first of DISTINCT, too.
+        (wanted is Wanted.FIRST or _is_one(node.args.get("limit")))
+        and node.args.get("offset") is None
+        and node.args.get("order") is None
+    )
     scope.grouping = groups.grouping if groups else None
     scope.aliases = {}
     values = [c.expression(written, scope) for _, written, _ in results]
@@ -89,7 +106,8 @@ def select(
         if node.args.get("having") is None
         else c.condition(node.args["having"].this, scope, filtering=True)
     )
-    if distinct and not all(found_.collation_is_binary for found_ in values):
+    collated = distinct and not all(found_.collation_is_binary for found_ in values)
+    if collated:
         groups, values = _grouped_instead(c, node, scope, results, values)
         distinct = False
     bounds = computed(c, node, scope)
@@ -98,6 +116,7 @@ def select(
         _item(c, found_, name, written, derived=derived)
         for found_, name, (_, written, _) in zip(values, names, results, strict=True)
     ]
+    exists = wanted is Wanted.ANY
     if exists and not groups and node.args.get("limit") is None:
         items = [number(1)]
     tree = _tree(items, found, conditions)
@@ -107,23 +126,64 @@ def select(
         having = groups.finish(c, tree, having)
     if having is not None:
         tree.set("having", exp.Having(this=having))
-    order = [] if exists else sort_terms(c, node, scope, results, values, names, tree, derived=derived)
-    if node.args.get("limit") is not None and not distinct and not exists:
-        order += tie_terms(c, node, scope, groups, scope.holding, order)
+    one_row = (groups is not None and not groups.keys) or _is_one(node.args.get("limit")) or _unique(scope)
+    first = wanted is Wanted.FIRST and not one_row
+    order = [] if exists else _sorted(
+        c, node, scope, groups, results, values, names, tree,
+        derived=derived, distinct=distinct or collated, first=first,
+    )  # fmt: skip
     if order:
         tree.set("order", exp.Order(expressions=order))
+    warn_of_peers(c, scope, tree)
     emulation.emulate(c, tree, groups)
     tree = limited(c, node, tree, bounds)
+    if first:
+        first_row(c, tree)
     columns = [
         Column(shown, _exported_value(found_, name or shown))
         for (shown, _, _), found_, name in zip(results, values, names, strict=True)
     ]
-    one_row = (groups is not None and not groups.keys) or _one(tree) or _unique(scope)
-    keys = _keys(values, names, groups, distinct=distinct)
-    exported = _exported(order, values, names) if derived else []
-    places = any(isinstance(term.this, exp.Literal | exp.Identifier) for term in order)
-    sort = order if derived and not (exported or distinct or places) else []
-    return Relation(tree, columns, one_row, keys, sort, exported)
+    result = Relation(tree, columns, one_row or wanted is Wanted.FIRST)
+    _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
+    return result
+
+
+def _sorted(
+    c: Compiler, node: exp.Select, scope: Scope, groups: Groups | None, results: list[Result],
+    values: list[Typed], names: list[str | None], tree: exp.Select, *,
+    derived: bool, distinct: bool, first: bool,
+) -> list[exp.Expr]:  # fmt: skip
+    """The terms of ORDER BY, with those that decide which rows are cut off, or which one is `first`."""
+    order = sort_terms(c, node, scope, results, values, names, tree, derived=derived)
+    decided = is_decided(scope, groups, order, values, names)
+    if cuts(c, node) or (first and not decided):
+        order += tie_terms(c, node, scope, groups, order, distinct=distinct, decided=decided)
+    return order
+
+
+def _describe(
+    result: Relation, scope: Scope, values: list[Typed], names: list[str | None], groups: Groups | None,
+    order: list[exp.Expr], *, distinct: bool, derived: bool,
+) -> None:  # fmt: skip
+    """Say of a compiled SELECT what is known of its rows."""
+    result.collations = tuple(found.collation if found.kind in _TEXTS else None for found in values)
+    result.keys = _keys(values, names, groups, distinct=distinct)
+    result.distinct = _distinct(scope, values, names, groups, distinct=distinct, one_row=result.one_row)
+    if groups and not order and result.node.args.get("limit", result.node.args.get("offset")) is None:
+        result.grouped = _grouped_by(values, names, groups)
+    if derived:
+        result.order = _exported(order, values, names)
+        places = any(isinstance(term.this, exp.Literal | exp.Identifier) for term in order)
+        result.sort = order if not (result.order or distinct or places) else []
+
+
+def _grouped_by(values: list[Typed], names: list[str | None], groups: Groups) -> tuple[str, ...]:
+    """The result columns that are the keys of the groups, where all of them are shown."""
+    nodes = [found.node for found in values]
+    keys = [key.node for _, key in groups.grouping.keys]
+    if len(keys) != len(groups.keys) or not all(key in nodes for key in keys):
+        return ()
+    return tuple(name for key in keys if (name := names[nodes.index(key)]))
 
 
 def _grouped_instead(
@@ -263,9 +323,10 @@ def _all(conditions: list[exp.Expr]) -> exp.Expr:
     return result
 
 
-def _one(tree: exp.Select) -> bool:
-    found = tree.args.get("limit")
-    return found is not None and found.expression.name in {"0", "1"}
+def _is_one(limit: exp.Expr | None) -> bool:
+    """Whether a LIMIT is written out and leaves one row at most."""
+    found = None if limit is None else limit.expression
+    return isinstance(found, exp.Literal) and found.name in {"0", "1"}
 
 
 def _unique(scope: Scope) -> bool:
@@ -292,6 +353,37 @@ def _keys(
         if -1 not in at and not any(values[i].nullable for i in at):
             return (frozenset(name for i in at if (name := names[i])),)
     return ()
+
+
+def _distinct(
+    scope: Scope, values: list[Typed], names: list[str | None], groups: Groups | None, *, distinct: bool,
+    one_row: bool,
+) -> tuple[frozenset[str], ...]:  # fmt: skip
+    """Sets of result columns of which no two rows agree, NULL counted as a value."""
+    if one_row:
+        return (frozenset(),)
+    if any(name is None for name in names):
+        return ()
+    every_column = frozenset(name for name in names if name)
+    result = [every_column] if distinct else []
+    if groups:
+        grouped = _grouped_by(values, names, groups)
+        return (*result, frozenset(grouped)) if grouped else tuple(result)
+    shown = {
+        column: name for found, name in zip(values, names, strict=True) if (column := name_of(found.node))
+    }
+
+    def fixes(columns: Iterable[Name]) -> bool:
+        known = determined(scope.sources, scope.holding, columns, alike=True)
+        return all(is_fixed(source, known, alike=True) for source in scope.sources)
+
+    keys_ = [
+        {(source.alias, column) for column in key}
+        for source in scope.sources for key in (*source.keys, *source.distinct)
+    ]  # fmt: skip
+    tried = [{column} for column in shown] + [key for key in keys_ if key <= shown.keys()] + [set(shown)]
+    result += [frozenset(name for column in key if (name := shown[column])) for key in tried if fixes(key)]
+    return tuple(dict.fromkeys(result))
 
 
 def _exported(order: list[exp.Expr], values: list[Typed], names: list[str | None]) -> list[exp.Expr]:

@@ -6,14 +6,14 @@ from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import FirstOf, is_constant, number
 from dialects.rewrites.comparison import keyed
-from dialects.rewrites.determined import conjuncts, determined, name_of
+from dialects.rewrites.determined import conjuncts, determined, is_fixed, name_of
 from dialects.rewrites.grouping import Groups
 from dialects.rewrites.ordering import ordered
 from dialects.rewrites.results import Result
-from dialects.rewrites.visiting import found_first
+from dialects.rewrites.visiting import Found, found_first
 from dialects.rules import Rule
 from dialects.scope import Scope
-from dialects.source import Starred
+from dialects.source import Plus, Starred
 from dialects.typed import Collation, Kind, Typed
 
 RULES = (
@@ -70,31 +70,79 @@ def sort_terms(
     return terms
 
 
+CUT = "rows are cut off in an order that SQLite does not define"
+
+
 def tie_terms(
-    c: Compiler,
-    node: exp.Expr,
-    scope: Scope,
-    groups: Groups | None,
-    holding: list[exp.Expr],
-    order: list[exp.Expr],
-) -> list[exp.Expr]:
-    """Terms that decide between rows that tie at the LIMIT.
+    c: Compiler, node: exp.Expr, scope: Scope, groups: Groups | None, order: list[exp.Expr], *,
+    distinct: bool, decided: bool,
+) -> list[exp.Expr]:  # fmt: skip
+    """Terms that decide between rows that tie at the LIMIT; warns where they do not.
+
+    Args:
+        c: the compiler.
+        node: the SELECT as written.
+        scope: its sources.
+        groups: how it is grouped.
+        order: the terms of its own ORDER BY.
+        distinct: whether DISTINCT comes before the LIMIT, so that no row has a place of its own.
+        decided: see `is_decided`.
+    """
+    more = Found([], whole=False) if distinct else _ties(c, node, scope, groups)
+    if not more.whole and not decided:
+        c.warn(CUT)
+    there = [term.this for term in order]
+    return [term for term in more.terms if term.this not in there]
+
+
+def is_decided(
+    scope: Scope, groups: Groups | None, order: list[exp.Expr], values: list[Typed], names: list[str | None]
+) -> bool:
+    """Whether rows that tie in the terms of ORDER BY are alike in the result."""
+    nodes = [_meant(term.this, values, names) for term in order]
+    if all(found.node in nodes or is_constant(found.node) for found in values):
+        return True
+    known = determined(
+        scope.sources, scope.holding, [name for node in nodes if (name := name_of(node))], alike=True
+    )
+    if groups is not None:
+        return all(node in nodes or name_of(node) in known for node in groups.nodes)
+    if all(is_fixed(source, known, alike=True) for source in scope.sources):
+        return True
+    own = {source.alias for source in scope.sources}
+    return not any(found.node.find(exp.Window) for found in values) and all(
+        (column.table, column.name) in known
+        for found in values for column in found.node.find_all(exp.Column) if column.table in own
+    )  # fmt: skip
+
+
+def _meant(term: exp.Expr, values: list[Typed], names: list[str | None]) -> exp.Expr:
+    """What a term of ORDER BY sorts by, where it is the number or the name of a result column."""
+    if isinstance(term, exp.Literal) and term.name.isdigit():
+        return values[int(term.name) - 1].node
+    if isinstance(term, exp.Identifier) and term.name in names:
+        return values[names.index(term.name)].node
+    return term
+
+
+def _ties(c: Compiler, node: exp.Expr, scope: Scope, groups: Groups | None) -> Found:
+    """The order in which SQLite finds rows or groups.
 
     Groups come in the order of their keys, each in the direction of the ORDER BY term in its place if there
     are as many of them: https://github.com/sqlite/sqlite/blob/version-3.40.1/src/select.c
     """
     if groups is None:
-        more = found_first(c, node, scope, holding)
-    else:
-        written = node.args["order"].expressions if node.args.get("order") else []
-        alike = len(written) == len(groups.keys)
-        more = []
-        for at, (_, key) in enumerate(groups.keys):
-            descending = alike and bool(written[at].args.get("desc"))
-            if key.kind is not Kind.ANY:
-                more += ordered(c, key, exp.Ordered(desc=descending))
-    there = [term.this for term in order]
-    return [term for term in more if term.this not in there]
+        return found_first(c, node, scope, scope.holding)
+    written = node.args["order"].expressions if node.args.get("order") else []
+    alike = len(written) == len(groups.keys)
+    result = Found([], whole=True)
+    for at, (_, key) in enumerate(groups.keys):
+        descending = alike and bool(written[at].args.get("desc"))
+        if key.kind is Kind.ANY:
+            result.whole = False
+        else:
+            result.terms += ordered(c, key, exp.Ordered(desc=descending))
+    return result
 
 
 def _expressions(terms: list[exp.Expr], values: list[Typed]) -> bool:
@@ -116,9 +164,11 @@ def _place(at: int, free: list[str | None], values: list[Typed]) -> exp.Expr | N
 
 
 def _apart(term: exp.Expr) -> tuple[exp.Expr, Collation | None]:
-    """A term without the COLLATE that is around it."""
+    """A term without the COLLATE that is around it; +x is no name, but +1 is a number."""
     collated: Collation | None = None
     while isinstance(term, exp.Paren | exp.Collate):
+        if isinstance(term, Plus) and not isinstance(term.this.unnest(), exp.Literal):
+            break
         if isinstance(term, exp.Collate) and collated is None:
             collated = Collation.__members__.get(term.expression.name.upper())
         term = term.this
@@ -182,7 +232,7 @@ def _distinct_order(
     for term in terms:
         changed = term.copy()
         if not _is_place(term.this) and term.this not in nodes:
-            first = found_first(c, node, scope, scope.holding) if free else []
+            first = found_first(c, node, scope, scope.holding).terms if free else []
             inner = term.this.copy()
             changed.set("this", FirstOf(this=inner, expressions=first) if first else exp.Min(this=inner))
         result.append(changed)

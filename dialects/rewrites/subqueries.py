@@ -6,7 +6,7 @@ from dialects.coercions import plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import case, grouped, number, some
-from dialects.relation import Relation, first_row, named
+from dialects.relation import Relation, Wanted, named
 from dialects.rewrites.casts import mixed
 from dialects.rewrites.comparison import compare, compare_rows, equal, keyed, with_affinities
 from dialects.rules import Rule
@@ -18,7 +18,7 @@ RULES = (
         "first-row",
         "A scalar subquery gives the first of its rows, however many there are.",
         "https://sqlite.org/lang_expr.html#subq",
-        "LIMIT 1, where more than one row is possible.",
+        "LIMIT 1, where more than one row is possible, in the order of `found-first`.",
     ),
     Rule(
         "empty-list",
@@ -73,12 +73,9 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
 
 def scalar(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """(SELECT ...) as a value."""
-    relation = c.query(node.this, scope)
+    relation = c.query(node.this, scope, wanted=Wanted.FIRST)
     if len(relation.columns) != 1:
         raise Untranslatable("a subquery as a value", f"it has {len(relation.columns)} columns")
-    if not relation.one_row:
-        c.applies("first-row")
-        first_row(relation)
     return _as_value(c, relation)
 
 
@@ -98,7 +95,7 @@ def _as_value(c: Compiler, relation: Relation) -> Typed:
 
 def exists(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """EXISTS (SELECT ...)."""
-    relation = c.query(node.this, scope, exists=True)
+    relation = c.query(node.this, scope, wanted=Wanted.ANY)
     return boolean(exp.Exists(this=relation.node), nullable=False)
 
 
@@ -111,6 +108,9 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if node.args.get("field") is not None:
         table = node.args["field"]
         inside = exp.select("*").from_(exp.Table(this=exp.to_identifier(table.name, quoted=True)))
+    if isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Subquery):
+        # In parentheses of its own a subquery is a value, and its first row alone counts.
+        listed, inside = [inside.this], None
     if len(listed) == 1 and isinstance(listed[0], exp.Values):
         inside = listed[0]
     if inside is not None:
@@ -151,6 +151,9 @@ def _in_list(c: Compiler, found: Typed, values: list[Typed]) -> Typed:
         and found.kind is Kind.INTEGER
         and any(right.kind is not Kind.INTEGER for _, right in converted)
     ):
+        native = False
+    if len(values) == 1 and isinstance(values[0].node, exp.Subquery):
+        # The targets would take its rows for the list.
         native = False
     if native:
         keys = [keyed(c, right, collated) for _, right in converted]

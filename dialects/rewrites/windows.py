@@ -1,5 +1,7 @@
 """Window functions. https://sqlite.org/windowfunctions.html."""
 
+from collections.abc import Iterable
+
 from sqlglot import exp
 
 from dialects.coercions import BIGGEST, bounds, plain, value
@@ -8,7 +10,7 @@ from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Text, case, is_constant, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed
-from dialects.rewrites.determined import determined, name_of, reached
+from dialects.rewrites.determined import Name, determined, is_fixed, name_of, reached
 from dialects.rewrites.frames import compile_frame, distances, ordered_by_distance
 from dialects.rewrites.ordering import ordered
 from dialects.scope import Scope
@@ -22,7 +24,48 @@ _PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
 
 _BACKWARDS = {"lag": "lead", "lead": "lag"}
 
-TIES = "rows that tie in the window's order are numbered in an order that SQLite does not define"
+UNFILTERED = "SQLite 3.40 ignores the FILTER of min() and max() where rows leave the frame"
+
+TIES = "rows that tie in the window's order come in an order that SQLite does not define"
+
+
+def named_windows(written: Iterable[exp.Expr]) -> dict[str, exp.Expr]:
+    """The windows of a WINDOW clause by name (lower case), each with what it inherits from one before it."""
+    result: dict[str, exp.Expr] = {}
+    for window in written:
+        base = window.args.get("alias")
+        result[window.name.lower()] = (
+            window if base is None else _based(window, result.get(base.name.lower()))
+        )
+    return result
+
+
+def _based(window: exp.Expr, base: exp.Expr | None) -> exp.Expr:
+    """A window, its parts that are not written taken from `base`.
+
+    Raises:
+        Untranslatable: there is no such base.
+    """
+    if base is None:
+        raise Untranslatable("OVER", f"there is no window {window.args['alias'].name}")
+    result = window.copy()
+    for part in ("partition_by", "order", "spec"):
+        if not result.args.get(part) and base.args.get(part):
+            found = base.args[part]
+            result.set(part, [item.copy() for item in found] if isinstance(found, list) else found.copy())
+    return result
+
+
+def warn_of_peers(c: Compiler, scope: Scope, tree: exp.Select) -> None:
+    """Warn where rows that tie in a window differ in what the SELECT returns or sorts by."""
+    own = {source.alias for source in scope.sources}
+    parts = [*tree.expressions, *([tree.args["order"]] if tree.args.get("order") else [])]
+    used = {
+        (column.table, column.name)
+        for part in parts for column in part.find_all(exp.Column) if column.table in own
+    }  # fmt: skip
+    if any(not used <= common for common in scope.peers):
+        c.warn(TIES)
 
 
 def filtered(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
@@ -47,22 +90,26 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
             raise Untranslatable("DISTINCT in a window function", "SQLite has none")
         if not c.target.has_list_over and name == "group_concat":
             raise Untranslatable("group_concat() OVER", f"{c.target.title} has none")
+        if spec.counts_rows() or name in {"group_concat", "string_agg"}:
+            spec.note_ties()
+        if where is not None and name in {"min", "max"} and spec.slides() and not spec.excludes():
+            c.warn(UNFILTERED)
         found = aggregate(c, call, scope, where, spec.over)
         # SQLite's sum stays a REAL when the frame has left the last REAL behind.
         return found.of(integral=None) if name == "sum" and spec.slides() else found
     arguments = [c.expression(argument, scope) for argument in call.expressions]
     if name in _RANKS:
         if name == "row_number":
-            spec.warn_of_ties()
+            spec.note_ties()
         return integer(_signed(c, spec.over(exp.Anonymous(this=name.upper()))), 1, nullable=False)
     if name in _SHARES:
         return real(spec.over(exp.Anonymous(this=name.upper())), low=0, high=1, nullable=False)
     if name == "ntile" and arguments:
-        spec.warn_of_ties()
+        spec.note_ties()
         numbered = spec.over(exp.Anonymous(this="NTILE", expressions=[number(_count(arguments[0], name))]))
         return integer(_signed(c, numbered), 1)
     if name in _PICKS and arguments:
-        spec.warn_of_ties()
+        spec.note_ties()
         return _pick(c, name, arguments, spec)
     raise Untranslatable(f"{name}() OVER", "no rewrite knows this window function")
 
@@ -126,21 +173,15 @@ class _Specification:
 
     def __init__(self, c: Compiler, node: exp.Expr, scope: Scope, *, framed: bool) -> None:
         self.c, self.scope = c, scope
-        named = scope.windows.get(node.args["alias"].name.lower()) if node.args.get("alias") else None
-        if node.args.get("alias") and named is None:
-            raise Untranslatable("OVER", f"there is no window {node.args['alias'].name}")
-        sources = [node] if named is None else [node, named]
-        self.partition: list[exp.Expr] = next(
-            (part.args["partition_by"] for part in sources if part.args.get("partition_by")), []
-        )
-        self.order = next((part.args["order"] for part in sources if part.args.get("order")), None)
-        self.spec = next((part.args["spec"] for part in sources if framed and part.args.get("spec")), None)
-        keys = [keyed(c, c.expression(part, scope)) for part in self.partition]
+        if (base := node.args.get("alias")) is not None:
+            node = _based(node, scope.windows.get(base.name.lower()))
+        keys = [keyed(c, c.expression(part, scope)) for part in node.args.get("partition_by") or []]
         self.keys = [key for key in keys if not is_constant(key)]
-        parts = [] if self.order is None else self.order.expressions
+        order, spec = node.args.get("order"), node.args.get("spec") if framed else None
+        parts = [] if order is None else order.expressions
         compiled = [(c.expression(part.this, scope), part) for part in parts]
         sorting = [(found, part) for found, part in compiled if found.constant is None]
-        self.frame = None if self.spec is None else compile_frame(c, self.spec, scope, sorted_=bool(sorting))
+        self.frame = None if spec is None else compile_frame(c, spec, scope, sorted_=bool(sorting))
         if self.frame is not None and distances(self.frame):
             if len(sorting) != 1:
                 raise Untranslatable("RANGE in a frame", "it is sorted by a constant")
@@ -155,17 +196,34 @@ class _Specification:
         """Whether rows leave the frame."""
         return self.frame is not None and self.frame.args.get("start") != "UNBOUNDED"
 
-    def warn_of_ties(self) -> None:
-        """Warn unless the partition and the order fix a key of every source."""
-        fixed = [
-            name for node in (*self.keys, *(term.this for term in self.terms)) if (name := name_of(node))
-        ]
-        known = determined(self.scope.sources, self.scope.holding, fixed)
-        if not all(
-            any({(source.alias, column) for column in key} <= known for key in source.keys)
-            for source in self.scope.sources
-        ):
-            self.c.warn(TIES)
+    def excludes(self) -> bool:
+        """Whether EXCLUDE is written, if only NO OTHERS."""
+        return self.frame is not None and bool(self.frame.args.get("exclude"))
+
+    def counts_rows(self) -> bool:
+        """Whether the frame ends or begins between rows that tie."""
+        if self.frame is None or self.frame.args.get("kind") != "ROWS":
+            return False
+        return any(self.frame.args.get(side) not in {None, "UNBOUNDED"} for side in ("start", "end")) or (
+            self.frame.args.get("end") is None
+        )
+
+    def note_ties(self) -> None:
+        """Note what rows that tie have in common, unless none can: `warn_of_peers` says whether it counts."""
+        fixed = [*self.keys, *(term.this for term in self.terms)]
+        known = self._common(fixed)
+        grouping = self.scope.grouping
+        if grouping is not None:
+            if not all(key.node in fixed or name_of(key.node) in known for _, key in grouping.keys):
+                self.scope.peers.append(set())
+            return
+        if not all(is_fixed(source, known, alike=True) for source in self.scope.sources):
+            self.scope.peers.append(known)
+
+    def _common(self, fixed: list[exp.Expr]) -> set[Name]:
+        """The columns that have one value where the expressions have."""
+        names = [name for node in fixed if (name := name_of(node))]
+        return determined(self.scope.sources, self.scope.holding, names, alike=True)
 
     def over(self, call: exp.Expr) -> exp.Expr:
         """Put OVER behind a call."""

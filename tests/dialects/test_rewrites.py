@@ -40,6 +40,15 @@ ROWS = {**_read("values"), **_read("functions"), **_read("clauses")}
 COMMON = _read("common")
 """What people write for SQLite, by what is odd about it."""
 
+SETTLED = _read("settled")
+"""What looks as if SQLite left it open, and has one answer: there is no warning."""
+
+OPEN = _read("open")
+"""What SQLite leaves open, or gets wrong: there is a warning."""
+
+REFUSED = _read("refused")
+"""What no target can say exactly."""
+
 RULES = [rule.name for rules in table.rules().values() for rule in rules]
 
 UNSUPPORTED = frozenset({("window-frame", Dialect.MYSQL)})
@@ -129,6 +138,37 @@ def test_common_queries_give_the_rows_that_sqlite_gives(
 ) -> None:
     differences = _differences(standing, school, schema, COMMON[topic])
     assert not differences, "\n\n".join(differences)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("topic", SETTLED)
+def test_what_has_one_answer_has_it_without_a_warning(
+    standing: Server, school: Database, schema: Schema, topic: str
+) -> None:
+    differences = _differences(standing, school, schema, SETTLED[topic])
+    assert not differences, "\n\n".join(differences)
+    found = {sql: translate(sql, schema, standing.dialect).warnings for sql in SETTLED[topic]}
+    assert {sql: warnings for sql, warnings in found.items() if warnings} == {}
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("topic", OPEN)
+def test_what_is_open_runs_with_a_warning(
+    standing: Server, school: Database, schema: Schema, topic: str
+) -> None:
+    for sql in OPEN[topic]:
+        translated = translate(sql, schema, standing.dialect)
+        assert translated.warnings, sql
+        found = execute(on_server(standing), school, translated.sql, LIMITS)
+        assert found.ending is Ending.ROWS, f"{translated.sql}\n{found.error}"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("topic", REFUSED)
+def test_what_cannot_be_exact_is_refused(schema: Schema, target: Dialect, topic: str) -> None:
+    for sql in REFUSED[topic]:
+        with pytest.raises(Untranslatable):
+            translate(sql, schema, target)
 
 
 @pytest.mark.parametrize("rule", ROWS)

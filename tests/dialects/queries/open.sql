@@ -1,0 +1,24 @@
+-- windows over tied rows
+SELECT id, SUM(points) OVER (ORDER BY born ROWS UNBOUNDED PRECEDING) FROM pupil;
+SELECT id, AVG(points) OVER (ORDER BY born ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) FROM pupil;
+SELECT id, TOTAL(points) OVER (PARTITION BY house ORDER BY born ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM pupil;
+SELECT name, COUNT(*) OVER (ORDER BY born ROWS UNBOUNDED PRECEDING) FROM pupil;
+SELECT id, MIN(points) OVER w FROM pupil WINDOW v AS (ORDER BY born), w AS (v ROWS 1 PRECEDING);
+SELECT SUM(points), ROW_NUMBER() OVER (ORDER BY MAX(height)) FROM pupil GROUP BY house;
+
+-- FILTER in frames that rows leave
+SELECT id, MIN(points) FILTER (WHERE id <> 2) OVER (ORDER BY id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM pupil;
+SELECT id, MAX(points) FILTER (WHERE id <> 2) OVER (ORDER BY id ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM pupil;
+
+-- the first row of a subquery
+SELECT id FROM pupil WHERE points > (SELECT x FROM (SELECT DISTINCT credits * 5 AS x FROM subject));
+SELECT (SELECT points FROM pupil UNION ALL SELECT credits FROM subject);
+SELECT (SELECT name FROM pupil), (SELECT q.title FROM (SELECT title FROM subject) q);
+
+-- rows that are cut off
+SELECT DISTINCT points FROM pupil LIMIT 2;
+SELECT DISTINCT points, name FROM pupil ORDER BY points LIMIT 2;
+SELECT points FROM pupil UNION ALL SELECT credits FROM subject LIMIT 3;
+SELECT name FROM (SELECT name, points FROM pupil) ORDER BY points LIMIT 3;
+SELECT name, ROW_NUMBER() OVER (ORDER BY id) FROM pupil LIMIT 2;
+SELECT DISTINCT nick FROM pupil LIMIT 2;
