@@ -226,7 +226,9 @@ def _distinct_order(
             "SELECT DISTINCT", "it has window functions, and is sorted by what is not in the result"
         )
     tree.set("distinct", None)
-    keys = [found.node.copy() for found in values if found.constant is None]
+    keys = [found.node.copy() for found in values if not is_constant(found.node)]
+    if not keys:
+        raise Untranslatable("SELECT DISTINCT", "it returns a constant, and is sorted by something else")
     tree.set("group", exp.Group(expressions=keys))
     result = []
     for term in terms:
