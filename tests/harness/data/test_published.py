@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from dialects.volatility import is_volatile
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
@@ -32,6 +33,9 @@ def mini_dev(bird_home: Path) -> QuestionSet:
 DIGITS = 12
 """After the point, to which the expected figures are rounded."""
 
+MOST_OF_TODAY = 200
+"""Pairs, of 6,500, whose gold or prediction asks for the present."""
+
 
 def test_scores_on_sqlite_are_the_official_scripts_for_every_question(
     bird_home: Path, mini_dev: QuestionSet
@@ -45,13 +49,21 @@ def test_scores_on_sqlite_are_the_official_scripts_for_every_question(
     found = results(Setup(mini_dev, {Dialect.SQLITE: ()}, limits=limits), files)
     names = {file.predictor: file.path.name for file in files}
     assert len(found) == 13 * 500
+    # The expected figures are of another day: ages, for one, are other numbers today.
+    texts = {(file.predictor, key): sql for file in files for key, sql in file.predictions.items()}
+    of_today = [
+        is_volatile(mini_dev.by_key[result.question].gold[Dialect.SQLITE])
+        or is_volatile(texts[result.predictor, result.question] or "")
+        for result in found
+    ]
+    assert sum(of_today) < MOST_OF_TODAY
     for metric in ("ex", "soft_f1"):
         official = [(file.path.name, score) for file in files for score in expected[file.path.name][metric]]
         ours = [(names[result.predictor], round(result.scores[metric], DIGITS)) for result in found]
         different = [
             (metric, position % 500, mine, theirs)
             for position, (mine, theirs) in enumerate(zip(ours, official, strict=True))
-            if theirs[1] is not None and mine != theirs
+            if theirs[1] is not None and not of_today[position] and mine != theirs
         ]
         assert different == []
 
