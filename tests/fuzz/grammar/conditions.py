@@ -35,6 +35,13 @@ def compare(gen: Generator, _: Kind) -> Node:
     return expression("(", left, f" {gen.pick(_OPERATORS)} ", right, ")")
 
 
+@rule("collate-below", Kind.CONDITION, weight=1)
+def collate_below(gen: Generator, _: Kind) -> Node:
+    left, right = column_and_value(gen, Kind.TEXT)
+    begin, end = gen.pick((("(", " COLLATE NOCASE || '')"), ("SUBSTR(", " COLLATE NOCASE, 1)")))
+    return expression("(", begin, left, end, f" {gen.pick(_OPERATORS)} ", right, ")")
+
+
 @rule("compare-text-with-number", Kind.CONDITION, weight=5)
 def compare_text_with_number(gen: Generator, _: Kind) -> Node:
     text = some_column(gen, Kind.TEXT)

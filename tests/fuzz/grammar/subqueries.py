@@ -35,6 +35,20 @@ def first_row(gen: Generator, kind: Kind) -> Node | None:
     return expression("(", found.node, frozen(f" ORDER BY 1{binary}{direction}{limit}"), ")")
 
 
+@rule("scalar-subquery-in-an-order-of-its-own", Kind.INTEGER, Kind.TEXT, weight=1)
+def first_of_groups(gen: Generator, kind: Kind) -> Node | None:
+    """The first row where GROUP BY or a compound sorts the rows."""
+    tables = [(t, c) for t in gen.catalog.tables for c in _joinable(t.columns) if c.kind is kind]
+    if not tables:
+        return None
+    (table, column), (other, second) = gen.pick(tables), gen.pick(tables)
+    name, source = identifier(gen, column.name), identifier(gen, table.name)
+    others = f"SELECT {identifier(gen, second.name)} FROM {identifier(gen, other.name)}"
+    compound = f" {gen.pick(('UNION', 'EXCEPT', 'INTERSECT'))} {others}"
+    behind = gen.pick((f" GROUP BY {name}", f" GROUP BY {name}", compound))
+    return expression(frozen(f"(SELECT {name} FROM {source}{behind})"))
+
+
 @rule("exists", Kind.CONDITION, weight=3)
 def exists(gen: Generator, _: Kind) -> Node | None:
     if gen.selects <= 0:

@@ -18,6 +18,7 @@ construct(
     "frame-exclude",
     "window-partition",
     "window-named",
+    "window-inherits",
     "window-filter",
 )
 
@@ -71,6 +72,10 @@ def _over(gen: Generator, order: Node, *frame: Node) -> Node:
     if not frame and not gen.scope.named_windows and gen.chance(0.1):
         gen.scope.named_windows.append(plain(" WINDOW w AS (", definition, ")"))
         return plain(" OVER w", tag="window-named")
+    if not gen.scope.named_windows and gen.chance(0.15):
+        parts = plain(" WINDOW w AS (", *_partition(gen), "), v AS (w ", order, ")")
+        gen.scope.named_windows.append(parts)
+        return plain(" OVER (v", *frame, ")", tag="window-inherits")
     return plain(" OVER (", definition, *frame, ")")
 
 
