@@ -274,5 +274,9 @@ def _asked(placed: tuple[int, Pair]) -> tuple[EngineName, str]:
 
 def _entry(place: int, pair: Pair) -> Entry:
     question = pair.question
-    about = (("question", question.key), ("database", question.db_id), ("difficulty", question.difficulty))
+    about = (
+        ("question", question.key),
+        ("database", question.db_id),
+        ("difficulty", str(question.difficulty)),
+    )
     return Entry(place, question.key, about)

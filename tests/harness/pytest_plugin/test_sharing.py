@@ -129,14 +129,15 @@ def test_every_worker_is_told_every_answer_those_who_come_late_too() -> None:
 def test_a_worker_whose_controller_is_gone_stops() -> None:
     script = (
         "from harness.pytest_plugin.sharing import Announcer\n"
-        "import types, sys, time\n"
+        "import json, types, time\n"
         "announcer = Announcer()\n"
-        "print(announcer.invitation(types.SimpleNamespace(parts=(), is_quick=True)), flush=True)\n"
+        "source = types.SimpleNamespace(parts=(), is_quick=True)\n"
+        "print(json.dumps(announcer.invitation(source)), flush=True)\n"
         "time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as controller:
         assert controller.stdout is not None
-        told = Told(controller.stdout.readline())
+        told = Told(json.loads(controller.stdout.readline()))
         os.kill(controller.pid, signal.SIGKILL)
         with pytest.raises(pytest.exit.Exception, match="controller is gone"):
             told.answer(0)
