@@ -99,6 +99,8 @@ class Link(Task[list[str]]):
 
     def do(self, advance: Callable[[int], None]) -> list[str]:  # noqa: ARG002 - nothing is sent
         """See `Target.link`."""
+        if not any(table.source.foreign_keys for table in self.source.tables):
+            return []
         return target(self.server.dialect).link(self.server, self.database, self.source, self.staging)
 
     @property

@@ -9,8 +9,7 @@ from harness.cli.commands import app
 from harness.cli.console import Dialects, SetName, messages, say, served_dialects
 from harness.cli.status import print_status
 from harness.engines import on_server
-from harness.provision.baking import bake
-from harness.provision.images import build
+from harness.provision.images import bake, build
 from harness.report.loading import loading_bar
 from harness.request import ALL
 from harness.sets.loading import load_set

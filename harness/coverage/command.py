@@ -15,13 +15,12 @@ from dialects.overrides import MOST, overrides
 from harness.coverage import Answer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
-from harness.coverage.rendering import markdown, print_coverage, write_folder
+from harness.coverage.rendering import markdown, print_coverage, replace_section, write_folder
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server, served
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.outcomes import GoldOrigin
-from harness.report import generated
 from harness.sets.loading import load_set
 from loaders import load as loading
 from loaders.load import Progress
@@ -234,7 +233,7 @@ def _update(
     versions = ", ".join(f"{name} {about['version']}" for name, about in manifest["engines"].items())
     text = f"`{update_command(request)}`, {versions}:\n\n{markdown(answers, details=False)}"
     section = f"{questions.name}, {request.loaded_as}"
-    generated.replace_section(_DOCS / _PAGES[request.origin], section, text)
+    replace_section(_DOCS / _PAGES[request.origin], section, text)
 
 
 def _manifest(

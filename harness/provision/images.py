@@ -1,4 +1,6 @@
-"""Images equivalent to the official ones, built where no registry can be reached.
+"""Images that are made here: equivalent to the official ones, and with a set's databases inside.
+
+Equivalents are built where no registry can be reached.
 
 The root file system is the unpacked closure of a few Debian packages (`packages`), the same way that native
 servers come to be. debootstrap would give much the same files, but it needs root, mounts and a chroot; here
@@ -8,18 +10,29 @@ being allowed to use Docker is enough. What maintainer scripts would have done (
 
 import contextlib
 import hashlib
+import json
+import os
+import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from dialects.enums import Dialect
-from harness.engines import TITLES
-from harness.provision import assets, envfile, packages
+from filelock import FileLock
+
+from dialects.enums import Dialect, Profile
+from harness.data.questions import QuestionSet
+from harness.engines import TITLES, on_server
+from harness.provision import assets, compose, envfile, loaded, packages
 from harness.provision.compose import image_variable
-from harness.provision.docker_command import docker, require_engine
+from harness.provision.docker_command import docker, ensure_image, require_compose, require_engine
 from harness.provision.readiness import say
-from harness.provision.server_kinds import SERVERS, ServerKind
+from harness.provision.server_kinds import ENTRANCE, SERVERS, ServerKind
+from loaders import bookkeeping, functions, paths
+from loaders.digests import digests
 from loaders.errors import EngineUnavailable
+from loaders.load import Progress, load
+from loaders.namespace import Database
 
 _SYSTEM = (
     "base-files", "base-passwd", "bash", "coreutils", "dash", "findutils", "grep", "libc-bin", "sed",
@@ -118,3 +131,168 @@ def _import(folder: Path, image: str) -> None:
         said = tar.stderr.read().decode(errors="replace").strip() if tar.stderr else ""
     if tar.returncode != 0:
         raise EngineUnavailable(f"tar could not read {folder}: {said}; remove the folder and try again")
+
+
+_USERS_OWN = (
+    "BIND_ADDRESS", "COMPOSE_PROJECT_NAME", "MYSQL_IMAGE", "MYSQL_PORT", "MYSQL_ROOT_PASSWORD",
+    "POSTGRES_IMAGE", "POSTGRES_PASSWORD", "POSTGRES_PORT",
+)  # fmt: skip
+"""What the environment may say of the user's own containers, and those of a load must not hear."""
+
+
+def bake(
+    questions: QuestionSet,
+    dialects: Sequence[Dialect],
+    *,
+    env: Path | None = None,
+    progress: Progress | None = None,
+) -> list[str]:
+    """Make an image with the databases of a question set, in both profiles, for each of `dialects`.
+
+    The databases are loaded by the project's own loader into a server of the plain image, as `make up` starts
+    it, in a Compose project of its own. Its data are then copied into an image without a password that anybody
+    knows (`docker/loaded/*.sh`). An image gets its name last, so an attempt that is interrupted leaves none,
+    and what else it leaves is removed by the next one. One that was made from the same plain image, files and
+    loader is left as it is.
+
+    Args:
+        questions: the question set.
+        dialects: any; SQLite needs no image and is passed over.
+        env: the `.env` file that may choose the plain image. Default: `envfile.default_path`.
+        progress: told about each database that is loaded.
+
+    Returns:
+        Name and tag of each image: `bird-harness/mysql-sample:9.7.4`.
+
+    Raises:
+        BadInput: see `loaders.load.load`.
+        EngineUnavailable: Docker, its engine, the Compose plugin or the plain image is missing, a server
+            broke, or a disk is full.
+    """
+    require_compose()
+    values = envfile.read(env or envfile.default_path())
+    databases = [questions.database(db_id, profile) for profile in Profile for db_id in questions.db_ids]
+    baked = []
+    for dialect in SERVERS:
+        if dialect in dialects:
+            variable = compose.image_variable(dialect)
+            ensure_image(values[variable], variable)
+            with FileLock(paths.cache() / f"loading-{dialect}.lock"):
+                baked.append(_baked(dialect, values[variable], questions, databases, progress))
+    return baked
+
+
+def _baked(
+    dialect: Dialect,
+    base: str,
+    questions: QuestionSet,
+    databases: Sequence[Database],
+    progress: Progress | None,
+) -> str:
+    base_id = docker("image", "inspect", "--format={{.Id}}", base)
+    inputs = _inputs(dialect, base_id, databases)
+    for image in loaded.present(dialect):
+        if image.labels.inputs == inputs and image.labels.set == questions.name:
+            return image.name
+    say(f"loading {questions.name} into an image of {base} ...")
+    with _project(dialect, base) as (project, env):
+        [server] = compose.up([dialect], env=env, plain=True)
+        load(databases, server, progress=progress)
+        version = loaded.digits(on_server(server).version())
+        compose.down(env=env)  # in good order: nothing is left for a recovery
+        labels = loaded.Labels(
+            dialect=dialect,
+            set=questions.name,
+            collection=questions.collection,
+            version=version,
+            base=base,
+            base_id=base_id,
+            accounts=loaded.ACCOUNTS,
+            settings=loaded.lasting_settings(dialect),
+            loader=str(bookkeeping.LOADER_VERSION),
+            project=installed_version("bird-harness"),
+            inputs=inputs,
+        )
+        name = f"bird-harness/{dialect}-{questions.name}:{version}"
+        say(f"packing {name} ...")
+        return _packed(project, name, labels, dialect)
+
+
+def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> str:
+    """Changes when anything does that decides what is in the image."""
+    found = digests([database.sqlite_path for database in databases])
+    facts = [
+        [
+            base_id,
+            loaded.ACCOUNTS,
+            *(_file(name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files),
+        ],
+        [bookkeeping.LOADER_VERSION, functions.digest(dialect)],
+        [[each.collection, each.profile, each.db_id, found[each.sqlite_path]] for each in databases],
+    ]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def _file(name: str) -> Path:
+    return assets.folder() / "docker" / name
+
+
+@contextlib.contextmanager
+def _project(dialect: Dialect, base: str) -> Iterator[tuple[str, Path]]:
+    """Name and `.env` of a Compose project for the load, which is removed with its data at the end.
+
+    Its name follows from the cache's place, where the lock is: what a killed attempt has left is found by it.
+    """
+    place = hashlib.sha256(str(paths.cache()).encode()).hexdigest()[:8]
+    project = f"bird-harness-loading-{place}-{dialect}"
+    folder = paths.cache() / f"loading-{dialect}"
+    env = folder / ".env"
+    with _own_variables():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        envfile.ensure(env)
+        envfile.write_any_ports(env)
+        envfile.write(env, "COMPOSE_PROJECT_NAME", project)
+        envfile.write(env, compose.image_variable(dialect), base)
+        try:
+            _remove(project, env)
+            yield project, env
+        finally:
+            _remove(project, env)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _remove(project: str, env: Path) -> None:
+    with contextlib.suppress(EngineUnavailable):
+        docker("rm", "--force", "--volumes", f"{project}-packing")
+    compose.down(volumes=True, env=env)
+
+
+@contextlib.contextmanager
+def _own_variables() -> Iterator[None]:
+    """An environment that says nothing of containers: it would win over the `.env` of the load."""
+    kept = {name: os.environ.pop(name) for name in _USERS_OWN if name in os.environ}
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
+
+
+def _packed(project: str, name: str, labels: loaded.Labels, dialect: Dialect) -> str:
+    """Copy the data into an image: by a container of the plain one that does nothing else."""
+    container = f"{project}-packing"
+    mounted = f"--volume={compose.volume(dialect, project)}:{SERVERS[dialect].mount}"
+    given = (f"--name={container}", "--network=none", "--entrypoint=bash", mounted)
+    docker("create", *given, labels.base_id, ENTRANCE, "--pack", SERVERS[dialect].data)
+    for ours, theirs in SERVERS[dialect].loaded_files.items():
+        docker("cp", str(_file(ours)), f"{container}:{theirs}")
+    docker("start", "--attach", container)
+    command = docker("image", "inspect", "--format={{json .Config.Cmd}}", labels.base_id)
+    changes = [f'ENTRYPOINT ["bash", "{ENTRANCE}"]', f"CMD {command}"]
+    changes += [f"LABEL {label}={json.dumps(value)}" for label, value in labels.written().items()]
+    known = {image.name: image.identity for image in loaded.present(dialect)}
+    docker("commit", *(f"--change={change}" for change in changes), container, name)
+    if name in known:
+        with contextlib.suppress(EngineUnavailable):  # a container may still use the image that was replaced
+            docker("image", "rm", known[name])
+    return name

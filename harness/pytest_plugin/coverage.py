@@ -93,7 +93,9 @@ class CoverageRunner:
         if before is None or before.answer in _AS_GOOD:
             return Entry(place, question.key, about)
         # What SQLite does not define may come out as SQLite's on another day.
-        return Entry(place, question.key, about, str(before.answer), strict=before.answer != Reason.UNSPECIFIED)
+        return Entry(
+            place, question.key, about, str(before.answer), strict=before.answer != Reason.UNSPECIFIED
+        )
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Have the items collected."""

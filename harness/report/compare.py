@@ -11,8 +11,7 @@ from typing import Any
 from dialects.errors import BadInput
 from harness.data.published import databases_note
 from harness.metrics import METRICS
-from harness.report.comparison import Comparison, Side, print_comparisons
-from harness.report.differences import Change, common_metrics, differences
+from harness.report.comparison import Change, Comparison, Side, common_metrics, differences, print_comparisons
 from harness.report.tables import NAMES
 from harness.runs.reading import key_of, read_previews, read_questions
 from harness.runs.selector import Key, Selection, counterparts, described, select

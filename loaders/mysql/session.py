@@ -90,7 +90,7 @@ def message(error: Exception) -> str:
 
 
 def attempt(connection: Connection[Any], statement: str) -> str | None:
-    """See `loaders.keys.Attempt`."""
+    """See `loaders.target.Attempt`."""
     try:
         ask(connection, statement)
     except pymysql.Error as error:

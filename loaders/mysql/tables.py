@@ -23,13 +23,12 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.server_schema import MYSQL_KEY_CHARACTERS, ServerTable
-from loaders.keys import add_foreign_keys, add_keys
 from loaders.mysql.session import ask, attempt, connected, is_broken, message
 from loaders.namespace import Database
 from loaders.pages import MYSQL, pages
 from loaders.refusals import refuse_text
 from loaders.server import Server
-from loaders.target import Filled, Source
+from loaders.target import Filled, Source, add_foreign_keys, add_keys, all_rows
 
 _SETTLED = "ENGINE InnoDB STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"
 """Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
@@ -67,13 +66,8 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
 
 def link(server: Server, database: Database, source: Source, staging: str) -> list[str]:  # noqa: ARG001 - as fill
     """See `Target.link`."""
-    if not any(table.source.foreign_keys for table in source.tables):
-        return []
-    syntax = _KeySyntax(staging)
     with connected(server) as session:
-        add = partial(attempt, session)
-        notes = [add_foreign_keys(table, source.tables, syntax, add) for table in source.tables]
-    return [note for some in notes for note in some]
+        return add_foreign_keys(source.tables, _KeySyntax(staging), partial(attempt, session))
 
 
 def _fill(  # noqa: PLR0913, PLR0917 - as fill
@@ -105,12 +99,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
         refuse_text(connection, source.path, table.source, Dialect.MYSQL)
         raise BadInput(f"{source.path}: table {table.source.name}: MySQL: {message(error)}") from error
     [[count]] = ask(session, f"SELECT count(*) FROM {name}")  # noqa: S608 - quoted
-    if count != table.source.rows:
-        raise BadInput(
-            f"{source.path}: table {table.source.name}: {table.source.rows} rows, but {count} in MySQL;"
-            " do not change the file while it is loaded"
-        )
-    return int(count)
+    return all_rows(source, table, int(count), "MySQL")
 
 
 def _is_ordered(table: ServerTable, profile: Profile) -> bool:
@@ -174,7 +163,7 @@ def _types(table: ServerTable, columns: Sequence[str]) -> list[str]:
 
 
 class _KeySyntax:
-    """See `loaders.keys.KeySyntax`."""
+    """See `loaders.target.KeySyntax`."""
 
     def __init__(self, staging: str) -> None:
         self._staging = staging

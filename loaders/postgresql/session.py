@@ -76,7 +76,7 @@ def one_line(error: Exception) -> str:
 
 
 def attempt(connection: Connection[Any], statement: str) -> str | None:
-    """See `loaders.keys.Attempt`."""
+    """See `loaders.target.Attempt`."""
     try:
         with connection.transaction():
             run(connection, statement)

@@ -16,13 +16,12 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.server_schema import ServerColumn, ServerTable
 from loaders import dates
-from loaders.keys import add_foreign_keys, add_keys
 from loaders.namespace import Database
 from loaders.pages import POSTGRESQL, batches, is_plain, pages, stored_value
 from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
 from loaders.refusals import refuse_text
 from loaders.server import Server
-from loaders.target import Filled, Source
+from loaders.target import Filled, Source, add_foreign_keys, add_keys, all_rows
 
 _ON_THE_WIRE = {
     "bigint": "int8",
@@ -64,13 +63,8 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
 
 def link(server: Server, database: Database, source: Source, staging: str) -> list[str]:
     """See `Target.link`."""
-    if not any(table.source.foreign_keys for table in source.tables):
-        return []
-    syntax = _KeySyntax(quoted(staging))
     with connected(server, database.postgresql_database) as session:
-        add = partial(attempt, session)
-        notes = [add_foreign_keys(table, source.tables, syntax, add) for table in source.tables]
-    return [note for some in notes for note in some]
+        return add_foreign_keys(source.tables, _KeySyntax(quoted(staging)), partial(attempt, session))
 
 
 def _fill(  # noqa: PLR0913, PLR0917 - as fill
@@ -98,13 +92,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
             raise
         refuse_text(connection, source.path, table.source, Dialect.POSTGRESQL)
         raise BadInput(f"{source.path}: table {table.source.name}: PostgreSQL: {one_line(error)}") from error
-    count = cursor.rowcount
-    if count != table.source.rows:
-        raise BadInput(
-            f"{source.path}: table {table.source.name}: {table.source.rows} rows, but {count} in PostgreSQL;"
-            " do not change the file while it is loaded"
-        )
-    return count
+    return all_rows(source, table, cursor.rowcount, "PostgreSQL")
 
 
 def _copied_text(
@@ -138,7 +126,7 @@ def _value(column: ServerColumn) -> str:
 
 
 class _KeySyntax:
-    """See `loaders.keys.KeySyntax`."""
+    """See `loaders.target.KeySyntax`."""
 
     def __init__(self, schema: str) -> None:
         self._schema = schema

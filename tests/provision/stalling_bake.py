@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 
 from dialects.enums import Dialect
-from harness.provision.baking import bake
+from harness.provision.images import bake
 from harness.sets.loading import load_set
 from loaders.namespace import Database
 

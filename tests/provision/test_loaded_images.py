@@ -19,8 +19,9 @@ from filelock import FileLock
 from dialects.enums import Dialect, Profile
 from dialects.identifiers import quoted
 from harness.data.questions import QuestionSet
-from harness.provision import baking, compose, envfile, loaded, readiness
+from harness.provision import compose, envfile, loaded, readiness
 from harness.provision.docker_command import docker, require_compose
+from harness.provision.images import bake
 from harness.provision.server_kinds import SERVERS
 from harness.sets.loading import load_set
 from loaders import bookkeeping, paths
@@ -115,7 +116,7 @@ def _made(dialect: Dialect, plain: str, state: Path) -> Baked:
         try:
             kill_half_way(dialect, questions.name)
             after = (*leftovers(dialect), *docker("image", "ls", "--quiet", f"*/*-{questions.name}").split())
-            [name] = baking.bake(questions, [dialect], progress=listen)
+            [name] = bake(questions, [dialect], progress=listen)
             assert os.environ["COMPOSE_PROJECT_NAME"] == _USERS_PROJECT
         finally:
             docker("volume", "rm", theirs)
@@ -275,14 +276,14 @@ def test_an_attempt_that_fails_clears_up(baked: Baked, env: Path) -> None:
 
     name = f"sample-{secrets.token_hex(4)}"
     with pytest.raises(Broken):
-        baking.bake(replace(baked.questions, name=name), [baked.dialect], env=env, progress=fail)
+        bake(replace(baked.questions, name=name), [baked.dialect], env=env, progress=fail)
     assert leftovers(baked.dialect) == ()
     assert docker("image", "ls", "--quiet", f"*/*-{name}") == ""
 
 
 def test_an_image_of_the_same_things_is_not_made_again(baked: Baked, env: Path) -> None:
     before = docker("image", "inspect", "--format={{.Id}} {{.Metadata.LastTagTime}}", baked.name)
-    assert baking.bake(baked.questions, [baked.dialect], env=env) == [baked.name]
+    assert bake(baked.questions, [baked.dialect], env=env) == [baked.name]
     assert docker("image", "inspect", "--format={{.Id}} {{.Metadata.LastTagTime}}", baked.name) == before
 
 

@@ -8,9 +8,16 @@ from rich.console import Console
 
 from dialects.errors import BadInput
 from harness.coverage import Reason
-from harness.coverage.rendering import JSON, MARKDOWN, markdown, print_coverage, totals, write_folder
+from harness.coverage.rendering import (
+    JSON,
+    MARKDOWN,
+    markdown,
+    print_coverage,
+    replace_section,
+    totals,
+    write_folder,
+)
 from harness.data.questions import Difficulty
-from harness.report.generated import replace_section
 from tests.harness.coverage.test_expectations import DIFFERENT, ELSEWHERE, REFUSED, SAME, TIE
 
 SHOWN = replace(DIFFERENT, question="5", only_sqlite=("('a|b',)",), only_engine=("(1,)",))

@@ -14,7 +14,7 @@ from dialects.enums import Dialect
 from harness.cli import main
 from harness.outcomes import Outcome, PairResult
 from harness.report.compare import CompareRequest, compare
-from harness.report.differences import Differences, differences
+from harness.report.comparison import Differences, differences
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results
 from tests.harness.run_folders import pair, right_on, write_run
 

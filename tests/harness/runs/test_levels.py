@@ -14,8 +14,7 @@ from harness.coverage.answers import Answer, Reason
 from harness.coverage.rendering import markdown
 from harness.data.questions import BIRD_LEVELS, Difficulty, Level, level, levels_of
 from harness.outcomes import GoldOrigin
-from harness.report.comparison import levels
-from harness.report.differences import differences
+from harness.report.comparison import differences, levels
 from harness.report.documents import tables
 from harness.report.html.columns import Questions
 from harness.runs.folder import RunFolder
