@@ -34,7 +34,7 @@ from harness.data.predictions import Extract, read_predictions
 from harness.data.questions import QuestionSet
 from harness.sets.loading import load_set
 from loaders.machine import processors
-from loaders.twins.making import Source, make
+from loaders.twins.making import TwinSource, make
 
 SETS = ("mini_dev", "mini_dev_2025")
 SECONDS = 5.0
@@ -105,7 +105,7 @@ def peers_twins(
 
 
 def own_twins(
-    sources: Sequence[Source], folder: Path, scale: float, seeds: Sequence[int], processes: int
+    sources: Sequence[TwinSource], folder: Path, scale: float, seeds: Sequence[int], processes: int
 ) -> Iterator[Path]:
     """The project's own twins; what is in the folder already is kept."""
     for seed in seeds:
@@ -193,14 +193,14 @@ def print_shares(
         print(f"    told apart by a twin of our own:  {shares({n: verdicts[n] for n in own}, wrong)}")
 
 
-def _sources(sets: Sequence[QuestionSet], home: Path, kind: Literal["schema", "files"]) -> list[Source]:
+def _sources(sets: Sequence[QuestionSet], home: Path, kind: Literal["schema", "files"]) -> list[TwinSource]:
     golds: dict[str, list[str]] = {}
     for one in sets:
         for each in one.questions:
             golds.setdefault(each.db_id, []).append(each.gold[Dialect.SQLITE])
     schema = home / "schema" / "sqlite.json"
     return [
-        Source(
+        TwinSource(
             db_id,
             sets[0].database(db_id).sqlite_path if kind == "files" else schema,
             tuple(golds[db_id]),

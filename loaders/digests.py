@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from dialects.errors import BadInput
-from loaders.store import Kind, Store, allowed_bytes, default_path
+from loaders.store import EntryKind, Store, allowed_bytes, default_path
 
 _SETTLED_SECONDS = 5.0
 _LEAST_BYTES = 4 * 2**20
@@ -61,7 +61,7 @@ def digests(paths: Iterable[Path], *, trust: bool = True) -> dict[Path, str]:
                 if path in large:
                     fresh[keys[path]] = bytes.fromhex(found[path])
         if store:
-            store.put(fresh, Kind.DIGEST)
+            store.put(fresh, EntryKind.DIGEST)
     return {path: found[path] for path in looks}
 
 

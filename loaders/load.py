@@ -19,9 +19,9 @@ from loaders.machine import processors
 from loaders.namespace import Database
 from loaders.owners import refuse_collisions, refuse_place
 from loaders.server import Server
-from loaders.target import Filled, Source, Target
-from loaders.tasks import Fill, Link, Survey, Task, target
-from loaders.workers import Workers, workers
+from loaders.target import FilledTable, LoadSource, Target
+from loaders.tasks import Fill, Link, LoadTask, Survey, target
+from loaders.workers import LoadWorkers, workers
 
 _LEAST_BYTES = 16 * 2**20
 """Of files: fewer are loaded in less time than processes take to start."""
@@ -60,7 +60,7 @@ class Loaded:
     """A digest of what stands there now: see `Marker.content`."""
 
 
-class Options(TypedDict, total=False):
+class LoadOptions(TypedDict, total=False):
     """The options of `load`."""
 
     force: bool
@@ -144,7 +144,7 @@ class Unloaded:
 
 
 def load_each(
-    databases: Sequence[Database], server: Server, **options: Unpack[Options]
+    databases: Sequence[Database], server: Server, **options: Unpack[LoadOptions]
 ) -> tuple[list[Loaded], list[Unloaded]]:
     """Load as `load` does, but let what stops one database stop no other.
 
@@ -195,7 +195,7 @@ class _Plan:
     """What is to be loaded, and how far that is."""
 
     database: Database
-    source: Source
+    source: LoadSource
     rows: int
     indexes: bool
     escape: bool
@@ -203,7 +203,7 @@ class _Plan:
     """The tables that an earlier load left."""
     staging: str
     sent: int = 0
-    filled: dict[str, Filled] = field(default_factory=dict)
+    filled: dict[str, FilledTable] = field(default_factory=dict)
     """By the server's name of the table."""
     is_done: bool = False
 
@@ -250,7 +250,7 @@ def _plans(  # noqa: PLR0913 - what plans are made from
     server: Server,
     found: Mapping[Path, str],
     markers: Mapping[Key, Marker],
-    hands: Workers,
+    hands: LoadWorkers,
     *,
     indexes: bool,
     escape: bool,
@@ -260,14 +260,14 @@ def _plans(  # noqa: PLR0913 - what plans are made from
     threads = -(-hands.number // max(len(paths), 1))
     for path in paths:
         hands.give(Survey(path, threads, escape), (path.stat().st_size, 0))
-    schemas: dict[Task[Any], Schema] = dict(hands.results(lambda _, __: None))
+    schemas: dict[LoadTask[Any], Schema] = dict(hands.results(lambda _, __: None))
     token = secrets.token_hex(4)
     plans = []
     for number, database in enumerate(databases):
         path = database.sqlite_path
         schema = schemas[Survey(path)]
         tables = server_tables(schema, server.dialect, database.profile, path)
-        source = Source(path, found[path], tables if indexes else _bare(tables), schema.notes)
+        source = LoadSource(path, found[path], tables if indexes else _bare(tables), schema.notes)
         earlier = markers.get(key(database))
         old = tuple(earlier.tables) if earlier else ()
         staging = f"{STAGING}_{token}_{number}"
@@ -284,7 +284,7 @@ def _bare(tables: Sequence[ServerTable]) -> tuple[ServerTable, ...]:
 
 
 @contextmanager
-def _prepared(engine: Target, server: Server, plans: Sequence[_Plan], hands: Workers) -> Iterator[None]:
+def _prepared(engine: Target, server: Server, plans: Sequence[_Plan], hands: LoadWorkers) -> Iterator[None]:
     """Stagings for all plans, dropped at the end; what still fills one is ended before."""
     try:
         for plan in plans:
@@ -298,7 +298,7 @@ def _prepared(engine: Target, server: Server, plans: Sequence[_Plan], hands: Wor
 
 
 def _replaced(
-    engine: Target, server: Server, plans: Sequence[_Plan], hands: Workers, progress: Progress | None
+    engine: Target, server: Server, plans: Sequence[_Plan], hands: LoadWorkers, progress: Progress | None
 ) -> dict[Database, Loaded]:
     """Large tables first, lest one keeps the others waiting, yet one database after the other."""
     of, started = {plan.database: plan for plan in plans}, time.monotonic()
@@ -311,7 +311,7 @@ def _replaced(
         for fill, weight in zip(fills, cells, strict=True):
             hands.give(fill, (sum(cells), weight))
 
-    def advance(task: Task[Any], rows: int) -> None:
+    def advance(task: LoadTask[Any], rows: int) -> None:
         if isinstance(task, Fill):
             plan = of[task.database]
             plan.sent += rows

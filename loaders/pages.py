@@ -38,7 +38,7 @@ a middle has 25 bits: none is so near to a number of six decimals, unless it is 
 
 
 @dataclass(frozen=True)
-class Form:
+class TextForm:
     """How a server reads a table as text."""
 
     escape: bytes
@@ -58,7 +58,7 @@ class Form:
         return self.escape + b"N"
 
 
-MYSQL = Form(
+MYSQL = TextForm(
     escape=b"\x1d",
     field=b"\x1f",
     line=b"\x1e",
@@ -67,7 +67,7 @@ MYSQL = Form(
 )
 """With ASCII's separators of data."""
 
-POSTGRESQL = Form(
+POSTGRESQL = TextForm(
     escape=b"\\",
     field=b"\x1f",
     line=b"\n",
@@ -92,7 +92,7 @@ _MOST_COLUMNS = 400
 _LEAST_ROWID, _GREATEST_ROWID = -(2**63), 2**63 - 1
 
 
-def pages(connection: sqlite3.Connection, table: ServerTable, form: Form) -> Iterator[tuple[bytes, int]]:
+def pages(connection: sqlite3.Connection, table: ServerTable, form: TextForm) -> Iterator[tuple[bytes, int]]:
     """Write a table, in the order of its rowid or key.
 
     Args:
@@ -127,7 +127,7 @@ def is_plain(connection: sqlite3.Connection, table: ServerTable) -> bool:
     )
 
 
-def encoded(row: Sequence[object], form: Form) -> Iterator[bytes]:
+def encoded(row: Sequence[object], form: TextForm) -> Iterator[bytes]:
     """Write one line, field by field, everything escaped that would be taken for more than itself."""
     separator = b""
     for value in row:
@@ -136,7 +136,7 @@ def encoded(row: Sequence[object], form: Form) -> Iterator[bytes]:
     yield form.line
 
 
-def _field(value: object, form: Form) -> bytes:
+def _field(value: object, form: TextForm) -> bytes:
     if value is None:
         return form.null
     if isinstance(value, int | float):
@@ -170,7 +170,7 @@ def _values(table: ServerTable) -> list[str]:
     return values if table.place is None else [*values, "rowid"]
 
 
-def _lines(cursor: sqlite3.Cursor, table: ServerTable, form: Form) -> Iterator[tuple[bytes, int]]:
+def _lines(cursor: sqlite3.Cursor, table: ServerTable, form: TextForm) -> Iterator[tuple[bytes, int]]:
     if _width(table) > _LONGEST_LINE:
         for row in cursor:
             for part in encoded(row, form):
@@ -182,7 +182,7 @@ def _lines(cursor: sqlite3.Cursor, table: ServerTable, form: Form) -> Iterator[t
 
 
 def _whole_pages(
-    connection: sqlite3.Connection, table: ServerTable, rowid: str, form: Form
+    connection: sqlite3.Connection, table: ServerTable, rowid: str, form: TextForm
 ) -> Iterator[tuple[bytes, int]]:
     values, name = _values(table), f"{quoted(table.source.name)} NOT INDEXED"
     nullable = [quoted(column.source.name) for column in table.columns if column.source.nulls]
@@ -223,7 +223,7 @@ def _whole_pages(
         start = last + 1
 
 
-def _is_sound(text: bytes, lines: int, nulls: int, fields: int, form: Form) -> bool:
+def _is_sound(text: bytes, lines: int, nulls: int, fields: int, form: TextForm) -> bool:
     """Whether separators and escapes are as many as they are without any in the texts."""
     expected = {form.escape: nulls, form.line: lines, form.field: lines * (fields - 1)}
     return all(
@@ -237,7 +237,7 @@ def _times(text: bytes, special: bytes, expected: int) -> int:
     return len(text.split(special)) - 1 if len(text) > _SELDOM * expected else text.count(special)
 
 
-def _line(connection: sqlite3.Connection, table: ServerTable, form: Form, *, escape: bool) -> str:
+def _line(connection: sqlite3.Connection, table: ServerTable, form: TextForm, *, escape: bool) -> str:
     """SQL for a line, by as few calls of printf() as there have to be: || would copy the line each time."""
     fields = [_written(column, form, escape=escape) for column in table.columns]
     if table.place is not None:
@@ -252,7 +252,7 @@ def _line(connection: sqlite3.Connection, table: ServerTable, form: Form, *, esc
     return " || ".join(calls)
 
 
-def _written(column: ServerColumn, form: Form, *, escape: bool) -> tuple[str, str]:
+def _written(column: ServerColumn, form: TextForm, *, escape: bool) -> tuple[str, str]:
     """How printf() writes a column, and what it is given."""
     value = stored_value(column)
     if column.type == "bigint" and not column.source.nulls:

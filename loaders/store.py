@@ -48,7 +48,7 @@ _BATCH = 500
 _GET = "SELECT key, used, checksum, value FROM entries JOIN contents USING (id) WHERE id IN ({})"
 
 
-class Kind(IntEnum):
+class EntryKind(IntEnum):
     """What an entry is; it is counted by it, and no more."""
 
     EXECUTION = 1
@@ -57,7 +57,7 @@ class Kind(IntEnum):
 
 
 @dataclass(frozen=True)
-class Share:
+class KindShare:
     """How many entries there are of a kind, and the bytes of their values."""
 
     entries: int
@@ -71,7 +71,7 @@ class StoreStatistics:
     `oldest` and `newest` are times of last use, in seconds since 1970, exact to a day; None where nothing is.
     """
 
-    kinds: Mapping[Kind, Share]
+    kinds: Mapping[EntryKind, KindShare]
     file_bytes: int
     most_bytes: int
     oldest: float | None
@@ -164,7 +164,7 @@ class Store:
                         )
         return found
 
-    def put(self, values: Mapping[bytes, bytes], kind: Kind = Kind.EXECUTION) -> None:
+    def put(self, values: Mapping[bytes, bytes], kind: EntryKind = EntryKind.EXECUTION) -> None:
         """Keep values, all of them or none."""
         now = int(time.time())
         # Rows next to each other share pages.
@@ -182,14 +182,14 @@ class Store:
 
     def figures(self) -> StoreStatistics:
         """What is there now."""
-        shares: dict[Kind, Share] = {}
+        shares: dict[EntryKind, KindShare] = {}
         times: list[float] = []
         with self._guarded() as connection:
             if connection:
                 for kind, entries, size, oldest, newest in connection.execute(
                     "SELECT kind, count(*), sum(size), min(used), max(used) FROM entries GROUP BY kind"
                 ):
-                    shares[Kind(kind)] = Share(entries, size)
+                    shares[EntryKind(kind)] = KindShare(entries, size)
                     times += [oldest, newest]
         oldest, newest = min(times, default=None), max(times, default=None)
         return StoreStatistics(shares, on_disk(self.path), self._most_bytes, oldest, newest)

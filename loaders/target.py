@@ -24,7 +24,7 @@ from loaders.server import Server
 
 
 @dataclass(frozen=True)
-class Source:
+class LoadSource:
     """One SQLite file, and what is to be loaded of it."""
 
     path: Path
@@ -36,7 +36,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledTable:
     """One staged table with all its rows."""
 
     rows: int
@@ -45,7 +45,7 @@ class Filled:
     """The keys and indexes that the server refused, one sentence each."""
 
 
-def all_rows(source: Source, table: ServerTable, count: int, title: str) -> int:
+def all_rows(source: LoadSource, table: ServerTable, count: int, title: str) -> int:
     """The number of rows that the server counts, where it is the file's.
 
     Raises:
@@ -122,12 +122,12 @@ class Target(Protocol):
         self,
         server: Server,
         database: Database,
-        source: Source,
+        source: LoadSource,
         table: ServerTable,
         staging: str,
         connection: sqlite3.Connection,
         advance: Callable[[int], None],
-    ) -> Filled:
+    ) -> FilledTable:
         """Stage one table: its rows, then primary key, unique keys and indexes, then statistics.
 
         Args:
@@ -144,7 +144,7 @@ class Target(Protocol):
         """
         ...
 
-    def link(self, server: Server, database: Database, source: Source, staging: str) -> list[str]:
+    def link(self, server: Server, database: Database, source: LoadSource, staging: str) -> list[str]:
         """Add the foreign keys between the staged tables, and return a note on each that is left out."""
         ...
 

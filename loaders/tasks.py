@@ -20,16 +20,16 @@ from loaders.namespace import Database
 from loaders.refusals import refuse_numbers
 from loaders.server import Server
 from loaders.source import opened
-from loaders.target import Filled, Source, Target
+from loaders.target import FilledTable, LoadSource, Target
 
 Result_co = TypeVar("Result_co", covariant=True)
 
 
-class Unexpected(Exception):
+class TaskFailure(Exception):
     """An error in another process that nobody foresaw; the text is its trace."""
 
 
-class Task(ABC, Generic[Result_co]):
+class LoadTask(ABC, Generic[Result_co]):
     """Something to be done in any process; what it is made of can be sent there."""
 
     @abstractmethod
@@ -43,7 +43,7 @@ class Task(ABC, Generic[Result_co]):
 
 
 @dataclass(frozen=True)
-class Survey(Task[Schema]):
+class Survey(LoadTask[Schema]):
     """The census of a file."""
 
     path: Path
@@ -58,21 +58,21 @@ class Survey(Task[Schema]):
 
     @property
     def name(self) -> str:
-        """See `Task.name`."""
+        """See `LoadTask.name`."""
         return str(self.path)
 
 
 @dataclass(frozen=True)
-class Fill(Task[Filled]):
+class Fill(LoadTask[FilledTable]):
     """One table of a database."""
 
     server: Server
     database: Database
-    source: Source
+    source: LoadSource
     table: ServerTable
     staging: str
 
-    def do(self, advance: Callable[[int], None]) -> Filled:
+    def do(self, advance: Callable[[int], None]) -> FilledTable:
         """See `Target.fill`."""
         dialect, path = self.server.dialect, self.source.path
         advance(0)
@@ -84,17 +84,17 @@ class Fill(Task[Filled]):
 
     @property
     def name(self) -> str:
-        """See `Task.name`."""
+        """See `LoadTask.name`."""
         return f"{self.source.path}: table {self.table.source.name}"
 
 
 @dataclass(frozen=True)
-class Link(Task[list[str]]):
+class Link(LoadTask[list[str]]):
     """What is between the tables of a database, once they are all there."""
 
     server: Server
     database: Database
-    source: Source
+    source: LoadSource
     staging: str
 
     def do(self, advance: Callable[[int], None]) -> list[str]:  # noqa: ARG002 - nothing is sent
@@ -105,7 +105,7 @@ class Link(Task[list[str]]):
 
     @property
     def name(self) -> str:
-        """See `Task.name`."""
+        """See `LoadTask.name`."""
         return f"{self.source.path}: foreign keys"
 
 

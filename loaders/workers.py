@@ -22,32 +22,32 @@ from typing import Any
 
 from dialects.errors import HarnessError
 from loaders import children, ending
-from loaders.tasks import Task, Unexpected
+from loaders.tasks import LoadTask, TaskFailure
 
 _ENDING_SECONDS = 5
 _AGAIN_SECONDS = 0.05
 
-Advance = Callable[[Task[Any], int], None]
+Advance = Callable[[LoadTask[Any], int], None]
 """Told, in the thread that asks for results, how many more rows a task has sent."""
 
 
-class Workers(ABC):
+class LoadWorkers(ABC):
     """Do `number` tasks at once, and take more at any time, also between two results."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._heap: list[tuple[float, float, int, Task[Any]]] = []
+        self._heap: list[tuple[float, float, int, LoadTask[Any]]] = []
         self._given = count()
 
-    def give(self, task: Task[Any], urgency: tuple[float, float]) -> None:
+    def give(self, task: LoadTask[Any], urgency: tuple[float, float]) -> None:
         """Have a task done: the one of the largest urgency is next, of several the one given first."""
         heapq.heappush(self._heap, (-urgency[0], -urgency[1], next(self._given), task))
 
-    def _next(self) -> Task[Any]:
+    def _next(self) -> LoadTask[Any]:
         return heapq.heappop(self._heap)[-1]
 
     @abstractmethod
-    def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
+    def results(self, advance: Advance) -> Iterator[tuple[LoadTask[Any], Any]]:
         """Each task with its result, as they finish, until none is left.
 
         Raises:
@@ -60,13 +60,13 @@ class Workers(ABC):
 
 
 @contextmanager
-def workers(number: int, *, processes: bool = True) -> Iterator[Workers]:
+def workers(number: int, *, processes: bool = True) -> Iterator[LoadWorkers]:
     """As many worker processes or threads, started when needed and ended at the end; 1 means none.
 
     Processes in any case where SQLite may not take all the memory that long values need: its limit is one for
     the whole process, and whoever has run predictions in this one has set it.
     """
-    hands: Workers
+    hands: LoadWorkers
     if (processes and number > 1) or _is_limited():
         hands = _Processes(number)
     else:
@@ -83,10 +83,10 @@ def _is_limited() -> bool:
     return bool(limit)
 
 
-class _Here(Workers):
+class _Here(LoadWorkers):
     """One task after the other, in this process."""
 
-    def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
+    def results(self, advance: Advance) -> Iterator[tuple[LoadTask[Any], Any]]:
         while self._heap:
             task = self._next()
             yield task, task.do(lambda rows, task=task: advance(task, rows))  # type: ignore[misc]
@@ -95,15 +95,15 @@ class _Here(Workers):
         pass
 
 
-class _Processes(Workers):
+class _Processes(LoadWorkers):
     """In processes, which are started when they are needed."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self._processes: dict[Connection, subprocess.Popen[bytes]] = {}
-        self._busy: dict[Connection, Task[Any]] = {}
+        self._busy: dict[Connection, LoadTask[Any]] = {}
 
-    def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
+    def results(self, advance: Advance) -> Iterator[tuple[LoadTask[Any], Any]]:
         self._hand_out()
         while self._busy:
             for connection in wait(list(self._busy)):
@@ -138,13 +138,13 @@ class _Processes(Workers):
         self._processes[connection] = process
         return connection
 
-    def _heard(self, connection: Connection, task: Task[Any]) -> Any:
+    def _heard(self, connection: Connection, task: LoadTask[Any]) -> Any:
         try:
             return connection.recv()
         except (EOFError, OSError):
             raise self._death(connection, task) from None
 
-    def _death(self, connection: Connection, task: Task[Any]) -> HarnessError:
+    def _death(self, connection: Connection, task: LoadTask[Any]) -> HarnessError:
         code = self._processes[connection].wait()
         return HarnessError(
             f"{task.name}: the process that loaded it ended with exit code {code}; "
@@ -166,16 +166,16 @@ class _Over(Exception):
     """Nobody wants the result any more."""
 
 
-class _Threads(Workers):
+class _Threads(LoadWorkers):
     """In a thread each."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self._heard: SimpleQueue[tuple[Task[Any], Any]] = SimpleQueue()
-        self._busy: dict[Task[Any], Thread] = {}
+        self._heard: SimpleQueue[tuple[LoadTask[Any], Any]] = SimpleQueue()
+        self._busy: dict[LoadTask[Any], Thread] = {}
         self._is_over = False
 
-    def results(self, advance: Advance) -> Iterator[tuple[Task[Any], Any]]:
+    def results(self, advance: Advance) -> Iterator[tuple[LoadTask[Any], Any]]:
         self._hand_out()
         while self._busy:
             task, said = self._heard.get()
@@ -195,13 +195,13 @@ class _Threads(Workers):
             thread = self._busy[task] = Thread(target=self._do, args=(task,), name="bird-load", daemon=True)
             thread.start()
 
-    def _do(self, task: Task[Any]) -> None:
+    def _do(self, task: LoadTask[Any]) -> None:
         try:
             self._heard.put((task, (task.do(lambda rows: self._advance(task, rows)),)))
         except BaseException as error:  # noqa: BLE001 - it goes on in the thread that asks for results
             self._heard.put((task, error))
 
-    def _advance(self, task: Task[Any], rows: int) -> None:
+    def _advance(self, task: LoadTask[Any], rows: int) -> None:
         if self._is_over:
             raise _Over
         self._heard.put((task, rows))
@@ -215,7 +215,7 @@ class _Threads(Workers):
 
 
 def _serve(connection: Connection) -> None:
-    tasks: SimpleQueue[Task[Any]] = SimpleQueue()
+    tasks: SimpleQueue[LoadTask[Any]] = SimpleQueue()
 
     def receive() -> None:
         try:
@@ -230,14 +230,14 @@ def _serve(connection: Connection) -> None:
         connection.send(_outcome(tasks.get(), connection))
 
 
-def _outcome(task: Task[Any], connection: Connection) -> object:
+def _outcome(task: LoadTask[Any], connection: Connection) -> object:
     """A tuple of the result alone, or an error; numbers of rows are sent before it."""
     try:
         return (task.do(connection.send),)
     except HarnessError as error:
         return error
     except Exception:  # noqa: BLE001 - it goes on in the process that loads
-        return Unexpected(traceback.format_exc())
+        return TaskFailure(traceback.format_exc())
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from threading import Lock
 
-from loaders.store import Kind, Store
+from loaders.store import EntryKind, Store
 
 _ROOM = 64 * 2**20
 
@@ -25,7 +25,7 @@ class Lookup:
         self._room = room
         self._lock = Lock()
         self._memory: OrderedDict[bytes, bytes] = OrderedDict()
-        self._unwritten: dict[Kind, dict[bytes, bytes]] = {}
+        self._unwritten: dict[EntryKind, dict[bytes, bytes]] = {}
 
     @property
     def has_store(self) -> bool:
@@ -50,7 +50,7 @@ class Lookup:
             found |= stored
         return found
 
-    def store(self, values: Mapping[bytes, bytes], kind: Kind) -> None:
+    def store(self, values: Mapping[bytes, bytes], kind: EntryKind) -> None:
         """Keep values of a kind, which have been noted, for later runs; now or with others that come."""
         if self._store is None:
             return
@@ -61,7 +61,7 @@ class Lookup:
             unwritten, self._unwritten = self._unwritten, {}
         self._write(unwritten)
 
-    def _write(self, unwritten: Mapping[Kind, Mapping[bytes, bytes]]) -> None:
+    def _write(self, unwritten: Mapping[EntryKind, Mapping[bytes, bytes]]) -> None:
         for kind, values in unwritten.items():
             if self._store is not None and values:
                 self._store.put(values, kind)

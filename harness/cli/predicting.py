@@ -27,7 +27,7 @@ from harness.predictors.predict import predict as ask
 from harness.predictors.predict import score_predicted
 from harness.predictors.preparing import PredictRequest
 from harness.predictors.preparing import show_prompt as prompt_of
-from harness.predictors.prompts.prompter import Options
+from harness.predictors.prompts.prompter import PromptOptions
 from harness.report.loading import loading_bar
 from harness.request import AUTO, Request, parse_dialects, parse_metrics
 from harness.sets.loading import name_of
@@ -194,7 +194,7 @@ def predict(  # noqa: PLR0913 - one parameter an option
             completion_price=completion_price,
         ),
         method=method,
-        options=Options(
+        options=PromptOptions(
             knowledge=knowledge,
             chain_of_thought=chain_of_thought,
             descriptions=descriptions,

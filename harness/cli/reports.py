@@ -17,7 +17,7 @@ from harness.report.compare import compare as compare_runs
 from harness.report.console import print_grids
 from harness.report.documents import tables
 from harness.report.listing import print_runs, runs_in
-from harness.report.writing import HTML, TEXTS, Format, file_name, write, write_page, write_reports
+from harness.report.writing import HTML, TEXTS, ReportFormat, file_name, write, write_page, write_reports
 from harness.runs.groups import By
 from harness.runs.reading import read_run
 from loaders.store import Store, allowed_bytes, default_path
@@ -42,7 +42,7 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder: results/<run id>, results/latest.")],
     *,
     formats: Annotated[
-        list[Format] | None,
+        list[ReportFormat] | None,
         typer.Option("--format", help="Repeatable. Default: print the tables, and write all files anew."),
     ] = None,
     by: Annotated[
@@ -59,18 +59,18 @@ def report(
             say(f"written: {written}")
     found = read_run(run)
     wanted = list(dict.fromkeys(formats or _default(groupings, to)))
-    if Format.HTML in wanted and groupings:
+    if ReportFormat.HTML in wanted and groupings:
         raise BadInput("--by: groups the tables, and report.html is none; leave out one of the two")
     if to is not None and len(wanted) > 1 and not to.is_dir():
         raise BadInput(f"--to {to}: is no folder, and there are {len(wanted)} files to write; make one there")
     document = tables(found, groupings)
     for each in wanted:
-        path = _place(to, HTML if each is Format.HTML else file_name(each, groupings))
-        if each is Format.HTML:
+        path = _place(to, HTML if each is ReportFormat.HTML else file_name(each, groupings))
+        if each is ReportFormat.HTML:
             say(f"written: {write_page(found, path or run / HTML)}")
         elif path is not None:
             say(f"written: {write(path, TEXTS[each](document))}")
-        elif each is Format.CONSOLE:
+        elif each is ReportFormat.CONSOLE:
             print_grids(document.grids)
         else:
             typer.echo(TEXTS[each](document), nl=False)
@@ -81,11 +81,15 @@ def _place(to: Path | None, name: str) -> Path | None:
     return to / name if to is not None and to.is_dir() else to
 
 
-def _default(groupings: Sequence[By], to: Path | None) -> Sequence[Format]:
+def _default(groupings: Sequence[By], to: Path | None) -> Sequence[ReportFormat]:
     """What is made where nobody says what: the tables for a terminal, or every file for a folder."""
     if to is None:
-        return [Format.CONSOLE]
-    return [each for each in Format if each is not Format.CONSOLE and not (groupings and each is Format.HTML)]
+        return [ReportFormat.CONSOLE]
+    return [
+        each
+        for each in ReportFormat
+        if each is not ReportFormat.CONSOLE and not (groupings and each is ReportFormat.HTML)
+    ]
 
 
 @app.command()

@@ -28,7 +28,7 @@ from harness.report.console import print_grids
 from harness.report.documents import reproduced
 from harness.report.loading import loading_bar
 from harness.report.overview import fenced_lines
-from harness.report.reproduction import Reference
+from harness.report.reproduction import PublishedReference
 from harness.report.table_model import Document
 from harness.report.writing import write_reproduction
 from harness.request import AUTO, Request, parse_dialects, parse_metrics
@@ -93,7 +93,7 @@ def reproduce_published(asked: Request, say: Callable[[str], None], console: Con
     with loading_bar(console) as progress:
         plan = prepare(request, say=say, progress=progress)
     with plan:
-        held = Reference(published, provenance(plan.questions, find_published(SET).files))
+        held = PublishedReference(published, provenance(plan.questions, find_published(SET).files))
         done = run(plan, console)
     done.require_written()
     finished = read_run(done.folder)

@@ -6,11 +6,13 @@ from pathlib import Path
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from loaders.twins.making import Source
+from loaders.twins.making import TwinSource
 from loaders.twins.reading import published_names, read_golds
 
 
-def of_set(questions: QuestionSet, schema: Path | None = None, db_ids: Sequence[str] = ()) -> list[Source]:
+def of_set(
+    questions: QuestionSet, schema: Path | None = None, db_ids: Sequence[str] = ()
+) -> list[TwinSource]:
     """The sources of a question set: its databases, or a published schema in their place.
 
     Raises:
@@ -26,10 +28,10 @@ def of_set(questions: QuestionSet, schema: Path | None = None, db_ids: Sequence[
         raise BadInput(
             f"{missing}: is not there; name a published schema with --schema, or get the databases"
         )
-    return [Source(db_id, paths[db_id], tuple(golds[db_id]), questions.databases) for db_id in chosen]
+    return [TwinSource(db_id, paths[db_id], tuple(golds[db_id]), questions.databases) for db_id in chosen]
 
 
-def of_files(schema: Path, questions: Path, db_ids: Sequence[str] = ()) -> list[Source]:
+def of_files(schema: Path, questions: Path, db_ids: Sequence[str] = ()) -> list[TwinSource]:
     """The sources of a schema and a question file.
 
     Args:
@@ -49,7 +51,7 @@ def of_files(schema: Path, questions: Path, db_ids: Sequence[str] = ()) -> list[
             "and the name of the database have to be the same"
         )
     chosen = _chosen(db_ids, asked, str(schema))
-    return [Source(db_id, schema, tuple(golds[db_id]), schema.parent) for db_id in chosen]
+    return [TwinSource(db_id, schema, tuple(golds[db_id]), schema.parent) for db_id in chosen]
 
 
 def _chosen(wanted: Sequence[str], known: Sequence[str], where: str) -> list[str]:

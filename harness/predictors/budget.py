@@ -68,7 +68,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Spent:
+class SpentBudget:
     """What has been spent so far.
 
     `estimated_tokens` is the part of the tokens that nobody told: answers without usage, and answers that
@@ -160,12 +160,12 @@ class Meter:
             self._held.remove(reservation)
             self._settled.notify_all()
 
-    def snapshot(self) -> Spent:
+    def snapshot(self) -> SpentBudget:
         """What has been spent so far, with what had been before the run was resumed."""
         with self._settled:
             cost = self.budget.cost(self._prompt, self._completion)
             held = len(self._held)
-            return Spent(self._requests, self._prompt, self._completion, self._estimated, held, cost)
+            return SpentBudget(self._requests, self._prompt, self._completion, self._estimated, held, cost)
 
     def close(self) -> None:
         """Let nothing be sent any more: who waits or comes gets BudgetSpent."""

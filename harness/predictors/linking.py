@@ -22,7 +22,7 @@ _LONGEST = 20_000
 """Characters of a draft that is read."""
 
 
-class Unreadable(Exception):
+class UnreadableDraft(Exception):
     """A draft from which nothing can be taken; `reason` is a short phrase."""
 
     def __init__(self, reason: str) -> None:
@@ -43,7 +43,7 @@ def linked_columns(sql: str, database: DatabaseText) -> Mapping[str, frozenset[s
     aliases = _aliases(queries, {table.name.casefold(): table for table in database.tables})
     named = {table.name: table for tables in aliases.values() for table in tables}
     if not named:
-        raise Unreadable("the draft names no table of the database")
+        raise UnreadableDraft("the draft names no table of the database")
     found: dict[str, set[str]] = {name: set() for name in named}
     for column in (column for query in queries for column in query.find_all(exp.Column)):
         before = column.table.casefold()
@@ -58,14 +58,14 @@ def linked_columns(sql: str, database: DatabaseText) -> Mapping[str, frozenset[s
 
 def _parsed(sql: str, dialect: Dialect) -> list[exp.Query]:
     if len(sql) > _LONGEST:
-        raise Unreadable(f"the draft is longer than {_LONGEST:,} characters")
+        raise UnreadableDraft(f"the draft is longer than {_LONGEST:,} characters")
     try:
         trees = [tree for tree in sqlglot.parse(sql, read=SQLGLOT[dialect]) if tree is not None]
     except (SqlglotError, RecursionError, ValueError) as error:
-        raise Unreadable("the draft cannot be read as SQL") from error
+        raise UnreadableDraft("the draft cannot be read as SQL") from error
     queries = [tree for tree in trees if isinstance(tree, exp.Query)]
     if not queries or len(queries) < len(trees):
-        raise Unreadable("the draft is no query")
+        raise UnreadableDraft("the draft is no query")
     return queries
 
 

@@ -8,7 +8,7 @@ from dialects.errors import BadInput
 from harness.data.extraction import unfenced
 from harness.predictors.base import Asking, Method, Problem, Prompt
 from harness.predictors.extraction import take_sql
-from harness.predictors.prompts.prompter import Options, Prompter, open_prompter
+from harness.predictors.prompts.prompter import Prompter, PromptOptions, open_prompter
 from harness.predictors.prompts.tokens import ESTIMATE, Tokens
 
 
@@ -72,14 +72,14 @@ class TaSql:
 def _linked(problem: Problem, draft: str) -> tuple[Problem, tuple[str, ...]]:
     """The problem with the linked part of its schema, or with all of it and a note."""
     from harness.predictors.linking import (  # noqa: PLC0415 - sqlglot takes as long as many prompts
-        Unreadable,
+        UnreadableDraft,
         linked_columns,
         narrowed,
     )
 
     try:
         linked = linked_columns(take_sql(draft) or "", problem.database)
-    except Unreadable as unreadable:
+    except UnreadableDraft as unreadable:
         return problem, (f"{unreadable.reason}: the whole schema is linked",)
     return replace(problem, database=narrowed(problem.database, linked)), ()
 
@@ -87,7 +87,7 @@ def _linked(problem: Problem, draft: str) -> tuple[Problem, tuple[str, ...]]:
 METHODS: Mapping[str, Callable[[Prompter], Method]] = {"direct": Direct, "ta-sql": TaSql}
 
 
-def make_method(name: str, options: Options, tokens: Tokens = ESTIMATE) -> Method:
+def make_method(name: str, options: PromptOptions, tokens: Tokens = ESTIMATE) -> Method:
     """The method of that name.
 
     Raises:

@@ -20,7 +20,7 @@ from harness.data.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, dialect_of
 from harness.predictors.base import Usage
-from harness.predictors.budget import Spent
+from harness.predictors.budget import SpentBudget
 from harness.predictors.preparing import Ready, Say
 from harness.predictors.running import Answered
 from harness.predictors.trials import votes
@@ -113,7 +113,7 @@ def write_predictions(
     return path
 
 
-def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: Spent) -> None:
+def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: SpentBudget) -> None:
     """Write `manifest.json`.
 
     Args:
@@ -146,7 +146,7 @@ def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: Sp
     write_json(asked.out / MANIFEST, manifest)
 
 
-def summary(answered: Sequence[Answered], spent: Spent, out: Path) -> Iterator[str]:
+def summary(answered: Sequence[Answered], spent: SpentBudget, out: Path) -> Iterator[str]:
     """What a user has to know of a run, line by line."""
     with_sql = sum(one.sql is not None for one in answered)
     yield f"{with_sql} of {len(answered)} answers have SQL; {spent_in_words(spent)}"
@@ -161,7 +161,7 @@ def summary(answered: Sequence[Answered], spent: Spent, out: Path) -> Iterator[s
     yield f"predictions: {out / PREDICTIONS}"
 
 
-def spent_in_words(spent: Spent) -> str:
+def spent_in_words(spent: SpentBudget) -> str:
     """Requests, tokens and cost."""
     cost = "" if spent.cost is None else f", cost {spent.cost:.4f}"
     estimated = " (estimated in part)" if spent.estimated_tokens else ""

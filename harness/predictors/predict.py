@@ -36,7 +36,7 @@ from harness.report.console import print_grids, print_tables
 from harness.report.loading import loading_bar
 from harness.report.passes import passes_grid
 from harness.report.table_model import Document
-from harness.report.writing import TEXTS, Format, write
+from harness.report.writing import TEXTS, ReportFormat, write
 from harness.request import Request
 from harness.runs.files import locked
 from harness.runs.reading import read_run
@@ -258,5 +258,9 @@ def _passes(
     grid = passes_grid(asked.name, results, samples)
     print_grids([grid])
     document = Document(run_id, (f"{asked.request.set_name}, {asked.name}",), (grid,))
-    for kind, suffix in ((Format.MARKDOWN, "md"), (Format.CSV, "csv"), (Format.JSON, "json")):
+    for kind, suffix in (
+        (ReportFormat.MARKDOWN, "md"),
+        (ReportFormat.CSV, "csv"),
+        (ReportFormat.JSON, "json"),
+    ):
         say(f"written: {write(asked.out / f'{PASSES}.{suffix}', TEXTS[kind](document))}")

@@ -12,7 +12,7 @@ from harness.predictors.base import Method, Problem, PromptTooLong
 from harness.predictors.budget import Budget
 from harness.predictors.extraction import Taking
 from harness.predictors.methods import first_prompt, make_method
-from harness.predictors.prompts.prompter import Options, show
+from harness.predictors.prompts.prompter import PromptOptions, show
 from harness.predictors.prompts.tokens import Tokens, token_counter
 from harness.predictors.schema import describe, description_folder, read_database
 from harness.request import Request
@@ -45,7 +45,7 @@ class PredictRequest:
     settings: Settings = field(default_factory=Settings)
     budget: Budget = field(default_factory=Budget)
     method: str = "direct"
-    options: Options = field(default_factory=Options)
+    options: PromptOptions = field(default_factory=PromptOptions)
     tokens: str | None = None
     taking: Taking | None = None
     samples: int = 1
@@ -53,7 +53,7 @@ class PredictRequest:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedAnswers:
     """A request that has been found right: the questions, and the method with its templates.
 
     `whole` is the question set with the questions that a limit leaves out.
@@ -70,7 +70,7 @@ class Wanted:
 class Ready:
     """Everything that asking needs but the predictor."""
 
-    wanted: Wanted
+    wanted: WantedAnswers
     equipped: Equipped
     problems: Sequence[Problem]
 
@@ -85,7 +85,7 @@ class Ready:
         return tuple(self.equipped.setup.servers)
 
 
-def check(asked: PredictRequest) -> Wanted:
+def check(asked: PredictRequest) -> WantedAnswers:
     """Refuse what cannot be done, before anything is started.
 
     Raises:
@@ -98,10 +98,10 @@ def check(asked: PredictRequest) -> Wanted:
     method = make_method(asked.method, asked.options, tokens)
     whole = load_set(asked.request.set_name, asked.request.bird_home)
     limit = asked.request.limit
-    return Wanted(asked, whole, whole if limit is None else whole.limit(limit), tokens, method)
+    return WantedAnswers(asked, whole, whole if limit is None else whole.limit(limit), tokens, method)
 
 
-def prepare(wanted: Wanted, say: Say, progress: Progress | None = None) -> Ready:
+def prepare(wanted: WantedAnswers, say: Say, progress: Progress | None = None) -> Ready:
     """Find the engines, load the databases, and make the problems.
 
     Raises:
@@ -140,7 +140,7 @@ def show_prompt(asked: PredictRequest, key: str, say: Say) -> str:
     return "\n".join(shown)
 
 
-def _problems(options: Options, questions: QuestionSet, equipped: Equipped, say: Say) -> list[Problem]:
+def _problems(options: PromptOptions, questions: QuestionSet, equipped: Equipped, say: Say) -> list[Problem]:
     """One for each question and dialect, in the order of the questions."""
     databases = {}
     for dialect in equipped.setup.servers:

@@ -118,7 +118,7 @@ _TEXTS = ("column_name", "column_description", "value_description")
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedDatabase:
     """A schema with its descriptions, and one line for each that belongs to nothing in it.
 
     A file that has no line for a column, or a column for which all is blank, is no fault and not told.
@@ -140,7 +140,7 @@ def description_folder(databases: Path, db_id: str) -> Path:
     return databases / db_id / "database_description"
 
 
-def describe(database: DatabaseText, folder: Path) -> Described:
+def describe(database: DatabaseText, folder: Path) -> DescribedDatabase:
     """Put the published descriptions of a folder beside the columns of a schema, whatever engine it is from.
 
     Each table has a CSV file of its own, `<table>.csv`, with the columns
@@ -158,7 +158,7 @@ def describe(database: DatabaseText, folder: Path) -> Described:
         BadInput: a file cannot be read, is no CSV, or has no column for the names.
     """
     if not folder.is_dir():
-        return Described(database, (f"{folder}: there are no descriptions of {database.db_id}",))
+        return DescribedDatabase(database, (f"{folder}: there are no descriptions of {database.db_id}",))
     left_over: list[str] = []
     tables = {table.name: table for table in database.tables}
     described: set[str] = set()
@@ -173,7 +173,7 @@ def describe(database: DatabaseText, folder: Path) -> Described:
             tables[name], unused = _with(tables[name], _lines(path))
             left_over += [f"{path}: {fault}" for fault in unused]
     left_over += [f"{folder}: no file describes table {name}" for name in tables if name not in described]
-    return Described(replace(database, tables=tuple(tables.values())), tuple(left_over))
+    return DescribedDatabase(replace(database, tables=tuple(tables.values())), tuple(left_over))
 
 
 def _lines(path: Path) -> list[_Line]:

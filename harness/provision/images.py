@@ -150,10 +150,10 @@ def bake(
     """Make an image with the databases of a question set, in both profiles, for each of `dialects`.
 
     The databases are loaded by the project's own loader into a server of the plain image, as `make up` starts
-    it, in a Compose project of its own. Its data are then copied into an image without a password that one
-    knows (`docker/loaded/*.sh`). An image gets its name last, so an attempt that is interrupted leaves none,
-    and what else it leaves is removed by the next one. One that was made from the same plain image, files and
-    loader is left as it is.
+    it, in a Compose project of its own. Its data are then copied into an image without a password that
+    anybody knows (`docker/loaded/*.sh`). An image gets its name last, so an attempt that is interrupted
+    leaves none, and what else it leaves is removed by the next one. One that was made from the same plain
+    image, files and loader is left as it is.
 
     Args:
         questions: the question set.

@@ -104,7 +104,7 @@ SETS = ("sample", "mini_dev")
 
 
 @dataclass(frozen=True)
-class Cell:
+class MatrixCell:
     """One engine version."""
 
     dialect: Dialect
@@ -129,10 +129,13 @@ class Cell:
         return None
 
 
-def cells(dialects: Sequence[Dialect] = tuple(VERSIONS)) -> list[Cell]:
+def cells(dialects: Sequence[Dialect] = tuple(VERSIONS)) -> list[MatrixCell]:
     """The engine versions, oldest first."""
     return [
-        Cell(dialect, version) for dialect in VERSIONS if dialect in dialects for version in VERSIONS[dialect]
+        MatrixCell(dialect, version)
+        for dialect in VERSIONS
+        if dialect in dialects
+        for version in VERSIONS[dialect]
     ]
 
 

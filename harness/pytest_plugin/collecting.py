@@ -1,4 +1,4 @@
-"""The hooks that bring a `Source` into pytest: collection, choice by node id, the run of an item, xdist.
+"""The hooks that bring an `ItemSource` into pytest: collection, choice by node id, the run of an item, xdist.
 
 Promises: an item has the same node id in every run, and below a real file, so that it can be named on the
 command line as an editor does; without a test file on the command line nothing but the items is run.
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.pytest_plugin.items import AskedItem, FileNode, PartNode, Source, file_id, node_id
+from harness.pytest_plugin.items import AskedItem, FileNode, ItemSource, PartNode, file_id, node_id
 from harness.pytest_plugin.sharing import Announcer, Told
 
 _CHOOSING = {"--deselect": "deselect", "--lf": "lf", "--sw": "stepwise"}
@@ -29,7 +29,7 @@ def join(config: pytest.Config) -> None:
 class Collecting:
     """Collects the items of one source, and has them answered."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ItemSource) -> None:
         self._source = source
         self._named: list[str] = []
         self._announcer: Announcer | None = None

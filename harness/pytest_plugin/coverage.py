@@ -19,7 +19,7 @@ from harness.coverage.command import CoverageRequest, Subject, update_command
 from harness.coverage.rendering import print_coverage
 from harness.engines import kinds_by_name
 from harness.pytest_plugin.collecting import Collecting
-from harness.pytest_plugin.items import Answer, Entry, Part
+from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
 from harness.request import Request
 from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable, to_start
@@ -67,22 +67,22 @@ class CoverageRunner:
             for dialect in self._subject.engines
             for question in self._subject.questions.questions
         ]
-        self.parts: Sequence[Part] = self._listed()
+        self.parts: Sequence[ItemPart] = self._listed()
         self._collecting = Collecting(self)
         self._answers: dict[tuple[Dialect, str], Future[Covered]] = {}
         self._stopped = False
 
-    def _listed(self) -> list[Part]:
+    def _listed(self) -> list[ItemPart]:
         path = expected.HOME / f"{self._subject.questions.name}.json"
         if not path.exists():
             path = self._subject.questions.path
         parts = []
         for dialect in self._subject.engines:
             entries = tuple(self._entry(place) for place, (of, _) in enumerate(self._asked) if of is dialect)
-            parts.append(Part(path, f"coverage/{dialect}", entries, (("dialect", str(dialect)),)))
+            parts.append(ItemPart(path, f"coverage/{dialect}", entries, (("dialect", str(dialect)),)))
         return parts
 
-    def _entry(self, place: int) -> Entry:
+    def _entry(self, place: int) -> ItemEntry:
         dialect, question = self._asked[place]
         about = (
             ("question", question.key),
@@ -91,9 +91,9 @@ class CoverageRunner:
         )
         before = self._subject.expected.get(dialect, {}).get(question.key)
         if before is None or before.answer in _AS_GOOD:
-            return Entry(place, question.key, about)
+            return ItemEntry(place, question.key, about)
         # What SQLite does not define may come out as SQLite's on another day.
-        return Entry(
+        return ItemEntry(
             place, question.key, about, str(before.answer), strict=before.answer != Reason.UNSPECIFIED
         )
 
@@ -101,7 +101,7 @@ class CoverageRunner:
         """Have the items collected."""
         config.pluginmanager.register(self._collecting, "bird-items")
 
-    def begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
+    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
         """See `Source.begin`."""
         self._answers = {self._key(place): Future() for place in places}
         if tell is not None:
@@ -109,7 +109,7 @@ class CoverageRunner:
                 self._answers[self._key(place)].add_done_callback(partial(self._tell, place, tell))
         Thread(target=self._measure, name="coverage", daemon=True).start()
 
-    def _tell(self, place: int, tell: Callable[[int, Answer], None], done: "Future[Covered]") -> None:
+    def _tell(self, place: int, tell: Callable[[int, ItemAnswer], None], done: "Future[Covered]") -> None:
         del done
         tell(place, self.answer(place))
 
@@ -131,20 +131,20 @@ class CoverageRunner:
                 if not future.done():
                     future.set_exception(error)
 
-    def answer(self, place: int) -> Answer:
+    def answer(self, place: int) -> ItemAnswer:
         """See `Source.answer`."""
         dialect, key = self._key(place)
         try:
             found = self._answers[dialect, key].result()
         except Exception as error:  # noqa: BLE001 - an engine broke, or a file
-            return Answer("harness_error", f"{dialect} {key}: {type(error).__name__}: {error}")
+            return ItemAnswer("harness_error", f"{dialect} {key}: {type(error).__name__}: {error}")
         outcome = COVERED if found.covered else str(found.reason)
         faults = [str(fault) for fault in self._subject.faults([found])]
         if not self._subject.expected and not found.covered:
             faults.append(_about(found))
         if faults:
-            return Answer(outcome, "\n".join((*faults, *_shown(found))))
-        return Answer(outcome, None, None if found.covered else _about(found))
+            return ItemAnswer(outcome, "\n".join((*faults, *_shown(found))))
+        return ItemAnswer(outcome, None, None if found.covered else _about(found))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the table of what was measured."""

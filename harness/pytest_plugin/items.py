@@ -1,6 +1,6 @@
 """What pytest collects: a file, a part of it, and an item for everything that is asked about that part.
 
-An item only shows an answer. Where the answer comes from is its `Source`: this process, or under
+An item only shows an answer. Where the answer comes from is its `ItemSource`: this process, or under
 pytest-xdist the controller's. Next to nothing of the rest of the harness is imported here, so that an xdist
 worker starts as fast as pytest does.
 """
@@ -19,7 +19,7 @@ Properties = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
-class Entry:
+class ItemEntry:
     """What one item asks.
 
     `place` is its number within the source; `name` is unique within its part of the file; the values of
@@ -35,17 +35,17 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Part:
+class ItemPart:
     """The entries that a file has under one name, such as those of a predictor on an engine."""
 
     path: Path
     name: str
-    entries: tuple[Entry, ...]
+    entries: tuple[ItemEntry, ...]
     properties: Properties = ()
 
 
 @dataclass(frozen=True)
-class Answer:
+class ItemAnswer:
     """What an item has to show.
 
     `failure` says why it fails, `gap` why it does not do what it is known not to do.
@@ -56,20 +56,20 @@ class Answer:
     gap: str | None = None
 
 
-class Source(Protocol):
+class ItemSource(Protocol):
     """Answers what items ask.
 
     `is_quick`: items have nothing to set up or tear down, and there are so many that this counts.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[ItemPart]
     is_quick: bool
 
-    def begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
+    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
         """Prepare the answers of the items that were chosen; `tell`, from any thread, who waits elsewhere."""
         ...
 
-    def answer(self, place: int) -> Answer:
+    def answer(self, place: int) -> ItemAnswer:
         """The answer of one item, as soon as it is there."""
         ...
 
@@ -101,7 +101,7 @@ class Gap(Exception):
 class AskedItem(pytest.Item):
     """One item; it passes unless its answer says that it fails."""
 
-    def __init__(self, *, entry: Entry, part: Part, source: Source, **kwargs: Any) -> None:
+    def __init__(self, *, entry: ItemEntry, part: ItemPart, source: ItemSource, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.place = entry.place
         self._source = source
@@ -145,6 +145,6 @@ def _printable(text: str) -> str:
     return "\n".join(map(one_line, text.split("\n")))
 
 
-def node_id(part: Part, entry: Entry, root: Path) -> str:
+def node_id(part: ItemPart, entry: ItemEntry, root: Path) -> str:
     """The node id of an item."""
     return f"{file_id(part.path, root)}::{part.name}::{entry.name}"

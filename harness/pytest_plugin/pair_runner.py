@@ -20,7 +20,7 @@ from harness.engines import EngineName
 from harness.outcomes import Judgement, Outcome, PairResult
 from harness.provision.logs import failures
 from harness.pytest_plugin.collecting import Collecting
-from harness.pytest_plugin.items import Answer, Entry, Part
+from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
 from harness.pytest_plugin.thresholds import Thresholds
 from harness.report.console import print_tables
 from harness.runs.folder import RunFolder
@@ -79,7 +79,7 @@ class PairRunner:
         self._folder: RunFolder | None = None
         if plan.request.resume is not None:
             self._folder = plan.open_run()
-        self.parts: Sequence[Part] = list(self._listed())
+        self.parts: Sequence[ItemPart] = list(self._listed())
         self._collecting = Collecting(self)
         self._ahead: dict[int, Future[Judgement] | None] = {}
         self._results: dict[int, PairResult] = {}
@@ -94,7 +94,7 @@ class PairRunner:
         self.stopped: int | None = None
         """The exit code of a run that was broken off, or whose folder could not be written."""
 
-    def _listed(self) -> "list[Part]":
+    def _listed(self) -> "list[ItemPart]":
         done = self._folder.done if self._folder is not None else {}
         paths = {(file.dialect, file.predictor): file.path for file in self._plan.files}
         parts = []
@@ -102,7 +102,7 @@ class PairRunner:
             entries = tuple(_entry(place, pair) for place, pair in each if pair.key not in done)
             properties = (("dialect", str(dialect)), ("predictor", predictor))
             path = paths[dialect, predictor].absolute()
-            parts.append(Part(path, f"{dialect}/{predictor}", entries, properties))
+            parts.append(ItemPart(path, f"{dialect}/{predictor}", entries, properties))
         return parts
 
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -110,7 +110,7 @@ class PairRunner:
         config.pluginmanager.register(self._collecting, "bird-items")
         self._until_the_end.enter_context(terminable())
 
-    def begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
+    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
         """See `Source.begin`."""
         with self._ending():
             self._begin(places, tell)
@@ -129,7 +129,7 @@ class PairRunner:
         if self.stopped is None:
             self.stopped = stopped_exit(excinfo.value)
 
-    def _begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
+    def _begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
         self._begun = True
         if places and self._folder is None:
             self._folder = self._plan.open_run()
@@ -147,15 +147,15 @@ class PairRunner:
             else:
                 future.add_done_callback(partial(self._tell, place, tell))
 
-    def _tell(self, place: int, tell: Callable[[int, Answer], None], future: "Future[Judgement]") -> None:
+    def _tell(self, place: int, tell: Callable[[int, ItemAnswer], None], future: "Future[Judgement]") -> None:
         tell(place, self._answer(place, self._evaluation.result(self._pairs[place], future)))
 
-    def answer(self, place: int) -> Answer:
+    def answer(self, place: int) -> ItemAnswer:
         """See `Source.answer`."""
         return self._answer(place, self._result(place))
 
-    def _answer(self, place: int, result: PairResult) -> Answer:
-        return Answer(str(result.outcome), self._thresholds.failure(self._pairs[place], result))
+    def _answer(self, place: int, result: PairResult) -> ItemAnswer:
+        return ItemAnswer(str(result.outcome), self._thresholds.failure(self._pairs[place], result))
 
     def _result(self, place: int) -> PairResult:
         """The result of one pair, computed once."""
@@ -272,11 +272,11 @@ def _asked(placed: tuple[int, Pair]) -> tuple[EngineName, str]:
     return placed[1].dialect, placed[1].predictor
 
 
-def _entry(place: int, pair: Pair) -> Entry:
+def _entry(place: int, pair: Pair) -> ItemEntry:
     question = pair.question
     about = (
         ("question", question.key),
         ("database", question.db_id),
         ("difficulty", str(question.difficulty)),
     )
-    return Entry(place, question.key, about)
+    return ItemEntry(place, question.key, about)

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from harness.pytest_plugin.items import Answer, Entry, Part, Source
+from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart, ItemSource
 
 _LOOK_SECONDS = 0.02
 
@@ -30,7 +30,7 @@ class Announcer:
         fcntl.flock(self._file, fcntl.LOCK_EX)
         self._lock = Lock()
 
-    def invitation(self, source: Source) -> tuple[Any, ...]:
+    def invitation(self, source: ItemSource) -> tuple[Any, ...]:
         """All that a worker process has to know, as plain values."""
         parts = [
             (str(part.path), part.name, [astuple(entry) for entry in part.entries], part.properties)
@@ -38,7 +38,7 @@ class Announcer:
         ]
         return self._file.name, source.is_quick, parts
 
-    def tell(self, place: int, answer: Answer) -> None:
+    def tell(self, place: int, answer: ItemAnswer) -> None:
         """Tell everybody, those who come later, too."""
         with self._lock:
             if not self._file.closed:
@@ -52,28 +52,28 @@ class Announcer:
 
 
 class Told:
-    """The side of a worker process: a `Source` of what it is told."""
+    """The side of a worker process: an `ItemSource` of what it is told."""
 
     def __init__(self, invitation: Sequence[Any]) -> None:
         path, self.is_quick, parts = invitation
-        self.parts: Sequence[Part] = [
-            Part(Path(file), name, tuple(Entry(*entry) for entry in entries), properties)
+        self.parts: Sequence[ItemPart] = [
+            ItemPart(Path(file), name, tuple(ItemEntry(*entry) for entry in entries), properties)
             for file, name, entries, properties in parts
         ]
         self._file = Path(path).open("rb")  # noqa: SIM115 - it is read until the process ends
         self._rest = b""
-        self._known: dict[int, Answer] = {}
+        self._known: dict[int, ItemAnswer] = {}
 
-    def begin(self, places: Sequence[int], tell: Callable[[int, Answer], None] | None) -> None:
+    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
         """Nothing: the controller knows what was chosen."""
 
-    def answer(self, place: int) -> Answer:
-        """See `Source.answer`."""
+    def answer(self, place: int) -> ItemAnswer:
+        """See `ItemSource.answer`."""
         while place not in self._known:
             is_over = self._is_over()
             *lines, self._rest = (self._rest + self._file.read()).split(b"\n")
             for number, *answer in map(json.loads, lines):
-                self._known[number] = Answer(*answer)
+                self._known[number] = ItemAnswer(*answer)
             if not lines:
                 if is_over:
                     pytest.exit("pytest-xdist's controller is gone", returncode=pytest.ExitCode.INTERRUPTED)

@@ -3,12 +3,12 @@
 import time
 from pathlib import Path
 
-from loaders.store import Kind, StoreStatistics
+from loaders.store import EntryKind, StoreStatistics
 
 _NAMES = {
-    Kind.EXECUTION: "executed texts",
-    Kind.JUDGEMENT: "judgements",
-    Kind.DIGEST: "digests of files",
+    EntryKind.EXECUTION: "executed texts",
+    EntryKind.JUDGEMENT: "judgements",
+    EntryKind.DIGEST: "digests of files",
 }
 
 

@@ -11,7 +11,14 @@ from typing import Any
 from dialects.errors import BadInput
 from harness.data.published import databases_note
 from harness.metrics import METRICS
-from harness.report.comparison import Change, Comparison, Side, common_metrics, differences, print_comparisons
+from harness.report.comparison import (
+    Change,
+    RunSide,
+    SideComparison,
+    common_metrics,
+    differences,
+    print_comparisons,
+)
 from harness.report.tables import NAMES
 from harness.runs.reading import key_of, read_previews, read_questions
 from harness.runs.selector import Key, Selection, counterparts, described, select
@@ -110,7 +117,7 @@ def _check(request: CompareRequest) -> None:
         raise BadInput("--significant: says which regressions count; add --no-regression")
 
 
-def _check_metrics(request: CompareRequest, comparisons: Sequence[Comparison]) -> None:
+def _check_metrics(request: CompareRequest, comparisons: Sequence[SideComparison]) -> None:
     compared = {change.metric for one in comparisons for change in one.differences.changes}
     lacking = [name for name in (*request.metrics, *request.fail_under) if name not in compared]
     if lacking or not compared:
@@ -120,7 +127,7 @@ def _check_metrics(request: CompareRequest, comparisons: Sequence[Comparison]) -
 
 def _compared(
     request: CompareRequest, a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]]
-) -> Iterator[Comparison]:
+) -> Iterator[SideComparison]:
     for key_a, key_b in paired:
         results_a, results_b = a.results[key_a], b.results[key_b]
         metrics = common_metrics(results_a, results_b)
@@ -130,11 +137,11 @@ def _compared(
         if found is None:
             fault = f"{described([key_a])} and {described([key_b])} have no question in common"
             raise _refusal(request, f"{fault}; compare runs of the same questions")
-        yield Comparison(_side(a, key_a), _side(b, key_b), found)
+        yield SideComparison(_side(a, key_a), _side(b, key_b), found)
 
 
-def _side(selection: Selection, key: Key) -> Side:
-    return Side(str(selection.run.folder), str(selection.run.manifest.get("run_id")), *key)
+def _side(selection: Selection, key: Key) -> RunSide:
+    return RunSide(str(selection.run.folder), str(selection.run.manifest.get("run_id")), *key)
 
 
 _RECORDED = ("questions", "profile", "limits", "metrics", "variants", "extract", "allow_missing")
@@ -165,7 +172,7 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _failures(request: CompareRequest, comparisons: Sequence[Comparison]) -> Iterator[str]:
+def _failures(request: CompareRequest, comparisons: Sequence[SideComparison]) -> Iterator[str]:
     for comparison in comparisons:
         for change in comparison.differences.changes:
             title, total = METRICS[change.metric].title, change.b[TOTAL] or 0.0
@@ -184,7 +191,7 @@ def _is_regression(request: CompareRequest, change: Change) -> bool:
 
 
 def _write(
-    path: Path, comparisons: Sequence[Comparison], notes: Sequence[str], failures: Sequence[str]
+    path: Path, comparisons: Sequence[SideComparison], notes: Sequence[str], failures: Sequence[str]
 ) -> None:
     content = {
         "schema_version": SCHEMA_VERSION,
@@ -200,7 +207,7 @@ def _write(
 
 def _write_page(
     path: Path,
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[SideComparison],
     sides: tuple[Selection, Selection],
     notes: Sequence[str],
     failures: Sequence[str],

@@ -197,7 +197,7 @@ _HEADS = ("A", "B", "B\N{MINUS SIGN}A", "95 %", "p", "only A\nright", "only B\nr
 
 
 @dataclass(frozen=True)
-class Side:
+class RunSide:
     """One predictor on one engine in one run."""
 
     folder: str
@@ -219,11 +219,11 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SideComparison:
     """Two sides and what differs."""
 
-    a: Side
-    b: Side
+    a: RunSide
+    b: RunSide
     differences: Differences
 
     @property
@@ -237,7 +237,7 @@ class Comparison:
 
 
 def print_comparisons(
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[SideComparison],
     notes: Sequence[str],
     *,
     flips: int | None = None,
@@ -267,7 +267,7 @@ def print_comparisons(
         )
 
 
-def _head(comparison: Comparison) -> Iterator[str]:
+def _head(comparison: SideComparison) -> Iterator[str]:
     sides = ("A", comparison.a), ("B", comparison.b)
     yield ""
     for letter, side in sides:

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from harness.report.formatting import texts
 from harness.report.overview import noted, overview
-from harness.report.table_model import Column, Group, TableModel
+from harness.report.table_model import ColumnGroup, TableColumn, TableModel
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
 from harness.runs.extent import Extent
 from harness.runs.summary import Score
@@ -70,7 +70,9 @@ def _parts(grid: TableModel, console: Console) -> Iterator[TableModel]:
         first += len(group.columns)
 
 
-def _columns_that_fit(grid: TableModel, first: int, group: Group, console: Console) -> Iterator[TableModel]:
+def _columns_that_fit(
+    grid: TableModel, first: int, group: ColumnGroup, console: Console
+) -> Iterator[TableModel]:
     """The columns of one group: all of them if labels fold far enough, else in parts of about equal size."""
     whole = grid.part(first, [group])
     if _fits(whole, console, _NARROW_LABEL):
@@ -83,12 +85,14 @@ def _columns_that_fit(grid: TableModel, first: int, group: Group, console: Conso
     yield from parts
 
 
-def _cut(grid: TableModel, first: int, group: Group, console: Console, most: int) -> Iterator[TableModel]:
+def _cut(
+    grid: TableModel, first: int, group: ColumnGroup, console: Console, most: int
+) -> Iterator[TableModel]:
     """Parts of at most so many columns that fit, but at least one."""
     rest = group.columns
     while rest:
         for count in range(min(most, len(rest)), 0, -1):
-            part = grid.part(first, [Group(group.head, rest[:count], group.dialect)])
+            part = grid.part(first, [ColumnGroup(group.head, rest[:count], group.dialect)])
             if count == 1 or _fits(part, console, _LABEL_OF_A_PART):
                 break
         yield part
@@ -116,7 +120,7 @@ def _table(grid: TableModel, label: int = _WIDTH_OF_A_LABEL) -> Table:
     return table
 
 
-def _add(table: Table, column: Column, over: str) -> None:
+def _add(table: Table, column: TableColumn, over: str) -> None:
     """Add the columns on the terminal that one column makes; `over` is the line above its head."""
     below = "\n" if over else ""
     if column.has_questions:

@@ -11,8 +11,16 @@ from harness.data.questions import in_order
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
 from harness.report.overview import dialects_of, extent_lines, marked, noted, overview
-from harness.report.reproduction import Reference, reproduction
-from harness.report.table_model import Cell, Column, Document, Group, Kind, Row, TableModel
+from harness.report.reproduction import PublishedReference, reproduction
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    ColumnGroup,
+    Document,
+    TableColumn,
+    TableModel,
+    TableRow,
+)
 from harness.report.tables import NAMES
 from harness.runs.groups import By, Share, pairs, shares
 from harness.runs.reading import Run, read_questions
@@ -52,15 +60,15 @@ def grouped_grid(
     dialects = dialects_of(having)
     name = by.replace("-", " ")
     title = METRICS[metric].title
-    column = Column(title, metric, by.replace("-", "_"), has_interval=True, has_questions=True)
+    column = TableColumn(title, metric, by.replace("-", "_"), has_interval=True, has_questions=True)
     rows = []
     for predictor in dict.fromkeys(score.predictor for score in having):
         each = [found.get((predictor, dialect), {}) for dialect in dialects]
         for group in by.order(group for one in each for group in one):
             cells = tuple(_cell(one.get(group)) for one in each)
             shown = group if by is By.DATABASE else group.replace("_", " ")
-            rows.append(Row((predictor, shown), cells, predictor, level=group))
-    groups = tuple(Group(NAMES[dialect], (column,), dialect) for dialect in dialects)
+            rows.append(TableRow((predictor, shown), cells, predictor, level=group))
+    groups = tuple(ColumnGroup(NAMES[dialect], (column,), dialect) for dialect in dialects)
     return TableModel(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
 
 
@@ -76,8 +84,8 @@ def shares_grid(scores: Sequence[Score], by: By) -> TableModel:
     totals = {whose: sum(found.values()) for whose, found in counted.items()}
     name = by.replace("-", " ")
     columns = (
-        Column("pairs", "pairs", by.replace("-", "_"), kind=Kind.COUNT),
-        Column("% of pairs", "pairs_percent", by.replace("-", "_")),
+        TableColumn("pairs", "pairs", by.replace("-", "_"), kind=CellKind.COUNT),
+        TableColumn("% of pairs", "pairs_percent", by.replace("-", "_")),
     )
     rows = []
     for predictor in dict.fromkeys(score.predictor for score in scores):
@@ -90,8 +98,8 @@ def shares_grid(scores: Sequence[Score], by: By) -> TableModel:
                     continue
                 count, total = found.get(group, 0), totals[predictor, dialect]
                 cells += [Cell(count), Cell(100 * count / total if total else None, questions=total)]
-            rows.append(Row((predictor, group.replace("_", " ")), tuple(cells), predictor, level=group))
-    groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
+            rows.append(TableRow((predictor, group.replace("_", " ")), tuple(cells), predictor, level=group))
+    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
     return TableModel(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
 
 
@@ -120,7 +128,7 @@ def scores_of(run: Run) -> list[Score]:
     return summarize(sorted(run.results, key=_place), _metrics(run), run.extent)
 
 
-def reproduced(run: Run, held: Reference) -> Document:
+def reproduced(run: Run, held: PublishedReference) -> Document:
     """The three tables of a run that is held against published figures."""
     scores = scores_of(run)
     made = reproduction(_run_id(run), facts(run, scores), scores, held)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.metrics.statistics import Interval
-from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
+from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
 from loaders.textfiles import one_line
 
 MINUS = "\N{MINUS SIGN}"
@@ -14,19 +14,19 @@ NONE = "-"
 """Where there is no figure."""
 
 
-def spelled(value: float | None, kind: Kind) -> str:
+def spelled(value: float | None, kind: CellKind) -> str:
     """One figure."""
     if value is None:
         return NONE
     match kind:
-        case Kind.PERCENT:
+        case CellKind.PERCENT:
             return f"{value:.2f}"
-        case Kind.DIFFERENCE:
+        case CellKind.DIFFERENCE:
             text = f"{value:+.2f}"
             return "0.00" if float(text) == 0 else text.replace("-", MINUS)
-        case Kind.COUNT:
+        case CellKind.COUNT:
             return f"{value:.0f}"
-        case Kind.MEAN:
+        case CellKind.MEAN:
             return f"{value:.1f}"
 
 
@@ -35,7 +35,7 @@ def spelled_range(interval: Interval | None) -> str:
     return NONE if interval is None else f"{interval[0]:.1f}{DASH}{interval[1]:.1f}"
 
 
-def heads(column: Column) -> Iterator[str]:
+def heads(column: TableColumn) -> Iterator[str]:
     """The heads of the columns on paper that one column of a table makes, in full."""
     if column.has_questions:
         yield "questions"
@@ -44,21 +44,21 @@ def heads(column: Column) -> Iterator[str]:
         yield "95 %"
 
 
-def texts(grid: TableModel, row: Row) -> Iterator[str]:
+def texts(grid: TableModel, row: TableRow) -> Iterator[str]:
     """What stands below the heads; empty where the table has nothing to show."""
     for column, cell in zip(grid.columns, row.cells, strict=True):
         yield from _parts(column, cell)
 
 
-def _parts(column: Column, cell: Cell | None) -> Iterator[str]:
+def _parts(column: TableColumn, cell: Cell | None) -> Iterator[str]:
     if column.has_questions:
-        yield "" if cell is None else spelled(cell.questions, Kind.COUNT)
+        yield "" if cell is None else spelled(cell.questions, CellKind.COUNT)
     yield "" if cell is None else spelled(cell.value, column.kind)
     if column.has_interval:
         yield "" if cell is None else spelled_range(cell.interval)
 
 
-def width(group: Group) -> int:
+def width(group: ColumnGroup) -> int:
     """How many columns on paper a group has."""
     return sum(1 for column in group.columns for _ in heads(column))
 

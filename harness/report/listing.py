@@ -11,7 +11,7 @@ from harness.engines import kind_of
 from harness.metrics import OUTCOME_METRIC
 from harness.outcomes import Outcome
 from harness.report.formatting import spelled
-from harness.report.table_model import Kind
+from harness.report.table_model import CellKind
 from harness.report.tables import NAMES, new_table, plain, print_table, wide
 from harness.runs.extent import Extent, Whose, how_far
 from harness.runs.reading import (
@@ -40,7 +40,7 @@ _WIDE = 110
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedRun:
     """One run: `state` is `complete`, or says what it lacks or what is wrong with it.
 
     `best` is its highest EX. A predictor of which nothing was scored is named with that.
@@ -55,7 +55,7 @@ class Listed:
     best: float | None
 
 
-def runs_in(parent: Path) -> list[Listed]:
+def runs_in(parent: Path) -> list[ListedRun]:
     """Every run folder in `parent`, the newest first, whatever state it is in.
 
     Raises:
@@ -72,7 +72,7 @@ def runs_in(parent: Path) -> list[Listed]:
     )
 
 
-def print_runs(runs: Sequence[Listed], console: Console | None = None) -> None:
+def print_runs(runs: Sequence[ListedRun], console: Console | None = None) -> None:
     """One row per run."""
     console = wide(console)
     table = new_table("")
@@ -92,7 +92,7 @@ def print_runs(runs: Sequence[Listed], console: Console | None = None) -> None:
             named if len(run.predictors) <= _SHOWN else str(len(run.predictors)),
             ", ".join(run.dialects),
             run.state,
-            spelled(run.best, Kind.PERCENT),
+            spelled(run.best, CellKind.PERCENT),
         )
         table.add_row(*map(plain, cells))
     print_table(console, table)
@@ -105,13 +105,13 @@ def _is_run(folder: Path) -> bool:
         return True
 
 
-def _listed(folder: Path) -> Listed:
+def _listed(folder: Path) -> ListedRun:
     try:
         manifest = read_manifest(folder)
         extent = extent_of(manifest)
         state, best, scored = _ended(folder, extent)
         named = dict.fromkeys(str(file["predictor"]) for file in manifest.get("predictions", ()))
-        return Listed(
+        return ListedRun(
             folder.name,
             str(manifest.get("started", "")),
             str(manifest.get("set", "")),
@@ -176,5 +176,5 @@ def _judged(path: Path) -> int:
 _UNFINISHED = f'"outcome": "{Outcome.HARNESS_ERROR}"'.encode()
 
 
-def _damaged(folder: Path, why: str) -> Listed:
-    return Listed(folder.name, "", "", (), (), f"damaged: {why.removeprefix(f'{folder}/')}", None)
+def _damaged(folder: Path, why: str) -> ListedRun:
+    return ListedRun(folder.name, "", "", (), (), f"damaged: {why.removeprefix(f'{folder}/')}", None)

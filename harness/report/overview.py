@@ -11,7 +11,7 @@ from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import Outcome, PairResult
 from harness.report.formatting import listed
 from harness.report.spider import hardness_grid, partial_grids
-from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
+from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.report.tables import NAMES
 from harness.runs.error_counts import summary
 from harness.runs.extent import Extent
@@ -96,7 +96,7 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[T
 def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> TableModel:
     levels = list(scores[0].metrics[metric])
     columns = tuple(
-        Column(
+        TableColumn(
             level,
             metric,
             "difficulty",
@@ -114,8 +114,8 @@ def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> 
     for predictor in dict.fromkeys(score.predictor for score in scores):
         found = [by_key.get((predictor, dialect)) for dialect in dialects]
         cells = (cell for score in found for cell in _cells(score, metric, levels))
-        rows.append(Row((predictor,), tuple(cells), predictor))
-    groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
+        rows.append(TableRow((predictor,), tuple(cells), predictor))
+    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
     return TableModel(f"{METRICS[metric].title} (%)", ("predictor",), groups, tuple(rows), tuple(notes))
 
 
@@ -176,7 +176,7 @@ def _right_alone(scores: Sequence[Score], metric: str) -> list[str]:
     return [head, *lines] if lines else []
 
 
-_EXTENT = [Column(name, "pairs", "extent", name, Kind.COUNT) for name in ("planned", "completed")]
+_EXTENT = [TableColumn(name, "pairs", "extent", name, CellKind.COUNT) for name in ("planned", "completed")]
 """Columns of a run that has not every planned pair."""
 
 
@@ -188,10 +188,14 @@ def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel
     columns = _EXTENT if is_part else []
     columns = [
         *columns,
-        *(Column(outcome.replace("_", " "), "pairs", "outcome", outcome, Kind.COUNT) for outcome in seen),
+        *(
+            TableColumn(outcome.replace("_", " "), "pairs", "outcome", outcome, CellKind.COUNT)
+            for outcome in seen
+        ),
     ]
     columns += [
-        Column(f"{METRICS[metric].title} of scored", metric, "scored questions", TOTAL) for metric in without
+        TableColumn(f"{METRICS[metric].title} of scored", metric, "scored questions", TOTAL)
+        for metric in without
     ]
     rows = []
     for score in scores:
@@ -201,11 +205,11 @@ def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel
             Cell(score.scored_metrics[metric][TOTAL], questions=score.scored_questions) for metric in without
         ]
         labels = score.predictor, NAMES[score.dialect]
-        rows.append(Row(labels, tuple(cells), score.predictor, score.dialect))
+        rows.append(TableRow(labels, tuple(cells), score.predictor, score.dialect))
     return TableModel(
         "Outcomes (pairs)",
         ("predictor", "engine"),
-        (Group("", tuple(columns)),),
+        (ColumnGroup("", tuple(columns)),),
         tuple(rows),
         (*fenced_lines(scores), *_gold_failures(scores)),
     )
@@ -232,13 +236,15 @@ def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
     seen = [error_class for error_class in ErrorClass if any(counts[error_class] for _, counts in counted)]
     if not seen:
         return None
-    columns = tuple(Column(name.replace("_", " "), "pairs", "error_class", name, Kind.COUNT) for name in seen)
+    columns = tuple(
+        TableColumn(name.replace("_", " "), "pairs", "error_class", name, CellKind.COUNT) for name in seen
+    )
     return TableModel(
         "Error classes (pairs that are the predictor's and do not match)",
         ("predictor", "engine"),
-        (Group("", columns),),
+        (ColumnGroup("", columns),),
         tuple(
-            Row(
+            TableRow(
                 (first.predictor, NAMES[first.dialect]),
                 tuple(Cell(counts[name]) for name in seen),
                 first.predictor,
@@ -252,13 +258,13 @@ def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
 _METHOD = "stable"
 
 _HEADS = {
-    "pairs timed": Kind.COUNT,
-    "identical": Kind.COUNT,
-    "decided": Kind.COUNT,
-    "undecided": Kind.COUNT,
-    "failed": Kind.COUNT,
-    "samples a pair": Kind.MEAN,
-    "executions": Kind.COUNT,
+    "pairs timed": CellKind.COUNT,
+    "identical": CellKind.COUNT,
+    "decided": CellKind.COUNT,
+    "undecided": CellKind.COUNT,
+    "failed": CellKind.COUNT,
+    "samples a pair": CellKind.MEAN,
+    "executions": CellKind.COUNT,
 }
 
 
@@ -271,13 +277,13 @@ def timing_grid(scores: Sequence[Score]) -> TableModel | None:
     if not rows:
         return None
     [metric] = of_basis(METRICS, Basis.STABLE_TIMES)
-    columns = tuple(Column(head, metric, "timing", head, kind) for head, kind in _HEADS.items())
+    columns = tuple(TableColumn(head, metric, "timing", head, kind) for head, kind in _HEADS.items())
     return TableModel(
         f"{METRICS[metric].title} (pairs)",
         ("predictor", "engine", "clock"),
-        (Group("", columns),),
+        (ColumnGroup("", columns),),
         tuple(
-            Row(
+            TableRow(
                 (score.predictor, NAMES[score.dialect], _clocks(_measured(timings))),
                 tuple(map(Cell, _counts(timings))),
                 score.predictor,

@@ -7,7 +7,7 @@ from statistics import fmean
 from harness.data.questions import levels_of
 from harness.engines import EngineName, in_order
 from harness.outcomes import Outcome, PairResult
-from harness.report.table_model import Cell, Column, Group, Row, TableModel
+from harness.report.table_model import Cell, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.report.tables import NAMES
 from harness.runs.summary import TOTAL
 
@@ -53,7 +53,7 @@ def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]
     levels = (*levels_of(result.difficulty for result in results), TOTAL)
     counts = {dialect: _counts(results, dialect, samples) for dialect in dialects}
     rows = tuple(
-        Row(
+        TableRow(
             (f"pass@{k}",),
             tuple(_cell(counts[dialect], k, level) for dialect in dialects for level in levels),
             name,
@@ -62,10 +62,12 @@ def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]
         for k in ks(len(samples))
     )
     columns = tuple(
-        Column(level, "pass_at_k", "difficulty", level, short=_SHORT.get(level, ""), is_total=level == TOTAL)
+        TableColumn(
+            level, "pass_at_k", "difficulty", level, short=_SHORT.get(level, ""), is_total=level == TOTAL
+        )
         for level in levels
     )
-    groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
+    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
     note = f"How likely one of k samples matches (EX), estimated from {len(samples)} samples a question."
     return TableModel(f"pass@k (%): {name}", ("k",), groups, rows, (note,))
 

@@ -7,7 +7,15 @@ from pathlib import Path
 from harness.data.published import Provenance, Published, said_of
 from harness.engines import EngineName, in_order
 from harness.metrics import METRICS
-from harness.report.table_model import Cell, Column, Document, Group, Kind, Row, TableModel
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    ColumnGroup,
+    Document,
+    TableColumn,
+    TableModel,
+    TableRow,
+)
 from harness.report.tables import NAMES
 from harness.runs.reading import AGAIN
 from harness.runs.summary import TOTAL, Score
@@ -18,7 +26,7 @@ REPRODUCED = "reproduce"
 
 
 @dataclass(frozen=True)
-class Reference:
+class PublishedReference:
     """What a run is held against.
 
     `databases` says of each whether it is the published one.
@@ -28,7 +36,9 @@ class Reference:
     databases: Mapping[str, Provenance]
 
 
-def reproduction(run_id: str, facts: Sequence[str], scores: Sequence[Score], held: Reference) -> Document:
+def reproduction(
+    run_id: str, facts: Sequence[str], scores: Sequence[Score], held: PublishedReference
+) -> Document:
     """The three tables: published, ours with 95 % intervals, ours minus published.
 
     Every table has a row for every predictor that is published or scored, and a dash where there is nothing.
@@ -76,7 +86,7 @@ def reproduction(run_id: str, facts: Sequence[str], scores: Sequence[Score], hel
     )
 
 
-def reference_of(folder: Path) -> Reference:
+def reference_of(folder: Path) -> PublishedReference:
     """What the run of a folder was held against.
 
     Raises:
@@ -85,7 +95,7 @@ def reference_of(folder: Path) -> Reference:
     path = folder / f"{REPRODUCED}.json"
     content = read_json(read_text(path))
     try:
-        return Reference(
+        return PublishedReference(
             [Published.from_json(one) for one in content["published"]],
             {db_id: Provenance(each) for db_id, each in content["databases"].items()},
         )
@@ -116,17 +126,17 @@ def _grid(  # noqa: PLR0913, PLR0917 - what a table is made of
     asked: Collection[EngineName],
     notes: Iterable[str] = (),
 ) -> TableModel:
-    kind = Kind.DIFFERENCE if by == "difference" else Kind.PERCENT
+    kind = CellKind.DIFFERENCE if by == "difference" else CellKind.PERCENT
     dialects = in_order(asked)
     columns = tuple(
-        Column(METRICS[metric].title, metric, by, TOTAL, kind, has_interval=by == "ours")
+        TableColumn(METRICS[metric].title, metric, by, TOTAL, kind, has_interval=by == "ours")
         for metric in metrics
     )
     rows = (
-        Row((name,), tuple(cells.get((m, stem, d), Cell(None)) for d in dialects for m in metrics), stem)
+        TableRow((name,), tuple(cells.get((m, stem, d), Cell(None)) for d in dialects for m in metrics), stem)
         for stem, name in names.items()
     )
-    groups = tuple(Group(NAMES[dialect], columns, dialect) for dialect in dialects)
+    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
     return TableModel(_TITLES[by], ("predictor",), groups, tuple(rows), tuple(notes))
 
 

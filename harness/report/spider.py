@@ -3,9 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from harness.outcomes import PairResult
-from harness.report.table_model import Cell, Column, Group, Kind, Row, TableModel
+from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.runs.spider import ALL, FIGURES, LEVELS, em, ex, levels_of, percent, structures
-from harness.sqltree.spider import Part, totals
+from harness.sqltree.spider import SpiderPart, totals
 
 _PRINTED = {"accuracy": "accuracy", "recall": "recall", "f1": "F1"}
 """What Spider prints; precision is the same as what it calls accuracy."""
@@ -22,9 +22,9 @@ def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
         return None
     has_ex = all(ex(levels[ALL]) is not None for _, levels in counted)
     titles = [title for title in _BY_HARDNESS if title == "EM" or has_ex]
-    unread = Column("unread", "pairs", "hardness", "unread", Kind.COUNT)
+    unread = TableColumn("unread", "pairs", "hardness", "unread", CellKind.COUNT)
     groups = tuple(
-        Group(title, (*_levels(title.lower(), "hardness"), *([unread] if title == "EM" else [])))
+        ColumnGroup(title, (*_levels(title.lower(), "hardness"), *([unread] if title == "EM" else [])))
         for title in titles
     )
     _, some = counted[0]
@@ -34,7 +34,7 @@ def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
         ("predictor",),
         groups,
         tuple(
-            Row((first.predictor,), tuple(_cells(levels, titles)), first.predictor, first.dialect)
+            TableRow((first.predictor,), tuple(_cells(levels, titles)), first.predictor, first.dialect)
             for first, levels in counted
         ),
         (f"questions: {sizes}",),
@@ -64,7 +64,7 @@ def _cells(levels: Mapping[str, list[PairResult]], titles: Sequence[str]) -> Ite
 def _partial_grid(first: PairResult, levels: Mapping[str, list[PairResult]]) -> TableModel:
     found = {level: totals(structures(results)) for level, results in levels.items()}
     groups = tuple(
-        Group(title, tuple(_levels(f"partial_{name}", "component and hardness")))
+        ColumnGroup(title, tuple(_levels(f"partial_{name}", "component and hardness")))
         for name, title in _PRINTED.items()
     )
     return TableModel(
@@ -72,7 +72,7 @@ def _partial_grid(first: PairResult, levels: Mapping[str, list[PairResult]]) -> 
         ("component",),
         groups,
         tuple(
-            Row(
+            TableRow(
                 (part.replace("_", " "),),
                 tuple(
                     Cell(percent(FIGURES[name](found[level][part]))) for name in _PRINTED for level in LEVELS
@@ -81,14 +81,14 @@ def _partial_grid(first: PairResult, levels: Mapping[str, list[PairResult]]) -> 
                 first.dialect,
                 part,
             )
-            for part in Part
+            for part in SpiderPart
         ),
     )
 
 
-def _levels(metric: str, by: str) -> Iterator[Column]:
+def _levels(metric: str, by: str) -> Iterator[TableColumn]:
     for level in LEVELS:
-        yield Column(level, metric, by, level, is_total=level == ALL)
+        yield TableColumn(level, metric, by, level, is_total=level == ALL)
 
 
 _BY_HARDNESS: Mapping[str, Callable[[Sequence[PairResult]], float | None]] = {"EM": em, "EX": ex}

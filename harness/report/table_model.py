@@ -13,7 +13,7 @@ from harness.engines import EngineName
 from harness.metrics.statistics import Interval
 
 
-class Kind(StrEnum):
+class CellKind(StrEnum):
     """How a figure is spelled."""
 
     PERCENT = "percent"
@@ -37,7 +37,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """What the cells below it are.
 
     `head` is what a reader sees, `short` the same where there is little room. `metric`, `by` and `level` name
@@ -49,7 +49,7 @@ class Column:
     metric: str
     by: str
     level: str = ""
-    kind: Kind = Kind.PERCENT
+    kind: CellKind = CellKind.PERCENT
     short: str = ""
     is_total: bool = False
     has_interval: bool = False
@@ -57,16 +57,16 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Group:
+class ColumnGroup:
     """Columns with a head of their own; `dialect` where they are an engine's."""
 
     head: str
-    columns: tuple[Column, ...]
+    columns: tuple[TableColumn, ...]
     dialect: EngineName | None = None
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """One row: a cell for every column, None where the table has nothing to show there.
 
     `dialect` and `level` where the row, and not the column, has them.
@@ -88,16 +88,16 @@ class TableModel:
 
     title: str
     labels: tuple[str, ...]
-    groups: tuple[Group, ...]
-    rows: tuple[Row, ...]
+    groups: tuple[ColumnGroup, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
 
     @property
-    def columns(self) -> list[Column]:
+    def columns(self) -> list[TableColumn]:
         """All of them, in their order."""
         return [column for group in self.groups for column in group.columns]
 
-    def part(self, first: int, groups: Sequence[Group]) -> "TableModel":
+    def part(self, first: int, groups: Sequence[ColumnGroup]) -> "TableModel":
         """The columns of `groups`, which begin at column `first`, without rows that are empty there."""
         end = first + sum(len(group.columns) for group in groups)
         cut = (replace(row, cells=row.cells[first:end]) for row in self.rows)

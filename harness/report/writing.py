@@ -12,7 +12,7 @@ from harness.report.console import console_text
 from harness.report.documents import reproduced, tables
 from harness.report.latex import latex
 from harness.report.markdown import markdown
-from harness.report.reproduction import REPRODUCED, Reference, reference_of
+from harness.report.reproduction import REPRODUCED, PublishedReference, reference_of
 from harness.report.table_model import Document
 from harness.report.tidy import csv_text, json_text
 from harness.runs.files import replace
@@ -22,7 +22,7 @@ from harness.runs.reading import Run, read_previews, read_questions, read_run
 HTML = "report.html"
 
 
-class Format(StrEnum):
+class ReportFormat(StrEnum):
     """What a report can be."""
 
     CONSOLE = "console"
@@ -33,24 +33,24 @@ class Format(StrEnum):
     HTML = "html"
 
 
-TEXTS: Mapping[Format, Callable[[Document], str]] = {
-    Format.CONSOLE: lambda document: console_text(document.grids),
-    Format.MARKDOWN: lambda document: markdown(document, f"Run {document.run_id}"),
-    Format.CSV: csv_text,
-    Format.LATEX: lambda document: latex(document, f"Run {document.run_id}"),
-    Format.JSON: json_text,
+TEXTS: Mapping[ReportFormat, Callable[[Document], str]] = {
+    ReportFormat.CONSOLE: lambda document: console_text(document.grids),
+    ReportFormat.MARKDOWN: lambda document: markdown(document, f"Run {document.run_id}"),
+    ReportFormat.CSV: csv_text,
+    ReportFormat.LATEX: lambda document: latex(document, f"Run {document.run_id}"),
+    ReportFormat.JSON: json_text,
 }
 """The formats that are one text, and what writes it."""
 
-_KEPT = (Format.MARKDOWN, Format.CSV, Format.LATEX, Format.JSON)
+_KEPT = (ReportFormat.MARKDOWN, ReportFormat.CSV, ReportFormat.LATEX, ReportFormat.JSON)
 """The texts that a run folder has."""
 
 SUFFIXES = {
-    Format.CONSOLE: "txt",
-    Format.MARKDOWN: "md",
-    Format.CSV: "csv",
-    Format.LATEX: "tex",
-    Format.JSON: "json",
+    ReportFormat.CONSOLE: "txt",
+    ReportFormat.MARKDOWN: "md",
+    ReportFormat.CSV: "csv",
+    ReportFormat.LATEX: "tex",
+    ReportFormat.JSON: "json",
 }
 
 
@@ -82,7 +82,7 @@ def reports_fault(folder: Path) -> str | None:
     return None
 
 
-def write_reproduction(run: Run, held: Reference) -> list[Path]:
+def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
     """Write the three tables of a run that is held against published figures into its folder.
 
     Returns:
@@ -97,14 +97,14 @@ def write_reproduction(run: Run, held: Reference) -> list[Path]:
         "databases": dict(held.databases),
     }
     texts = {
-        Format.MARKDOWN: markdown(document, f"Published figures and run {document.run_id}"),
-        Format.CSV: csv_text(document),
-        Format.JSON: json_text(document, **more),
+        ReportFormat.MARKDOWN: markdown(document, f"Published figures and run {document.run_id}"),
+        ReportFormat.CSV: csv_text(document),
+        ReportFormat.JSON: json_text(document, **more),
     }
     return [write(run.folder / f"{REPRODUCED}.{SUFFIXES[each]}", text) for each, text in texts.items()]
 
 
-def file_name(kind: Format, by: Sequence[By] = ()) -> str:
+def file_name(kind: ReportFormat, by: Sequence[By] = ()) -> str:
     """What a file of the tables is called."""
     return f"{'-by-'.join(['tables', *by])}.{SUFFIXES[kind]}"
 

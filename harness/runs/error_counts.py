@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from harness.engines.error_classes import ErrorClass
 from harness.outcomes import PairResult
-from harness.sqltree.diagnosis import GROUPS, Group
+from harness.sqltree.diagnosis import GROUPS, ErrorGroup
 
 
 def summary(results: Iterable[PairResult]) -> Mapping[str, int]:
@@ -17,4 +17,4 @@ def summary(results: Iterable[PairResult]) -> Mapping[str, int]:
 def groups(results: Iterable[PairResult]) -> Mapping[str, int]:
     """The same by the groups of the BIRD paper, as far as rules tell them (`sqltree.diagnosis.GROUPS`)."""
     counts = Counter(GROUPS[result.error_class] for result in results if result.error_class is not None)
-    return {group: counts[group] for group in Group}
+    return {group: counts[group] for group in ErrorGroup}

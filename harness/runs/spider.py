@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.metrics import OUTCOME_METRIC
 from harness.outcomes import PairResult
-from harness.sqltree.spider import Hardness, Part, Structure, Total, totals
+from harness.sqltree.spider import Hardness, SpiderPart, Structure, Total, totals
 
 ALL = "all"
 LEVELS = (*Hardness, ALL)
@@ -49,7 +49,7 @@ def summary(results: Iterable[PairResult]) -> Mapping[str, Any]:
                 level: {name: percent(read(parts[part])) for name, read in FIGURES.items()}
                 for level, parts in by_level.items()
             }
-            for part in Part
+            for part in SpiderPart
         },
     }
 

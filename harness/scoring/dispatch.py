@@ -23,7 +23,7 @@ from harness.outcomes import Judgement, Outcome
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start, today
 from harness.scoring.golds import Golds
 from harness.scoring.tasks import Judged, Setup, Task, Workers, explain
-from loaders.store import Kind, Store
+from loaders.store import EntryKind, Store
 
 MOST_FAILURES = 3
 """So many tasks in a row that a server could not be used for, and it is left alone."""
@@ -288,7 +288,7 @@ class Judging:
         self._lookup.close()
 
 
-def _worth_keeping(keys: _Keys, task: Task, judged: Judged) -> dict[Kind, dict[bytes, bytes]]:
+def _worth_keeping(keys: _Keys, task: Task, judged: Judged) -> dict[EntryKind, dict[bytes, bytes]]:
     """What another run may use of what came of a task, by its keys."""
     found = {keys.executions[text]: encoded for text, encoded in judged.executed.items()}
     if judged.gold is not None:
@@ -303,8 +303,10 @@ def _worth_keeping(keys: _Keys, task: Task, judged: Judged) -> dict[Kind, dict[b
         and (text not in task.fleeting or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
     }
     return {
-        Kind.EXECUTION: {cache_key: value for cache_key, value in found.items() if cache_key is not None},
-        Kind.JUDGEMENT: judgements,
+        EntryKind.EXECUTION: {
+            cache_key: value for cache_key, value in found.items() if cache_key is not None
+        },
+        EntryKind.JUDGEMENT: judgements,
     }
 
 

@@ -22,7 +22,7 @@ from harness.scoring.suite import Suite
 from harness.scoring.tasks import During, LeftOut, Setup, Stage, undisturbed
 from harness.sqltree.diagnosis import Reading, diagnose
 from harness.sqltree.diagnosis import read as read_for_diagnosis
-from harness.sqltree.spider import Schema, Structure, compare
+from harness.sqltree.spider import SpiderSchema, Structure, compare
 from harness.sqltree.spider import read as read_for_spider
 
 _FAILURES = {
@@ -180,18 +180,18 @@ class Scoring:
         rest = {name: score for name, score in scores.items() if name not in ours}
         return rest if structure is None else {**rest, **dict.fromkeys(ours, float(structure.exact))}
 
-    def _spider_schema(self, db_id: str) -> Schema:
+    def _spider_schema(self, db_id: str) -> SpiderSchema:
         return self._schemas(db_id, lambda: self._read_schema(db_id))
 
-    def _read_schema(self, db_id: str) -> Schema:
+    def _read_schema(self, db_id: str) -> SpiderSchema:
         published = self._questions.schemas.get(db_id)
         if published is None:
-            return Schema({}, ())
+            return SpiderSchema({}, ())
         tables: dict[str, list[str]] = {table: [] for table in published.tables}
         for column in published.columns:
             tables[column.table].append(column.name)
         keys = [(f"{one.table}.{one.name}", f"{two.table}.{two.name}") for one, two in published.foreign_keys]
-        return Schema(tables, keys)
+        return SpiderSchema(tables, keys)
 
     def _diagnose(self, gold: Gold, sql: str, code: str | None, error: str | None) -> ErrorClass | None:
         if not self._setup.diagnoses:

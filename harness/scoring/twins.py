@@ -21,7 +21,7 @@ from harness.data.twin_sources import of_set
 from loaders import paths
 from loaders import twins as generator
 from loaders.textfiles import one_line
-from loaders.twins.making import Source, Unmade, make
+from loaders.twins.making import TwinSource, Unmade, make
 from loaders.twins.twin import SCALE
 
 
@@ -82,7 +82,7 @@ def _generator() -> str:
     return digest.hexdigest()
 
 
-def _inputs(sources: Sequence[Source]) -> str:
+def _inputs(sources: Sequence[TwinSource]) -> str:
     """What a twin is made from: the files of the databases, their descriptions, and the golds."""
     digest = hashlib.sha256()
     for source in sources:
@@ -98,11 +98,11 @@ def _inputs(sources: Sequence[Source]) -> str:
     return digest.hexdigest()
 
 
-def _missing(folder: Path, sources: Sequence[Source]) -> list[Source]:
+def _missing(folder: Path, sources: Sequence[TwinSource]) -> list[TwinSource]:
     return [each for each in sources if not (folder / each.db_id / f"{each.db_id}.sqlite").is_file()]
 
 
-def _complete(folder: Path, seed: int, sources: Sequence[Source], say: Callable[[str], None]) -> None:
+def _complete(folder: Path, seed: int, sources: Sequence[TwinSource], say: Callable[[str], None]) -> None:
     """Add databases to a twin's folder, with its lock held."""
     if not sources:
         return

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.data.questions import DatabaseSchema
 from harness.sqltree import spider
-from harness.sqltree.spider import Schema, hardness, read
+from harness.sqltree.spider import SpiderSchema, hardness, read
 from loaders.paths import cache_path
 
 Gold = tuple[str, Path, DatabaseSchema | None]
@@ -39,12 +39,12 @@ def hardnesses(golds: Sequence[Gold]) -> list[str | None]:
     return levels
 
 
-def _hardness(sql: str, schema: Schema) -> str | None:
+def _hardness(sql: str, schema: SpiderSchema) -> str | None:
     query = read(sql.strip().rstrip(";"), schema)
     return None if query is None else str(hardness(query))
 
 
-def _schema(path: Path, published: DatabaseSchema | None) -> Schema:
+def _schema(path: Path, published: DatabaseSchema | None) -> SpiderSchema:
     """The tables of a database, by its file, or else by what is published of it."""
     with (
         suppress(sqlite3.Error),
@@ -57,11 +57,11 @@ def _schema(path: Path, published: DatabaseSchema | None) -> Schema:
         tables: dict[str, list[str]] = {}
         for table, column in rows:
             tables.setdefault(table, []).append(column)
-        return Schema(tables)
+        return SpiderSchema(tables)
     tables = {table: [] for table in (published.tables if published else ())}
     for column in published.columns if published else ():
         tables[column.table].append(column.name)
-    return Schema(tables)
+    return SpiderSchema(tables)
 
 
 @cache

@@ -12,8 +12,8 @@ from dialects.identifiers import quoted
 from loaders.mysql import session
 from loaders.namespace import Database
 from loaders.server import Server
-from loaders.verify.forms import NULL, SUMMAND, Form
-from loaders.verify.sides import Ask, Column
+from loaders.verify.forms import NULL, SUMMAND, ValueForm
+from loaders.verify.sides import Ask, ComparedColumn
 
 BARRIER = ""
 """What MySQL would do instead, to write the hashes into a table first, takes longer for one sum."""
@@ -21,13 +21,13 @@ BARRIER = ""
 _SECONDS = "'%Y-%m-%d %H:%i:%s'"
 _DECIMALS = "'%Y-%m-%d %H:%i:%s.%f'"
 _HEADS = {
-    Form.INTEGER: "{0}",
-    Form.DOUBLE: "lower(hex(reverse(substr(point({0}, 0), 10, 8))))",
-    Form.TEXT: "length({0})",
-    Form.LONG_TEXT: "sha2({0}, 256)",
-    Form.BLOB: "sha2({0}, 256)",
-    Form.DAY: "{0}",
-    Form.MOMENT: (
+    ValueForm.INTEGER: "{0}",
+    ValueForm.DOUBLE: "lower(hex(reverse(substr(point({0}, 0), 10, 8))))",
+    ValueForm.TEXT: "length({0})",
+    ValueForm.LONG_TEXT: "sha2({0}, 256)",
+    ValueForm.BLOB: "sha2({0}, 256)",
+    ValueForm.DAY: "{0}",
+    ValueForm.MOMENT: (
         f"if(microsecond({{0}}), trim(trailing '0' from date_format({{0}}, {_DECIMALS})),"
         f" date_format({{0}}, {_SECONDS}))"
     ),
@@ -77,15 +77,15 @@ def table(database: Database, name: str) -> str:
     return f"{quoted(database.mysql_database)}.{quoted(name)}"
 
 
-def hashed(columns: Sequence[Column]) -> str:
+def hashed(columns: Sequence[ComparedColumn]) -> str:
     """See `HashSyntax.hashed`."""
     heads = [f"ifnull({_HEADS[column.form].format(_value(column))}, '{NULL}')" for column in columns]
-    texts = [f", {_value(column)}" for column in columns if column.form is Form.TEXT]
+    texts = [f", {_value(column)}" for column in columns if column.form is ValueForm.TEXT]
     return f"sha2(concat_ws('', concat_ws(',', {', '.join(heads)}), '|'{''.join(texts)}), 256)"
 
 
-def _value(column: Column) -> str:
-    is_text = column.form in {Form.TEXT, Form.LONG_TEXT, Form.INTEGER, Form.DAY}
+def _value(column: ComparedColumn) -> str:
+    is_text = column.form in {ValueForm.TEXT, ValueForm.LONG_TEXT, ValueForm.INTEGER, ValueForm.DAY}
     return f"convert({column.target} USING utf8mb4)" if column.converted and is_text else column.target
 
 
@@ -94,9 +94,9 @@ def summand(hashed: str) -> str:
     return f"cast(conv(left({hashed}, {SUMMAND}), 16, 10) AS unsigned)"
 
 
-def shown(column: Column) -> str:
+def shown(column: ComparedColumn) -> str:
     """See `HashSyntax.shown`."""
-    if column.form is Form.BLOB:
+    if column.form is ValueForm.BLOB:
         return f"concat('0x', lower(hex(left({column.target}, 40))))"
     text = f"convert({column.target} USING utf8mb4)"
     return (

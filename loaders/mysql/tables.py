@@ -28,7 +28,7 @@ from loaders.namespace import Database
 from loaders.pages import MYSQL, pages
 from loaders.refusals import refuse_text
 from loaders.server import Server
-from loaders.target import Filled, Source, add_foreign_keys, add_keys, all_rows
+from loaders.target import FilledTable, LoadSource, add_foreign_keys, add_keys, all_rows
 
 _SETTLED = "ENGINE InnoDB STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"
 """Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
@@ -49,22 +49,22 @@ _UNINDEXED = frozenset({"text", "longtext", "longblob"})
 def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
     server: Server,
     database: Database,
-    source: Source,
+    source: LoadSource,
     table: ServerTable,
     staging: str,
     connection: sqlite3.Connection,
     advance: Callable[[int], None],
-) -> Filled:
+) -> FilledTable:
     """See `Target.fill`."""
     syntax, is_ordered = _KeySyntax(staging), _is_ordered(table, database.profile)
     with connected(server) as session:
         count = _fill(session, syntax, table, source, connection, advance, is_ordered=is_ordered)
         notes = _add_keys(session, syntax, table, source.tables, primary_key=not is_ordered)
         ask(session, f"ANALYZE TABLE {syntax.table(table)}")
-    return Filled(count, tuple(notes))
+    return FilledTable(count, tuple(notes))
 
 
-def link(server: Server, database: Database, source: Source, staging: str) -> list[str]:  # noqa: ARG001 - as fill
+def link(server: Server, database: Database, source: LoadSource, staging: str) -> list[str]:  # noqa: ARG001 - as fill
     """See `Target.link`."""
     with connected(server) as session:
         return add_foreign_keys(source.tables, _KeySyntax(staging), partial(attempt, session))
@@ -74,7 +74,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
     session: Connection[Any],
     syntax: _KeySyntax,
     table: ServerTable,
-    source: Source,
+    source: LoadSource,
     connection: sqlite3.Connection,
     advance: Callable[[int], None],
     *,

@@ -12,8 +12,8 @@ from dialects.identifiers import quoted
 from loaders.namespace import Database
 from loaders.postgresql.session import MAINTENANCE, connected
 from loaders.server import Server
-from loaders.verify.forms import NULL, SUMMAND, Form
-from loaders.verify.sides import Ask, Column
+from loaders.verify.forms import NULL, SUMMAND, ValueForm
+from loaders.verify.sides import Ask, ComparedColumn
 
 BARRIER = " OFFSET 0"
 
@@ -22,14 +22,14 @@ _ARGUMENTS = 90
 
 _JOINED = "concat_ws(',', "
 _HEADS = {
-    Form.INTEGER: "{0}::text",
-    Form.DOUBLE: "encode(float8send({0}::float8), 'hex')",
-    Form.SINGLE: "encode(float4send({0}::real), 'hex')",
-    Form.TEXT: "octet_length({0}::text)::text",
-    Form.LONG_TEXT: "encode(sha256(convert_to({0}::text, 'UTF8')), 'hex')",
-    Form.BLOB: "encode(sha256({0}), 'hex')",
-    Form.DAY: "{0}::text",
-    Form.MOMENT: "({0}::timestamptz AT TIME ZONE 'UTC')::text",
+    ValueForm.INTEGER: "{0}::text",
+    ValueForm.DOUBLE: "encode(float8send({0}::float8), 'hex')",
+    ValueForm.SINGLE: "encode(float4send({0}::real), 'hex')",
+    ValueForm.TEXT: "octet_length({0}::text)::text",
+    ValueForm.LONG_TEXT: "encode(sha256(convert_to({0}::text, 'UTF8')), 'hex')",
+    ValueForm.BLOB: "encode(sha256({0}), 'hex')",
+    ValueForm.DAY: "{0}::text",
+    ValueForm.MOMENT: "({0}::timestamptz AT TIME ZONE 'UTC')::text",
 }
 
 
@@ -75,10 +75,10 @@ def table(database: Database, name: str) -> str:
     return f"{quoted(database.postgresql_schema)}.{quoted(name)}"
 
 
-def hashed(columns: Sequence[Column]) -> str:
+def hashed(columns: Sequence[ComparedColumn]) -> str:
     """See `HashSyntax.hashed`."""
     heads = [f"coalesce({_HEADS[column.form].format(column.target)}, '{NULL}')" for column in columns]
-    texts = [f"{column.target}::text" for column in columns if column.form is Form.TEXT]
+    texts = [f"{column.target}::text" for column in columns if column.form is ValueForm.TEXT]
     body = ", " + _nested("concat(", texts) if texts else ""
     row = f"concat({_nested(_JOINED, heads)}, '|'{body})"
     return f"encode(sha256(convert_to({row}, 'UTF8')), 'hex')"
@@ -89,11 +89,11 @@ def summand(hashed: str) -> str:
     return f"('x' || left({hashed}, {SUMMAND}))::bit({4 * SUMMAND})::bigint"
 
 
-def shown(column: Column) -> str:
+def shown(column: ComparedColumn) -> str:
     """See `HashSyntax.shown`."""
     text = (
         f"{column.target}::float8::text"
-        if column.form in {Form.DOUBLE, Form.SINGLE}
+        if column.form in {ValueForm.DOUBLE, ValueForm.SINGLE}
         else f"{column.target}::text"
     )
     return (

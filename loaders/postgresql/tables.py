@@ -21,7 +21,7 @@ from loaders.pages import POSTGRESQL, batches, is_plain, pages, stored_value
 from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
 from loaders.refusals import refuse_text
 from loaders.server import Server
-from loaders.target import Filled, Source, add_foreign_keys, add_keys, all_rows
+from loaders.target import FilledTable, LoadSource, add_foreign_keys, add_keys, all_rows
 
 _ON_THE_WIRE = {
     "bigint": "int8",
@@ -46,22 +46,22 @@ Rows arrive frozen and visible to all, so that nothing is left for a vacuum.
 def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
     server: Server,
     database: Database,
-    source: Source,
+    source: LoadSource,
     table: ServerTable,
     staging: str,
     connection: sqlite3.Connection,
     advance: Callable[[int], None],
-) -> Filled:
+) -> FilledTable:
     """See `Target.fill`."""
     schema = quoted(staging)
     with connected(server, database.postgresql_database) as session:
         count = _fill(session, schema, table, source, connection, advance)
         notes = add_keys(table, _KeySyntax(schema), partial(attempt, session))
         run(session, f"ANALYZE {_KeySyntax(schema).table(table)}")
-    return Filled(count, tuple(notes))
+    return FilledTable(count, tuple(notes))
 
 
-def link(server: Server, database: Database, source: Source, staging: str) -> list[str]:
+def link(server: Server, database: Database, source: LoadSource, staging: str) -> list[str]:
     """See `Target.link`."""
     with connected(server, database.postgresql_database) as session:
         return add_foreign_keys(source.tables, _KeySyntax(quoted(staging)), partial(attempt, session))
@@ -71,7 +71,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
     session: Connection[Any],
     schema: str,
     table: ServerTable,
-    source: Source,
+    source: LoadSource,
     connection: sqlite3.Connection,
     advance: Callable[[int], None],
 ) -> int:

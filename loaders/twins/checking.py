@@ -22,7 +22,7 @@ _NOW = re.compile(r"'now'|\bCURRENT_(?:TIMESTAMP|DATE)\b(?:\s*\(\s*\))?", re.IGN
 Answer = frozenset[tuple[Value, ...]]
 
 
-class Checked:
+class CheckedTwin:
     """A twin in memory."""
 
     def __init__(self, connection: sqlite3.Connection, left_out: tuple[str, ...]) -> None:
@@ -51,7 +51,7 @@ class Checked:
 
 
 @contextmanager
-def checked(rows: Rows) -> Iterator[Checked]:
+def checked(rows: Rows) -> Iterator[CheckedTwin]:
     """The twin as it is now, in memory; rows that SQLite refuses are taken away."""
     while True:
         connection = sqlite3.connect(":memory:", isolation_level=None)
@@ -62,21 +62,21 @@ def checked(rows: Rows) -> Iterator[Checked]:
             if filled.refused:
                 rows.remove(filled.refused)
                 continue
-            yield Checked(connection, filled.left_out)
+            yield CheckedTwin(connection, filled.left_out)
             return
         finally:
             connection.close()
 
 
 @dataclass(frozen=True)
-class Filled:
+class FilledTwin:
     """What was not taken: rows by table and place, and a line for each index or view."""
 
     refused: Mapping[TableName, set[int]]
     left_out: tuple[str, ...]
 
 
-def fill(connection: sqlite3.Connection, rows: Rows) -> Filled:
+def fill(connection: sqlite3.Connection, rows: Rows) -> FilledTwin:
     """Create the tables and put the rows in, each table's in order of its primary key.
 
     A row may be refused for what only the whole table decides, such as a unique index over an expression.
@@ -102,7 +102,7 @@ def fill(connection: sqlite3.Connection, rows: Rows) -> Filled:
     connection.execute("COMMIT")
     left_out += _create(connection, [each for each in indexes if not _UNIQUE.match(each)])
     left_out += _create(connection, shape.views)
-    return Filled(refused, tuple(left_out))
+    return FilledTwin(refused, tuple(left_out))
 
 
 _UNIQUE = re.compile(r"\s*CREATE\s+UNIQUE\b", re.IGNORECASE)
@@ -130,7 +130,7 @@ def answered(answer: Answer | str) -> bool:
 _MOST = 1_000
 
 
-def settled(gold: exp.Expr, database: Checked) -> exp.Expr:
+def settled(gold: exp.Expr, database: CheckedTwin) -> exp.Expr:
     """The gold with the values of its subqueries, as far as they stand on their own and return any."""
     copy = gold.copy()
     for node in list(copy.find_all(exp.Select)):
@@ -151,7 +151,7 @@ def settled(gold: exp.Expr, database: Checked) -> exp.Expr:
 
 
 def _values(
-    node: exp.Select, gold: exp.Expr, database: Checked, *, first: bool = False
+    node: exp.Select, gold: exp.Expr, database: CheckedTwin, *, first: bool = False
 ) -> list[tuple[Value, ...]]:
     query = node.copy()
     if first and query.args.get("limit") is None:
@@ -176,7 +176,9 @@ def _settle_value(holder: exp.Subquery, rows: list[tuple[Value, ...]]) -> None:
         holder.replace(values[0])
 
 
-def _settle_table(gold: exp.Expr, source: exp.Expr, alias: str, node: exp.Select, database: Checked) -> None:
+def _settle_table(
+    gold: exp.Expr, source: exp.Expr, alias: str, node: exp.Select, database: CheckedTwin
+) -> None:
     """Let a derived table of a few rows mean its first."""
     select = source.find_ancestor(exp.Select)
     if node.args.get("limit") is None or not isinstance(select, exp.Select) or not alias:

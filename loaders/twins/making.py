@@ -31,7 +31,7 @@ Progress = Callable[[str, str], None]
 
 
 @dataclass(frozen=True)
-class Source:
+class TwinSource:
     """What a twin is made from.
 
     `path` is a SQLite file, or the JSON file of a published schema with this database in it; below
@@ -68,7 +68,7 @@ class Unmade:
 
 
 def make(  # noqa: PLR0913 - the options of the command
-    sources: Sequence[Source],
+    sources: Sequence[TwinSource],
     folder: Path,
     *,
     scale: float = SCALE,
@@ -134,7 +134,7 @@ def _refuse_unwritable(folder: Path) -> None:
 _PAGE = 4096
 
 
-def _result(source: Source, future: Future[Made]) -> Made | Unmade:
+def _result(source: TwinSource, future: Future[Made]) -> Made | Unmade:
     try:
         return future.result()
     except BadInput as error:
@@ -174,7 +174,9 @@ def _watch(futures: Sequence[Future[Made]], stages: "Queue[tuple[str, str]]", sa
                 future.result()
 
 
-def _make(source: Source, folder: Path, scale: float, seed: int, stages: "Queue[tuple[str, str]]") -> Made:
+def _make(
+    source: TwinSource, folder: Path, scale: float, seed: int, stages: "Queue[tuple[str, str]]"
+) -> Made:
     stages.put((source.db_id, "reading"))
     path = folder / source.db_id / f"{source.db_id}.sqlite"
     try:
@@ -192,7 +194,7 @@ def _make(source: Source, folder: Path, scale: float, seed: int, stages: "Queue[
     )
 
 
-def _shape(source: Source) -> Shape:
+def _shape(source: TwinSource) -> Shape:
     if source.path.suffix.lower() != ".json":
         found = of_file(source.path)
         return Shape(source.db_id, found.tables, found.views)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from random import Random
 
-from loaders.twins.problem import Problem, compared
+from loaders.twins.problem import RowProblem, compared
 from loaders.twins.rows import Full, Rows
 from loaders.twins.shape import TableName, Value
-from loaders.twins.solving import Classes, Condition, Trier, classes
+from loaders.twins.solving import ClassCondition, Classes, Trier, classes
 from loaders.twins.values import Values
 
 _ATTEMPTS = 5
@@ -40,7 +40,7 @@ class Planter:
 
     def plant(
         self,
-        problem: Problem,
+        problem: RowProblem,
         fixed: Mapping[int, Value] | None = None,
         avoided: set[tuple[int, Value]] | None = None,
         *,
@@ -86,7 +86,7 @@ class Planter:
         return found
 
     def _of_class(
-        self, put: Classes, name: int, about: list[Condition], *, extreme: bool, wide: bool
+        self, put: Classes, name: int, about: list[ClassCondition], *, extreme: bool, wide: bool
     ) -> list[Value]:
         values: dict[Value, None] = {}
         nullable = False

@@ -18,7 +18,7 @@ class Opaque(Exception):
 
 
 @dataclass
-class Problem:
+class RowProblem:
     """What has to hold of a row of each of `tables`.
 
     Cells are numbered; in expressions cell 3 is the column `k3`. `shown`, `grouped` and `ordered` are what
@@ -84,7 +84,7 @@ _TRANSPARENT = (exp.Paren, exp.Cast, exp.Lower, exp.Upper, exp.Trim, exp.Neg)
 
 
 @dataclass(frozen=True)
-class Compared:
+class LiteralComparison:
     """One comparison of a column with a literal; `whole` says whether all of the value is compared."""
 
     table: TableName
@@ -93,7 +93,7 @@ class Compared:
     whole: bool
 
 
-def compared(problem: Problem, shape: Shape) -> Iterator[Compared]:
+def compared(problem: RowProblem, shape: Shape) -> Iterator[LiteralComparison]:
     """The comparisons in all conditions of a problem."""
     for condition in (*problem.conjuncts, *problem.conditions):
         leaves = [each for each in condition.find_all(exp.Predicate) if not _inner(each)]
@@ -109,9 +109,9 @@ def compared(problem: Problem, shape: Shape) -> Iterator[Compared]:
                     stored = table.by_key[name].stored(value)
                     numeric = table.by_key[name].numeric
                     if not whole or isinstance(leaf, exp.Like):
-                        yield Compared(table.key, name, text, whole=False)
+                        yield LiteralComparison(table.key, name, text, whole=False)
                     elif not numeric or isinstance(stored, int | float):
-                        yield Compared(table.key, name, stored, whole=True)
+                        yield LiteralComparison(table.key, name, stored, whole=True)
 
 
 def _inner(node: exp.Expr) -> bool:

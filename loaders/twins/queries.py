@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from loaders.twins.problem import Opaque, Problem, cells_in, conjuncts
+from loaders.twins.problem import Opaque, RowProblem, cells_in, conjuncts
 from loaders.twins.shape import Shape, TableName, folded
 
 _MOST_COPIES = 12
@@ -31,7 +31,7 @@ class _Scope:
 class _Reader:
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.problem = Problem()
+        self.problem = RowProblem()
         self.read: set[int] = set()
         self.depth = 0
         self.naming: list[str] = []
@@ -357,7 +357,7 @@ def _count(text: str) -> int:
 _MOST_ROWS = 10**6
 
 
-def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[Problem]:
+def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[RowProblem]:
     """The problems of a query: one for it, and one for each query within it that the first leaves aside.
 
     Args:
@@ -365,7 +365,7 @@ def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[Probl
         shape: the tables.
         first: whether to leave it at the first.
     """
-    found: list[Problem] = []
+    found: list[RowProblem] = []
     read: set[int] = set()
     tree = _without_absent(tree)
     for node in tree.find_all(exp.Select):

@@ -18,12 +18,12 @@ from dialects.identifiers import quoted
 from loaders.source import opened
 from loaders.textfiles import read_text
 from loaders.twins.shape import (
-    Collation,
-    Column,
-    Reference,
+    ColumnCollation,
+    ColumnShape,
+    ReferenceShape,
     Shape,
-    Table,
     TableName,
+    TableShape,
     Value,
     folded,
     with_targets,
@@ -73,7 +73,9 @@ def _is_virtual(sql: str) -> bool:
     return re.match(r"\s*CREATE\s+VIRTUAL\b", sql, re.IGNORECASE) is not None
 
 
-def _stored_table(connection: sqlite3.Connection, name: str, sql: str, indexes: tuple[str, ...]) -> Table:
+def _stored_table(
+    connection: sqlite3.Connection, name: str, sql: str, indexes: tuple[str, ...]
+) -> TableShape:
     info = connection.execute(
         'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid', [name]
     ).fetchall()
@@ -93,13 +95,13 @@ def _stored_table(connection: sqlite3.Connection, name: str, sql: str, indexes: 
             replace(
                 column,
                 strict=bool(is_strict) or is_rowid,
-                collation=Collation(collations.get(column.key, "BINARY")),
+                collation=ColumnCollation(collations.get(column.key, "BINARY")),
             )
         )
         if observed and not in_key:
             unique.append((column.key,))
     names = {column.key for column in columns}
-    return Table(
+    return TableShape(
         name,
         tuple(columns),
         rows,
@@ -112,7 +114,7 @@ def _stored_table(connection: sqlite3.Connection, name: str, sql: str, indexes: 
     )
 
 
-def _checks(sql: str, columns: Sequence[Column]) -> Iterator[tuple[str, tuple[Value, ...]]]:
+def _checks(sql: str, columns: Sequence[ColumnShape]) -> Iterator[tuple[str, tuple[Value, ...]]]:
     """The columns that CHECK constraints name, with the literals there."""
     for start in _CHECK.finditer(sql):
         depth, words = 1, set()
@@ -135,7 +137,7 @@ def _checks(sql: str, columns: Sequence[Column]) -> Iterator[tuple[str, tuple[Va
 
 def _stored_column(
     connection: sqlite3.Connection, table: str, name: str, declared: str, *, nullable: bool
-) -> tuple[Column, bool]:
+) -> tuple[ColumnShape, bool]:
     """The column, and whether it seems to be a name of which there can be one only."""
     column, of = quoted(name), f"FROM {quoted(table)} WHERE {quoted(name)} IS NOT NULL"
     [(rows, filled, distinct, low, high)] = connection.execute(
@@ -159,7 +161,7 @@ def _stored_column(
             )
         ]
     kept = tuple(dict.fromkeys(samples))
-    found = Column(
+    found = ColumnShape(
         name,
         declared,
         kept,
@@ -197,13 +199,13 @@ def _unique_indexes(
     return found, collations
 
 
-def _declared(connection: sqlite3.Connection, table: str) -> tuple[Reference, ...]:
+def _declared(connection: sqlite3.Connection, table: str) -> tuple[ReferenceShape, ...]:
     found: dict[int, list[tuple[str, str, str | None]]] = {}
     query = 'SELECT id, "from", "table", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq'
     for number, column, parent, target in connection.execute(query, [table]):
         found.setdefault(number, []).append((column, parent, target))
     return tuple(
-        Reference(
+        ReferenceShape(
             tuple(folded(column) for column, _, _ in parts),
             TableName(folded(parts[0][1])),
             tuple(folded(target or "") for _, _, target in parts),
@@ -262,13 +264,13 @@ def published_names(path: Path) -> list[str]:
     return list(of_published(path))
 
 
-def _published_table(spec: Mapping[str, Any], described: Mapping[str, list[str]]) -> Table:
+def _published_table(spec: Mapping[str, Any], described: Mapping[str, list[str]]) -> TableShape:
     key = tuple(folded(str(each["name"])) for each in spec["columns"] if each["primary_key"])
     columns = tuple(
         _published_column(each, described, is_rowid=_is_rowid(each, key)) for each in spec["columns"]
     )
     references = tuple(
-        Reference(
+        ReferenceShape(
             (folded(str(each["name"])),),
             TableName(folded(str(target["target_table"]))),
             (folded(str(target["target_column"] or "")),),
@@ -276,7 +278,7 @@ def _published_table(spec: Mapping[str, Any], described: Mapping[str, list[str]]
         for each in spec["columns"]
         for target in each["foreign_keys"]
     )
-    return Table(
+    return TableShape(
         str(spec["name"]), columns, None, "", key, tuple(_lookup_names(columns, key, references)), references
     )
 
@@ -287,7 +289,7 @@ def _is_rowid(spec: Mapping[str, Any], key: tuple[str, ...]) -> bool:
 
 def _published_column(
     spec: Mapping[str, Any], described: Mapping[str, list[str]], *, is_rowid: bool
-) -> Column:
+) -> ColumnShape:
     samples = tuple(
         dict.fromkeys(
             value
@@ -295,7 +297,7 @@ def _published_column(
             if isinstance(value, int if is_rowid else int | float | str)
         )
     )
-    column = Column(
+    column = ColumnShape(
         str(spec["name"]),
         str(spec["type"] or ""),
         samples,
@@ -312,7 +314,7 @@ def _published_column(
 
 
 def _lookup_names(
-    columns: Sequence[Column], key: Sequence[str], references: Sequence[Reference]
+    columns: Sequence[ColumnShape], key: Sequence[str], references: Sequence[ReferenceShape]
 ) -> Iterator[tuple[str, ...]]:
     """The name of a table that only numbers names, such as colours."""
     texts = [column for column in columns if column.key not in key and column.affinity == "TEXT"]

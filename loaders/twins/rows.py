@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from dialects.identifiers import quoted
-from loaders.twins.shape import Reference, Shape, Table, TableName, Value
+from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value
 from loaders.twins.values import Values
 
 _TRIES = 30
@@ -34,7 +34,7 @@ class _Constraints:
             self._inserts[table.key] = insert_into(table)
         self._connection.execute("BEGIN")
 
-    def accept(self, table: Table, row: Mapping[str, Value]) -> bool:
+    def accept(self, table: TableShape, row: Mapping[str, Value]) -> bool:
         try:
             self._connection.execute(self._inserts[table.key], [row[column.key] for column in table.columns])
         except (sqlite3.Error, OverflowError, UnicodeEncodeError):
@@ -43,7 +43,7 @@ class _Constraints:
         return True
 
 
-def insert_into(table: Table) -> str:
+def insert_into(table: TableShape) -> str:
     """The statement for one row of a table; a constraint that it breaks stops it, whatever is declared."""
     names = ", ".join(quoted(column.name) for column in table.columns)
     marks = ", ".join("?" * len(table.columns))
@@ -131,7 +131,7 @@ class Rows:
             raise
         raise Full
 
-    def _tried(self, table: Table, given: Mapping[str, Value], number: int) -> dict[str, Value] | None:
+    def _tried(self, table: TableShape, given: Mapping[str, Value], number: int) -> dict[str, Value] | None:
         """A row that has what it refers to; None where a key is taken or a constraint is in the way."""
         row = dict(given)
         self._pending.append((table.key, row))
@@ -149,10 +149,10 @@ class Rows:
         # What was added for it to refer to may have taken the key.
         return row if all(self._free(table, key, row) for key in table.keys) else None
 
-    def _fits(self, table: Table, row: Mapping[str, Value]) -> bool:
+    def _fits(self, table: TableShape, row: Mapping[str, Value]) -> bool:
         return all(self._free(table, key, row) for key in table.keys) and self._constraints.accept(table, row)
 
-    def _append(self, table: Table, row: Mapping[str, Value]) -> int:
+    def _append(self, table: TableShape, row: Mapping[str, Value]) -> int:
         place = len(self.data[table.key])
         self.data[table.key].append([row[column.key] for column in table.columns])
         self._added.append(table.key)
@@ -160,7 +160,7 @@ class Rows:
             self._enter(table, key, row, place)
         return place
 
-    def _enter(self, table: Table, key: tuple[str, ...], row: Mapping[str, Value], place: int) -> None:
+    def _enter(self, table: TableShape, key: tuple[str, ...], row: Mapping[str, Value], place: int) -> None:
         found = table.key_of(key, (row[column] for column in key))
         if None not in found:
             self._index[table.key, key][found] = place
@@ -188,7 +188,7 @@ class Rows:
                     if not all(self._is_there(reference, row) for reference in table.references):
                         gone.setdefault(table.key, set()).add(place)
 
-    def _remove(self, table: Table, places: set[int]) -> None:
+    def _remove(self, table: TableShape, places: set[int]) -> None:
         left = [place for place in range(len(self.data[table.key])) if place not in places]
         moved = {before: now for now, before in enumerate(left)}
         self.data[table.key] = [self.data[table.key][place] for place in left]
@@ -203,11 +203,11 @@ class Rows:
             for place, values in enumerate(self.data[table.key]):
                 self._enter(table, key, {each: values[table.positions[each]] for each in key}, place)
 
-    def _is_there(self, reference: Reference, row: Mapping[str, Value]) -> bool:
+    def _is_there(self, reference: ReferenceShape, row: Mapping[str, Value]) -> bool:
         values = [row[column] for column in reference.columns]
         return None in values or self.find(reference.parent, reference.parent_columns, values) is not None
 
-    def _count_on(self, table: Table, row: dict[str, Value], given: Mapping[str, Value]) -> None:
+    def _count_on(self, table: TableShape, row: dict[str, Value], given: Mapping[str, Value]) -> None:
         """Let a number that is part of a key be one that the table does not have yet."""
         for key in table.keys:
             for column in key if len(key) > 1 else ():
@@ -217,7 +217,7 @@ class Rows:
                         self.rng.randint(1, 2 * len(self.data[table.key]) + 9)
                     )
 
-    def _is_referred_to(self, table: Table, column: str) -> bool:
+    def _is_referred_to(self, table: TableShape, column: str) -> bool:
         """Whether a row that was added for this one may refer to the column already."""
         return any(
             each.parent == table.key and column in each.parent_columns
@@ -253,7 +253,7 @@ class Rows:
             self.data[name][place][table.positions[column]] = value
         return True
 
-    def _has_children(self, table: Table, key: tuple[str, ...]) -> bool:
+    def _has_children(self, table: TableShape, key: tuple[str, ...]) -> bool:
         """Whether rows may refer to a key."""
         return any(
             each.parent == table.key and each.parent_columns == key
@@ -265,11 +265,11 @@ class Rows:
         """Let a cell stay as it is."""
         self.pinned.add((table, place, column))
 
-    def _free(self, table: Table, key: tuple[str, ...], row: Mapping[str, Value]) -> bool:
+    def _free(self, table: TableShape, key: tuple[str, ...], row: Mapping[str, Value]) -> bool:
         found = table.key_of(key, (row[column] for column in key))
         return None in found or found not in self._index[table.key, key]
 
-    def _draw(self, table: Table, row: dict[str, Value], number: int) -> None:
+    def _draw(self, table: TableShape, row: dict[str, Value], number: int) -> None:
         """Give a value to every column that has none; `number` counts the tries before."""
         single = {key[0] for key in table.keys if len(key) == 1}
         # Keys first: what this row refers to may have to refer back to it.
@@ -294,12 +294,12 @@ class Rows:
     def _nulls(self, share: float, number: int) -> float:
         return share if number < _PLAIN_TRIES else max(share, 0.5)
 
-    def _drawn(self, table: Table, column: str, *, single: bool) -> Value:
+    def _drawn(self, table: TableShape, column: str, *, single: bool) -> Value:
         if single:
             return self.new_key(table.key, column)
         return table.by_key[column].made(self.values[table.key, column].fresh(self.rng))
 
-    def _draw_reference(self, table: Table, reference: Reference, row: dict[str, Value]) -> None:
+    def _draw_reference(self, table: TableShape, reference: ReferenceShape, row: dict[str, Value]) -> None:
         columns, parent, targets = reference.columns, reference.parent, reference.parent_columns
         missing = [column for column in columns if column not in row]
         if not missing:
@@ -344,7 +344,7 @@ class Rows:
                 raise Full
             row[column] = table.by_key[column].stored(value)
 
-    def _refer_back(self, table: Table, reference: Reference, row: dict[str, Value]) -> bool:
+    def _refer_back(self, table: TableShape, reference: ReferenceShape, row: dict[str, Value]) -> bool:
         """Refer to a row that waits for this one, or to itself; False where there is none that fits."""
         pairs = list(zip(reference.columns, reference.parent_columns, strict=True))
         for name, other in reversed(self._pending):
@@ -359,7 +359,7 @@ class Rows:
             return True
         return False
 
-    def _refer(self, table: Table, row: Mapping[str, Value]) -> None:
+    def _refer(self, table: TableShape, row: Mapping[str, Value]) -> None:
         """Add what the row refers to and is not there."""
         for reference in table.references:
             if self._is_there(reference, row):

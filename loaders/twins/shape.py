@@ -28,7 +28,7 @@ def folded(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Collation:
+class ColumnCollation:
     """How a column tells texts apart where it has to be unique."""
 
     name: str = "BINARY"
@@ -44,7 +44,7 @@ class Collation:
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnShape:
     """One column.
 
     `samples` are stored values, most frequent first; `complete` says that there are no others. `low` and
@@ -62,7 +62,7 @@ class Column:
     low: Value = None
     high: Value = None
     strict: bool = False
-    collation: Collation = Collation()
+    collation: ColumnCollation = ColumnCollation()
 
     @property
     def key(self) -> str:
@@ -167,7 +167,7 @@ def _fraction(number: float) -> float:
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceShape:
     """A foreign key; columns by their keys, the parent by its table's key."""
 
     columns: tuple[str, ...]
@@ -176,17 +176,17 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableShape:
     """One table. `rows` is the number of rows of the real one, None where nobody knows it."""
 
     name: str
-    columns: tuple[Column, ...]
+    columns: tuple[ColumnShape, ...]
     rows: int | None
     create: str
     primary_key: tuple[str, ...] = ()
     unique: tuple[tuple[str, ...], ...] = ()
     """Other columns whose values no two rows share, declared or observed."""
-    references: tuple[Reference, ...] = ()
+    references: tuple[ReferenceShape, ...] = ()
     indexes: tuple[str, ...] = ()
     """The statements that create its indexes."""
     checked: tuple[tuple[str, tuple[Value, ...]], ...] = ()
@@ -198,7 +198,7 @@ class Table:
         return TableName(folded(self.name))
 
     @cached_property
-    def by_key(self) -> dict[str, Column]:
+    def by_key(self) -> dict[str, ColumnShape]:
         """The columns by their keys."""
         return {column.key: column for column in self.columns}
 
@@ -226,9 +226,9 @@ class Table:
         )
 
     @cached_property
-    def referring(self) -> dict[str, Reference]:
+    def referring(self) -> dict[str, ReferenceShape]:
         """The first reference that a column takes part in, by the column's key."""
-        found: dict[str, Reference] = {}
+        found: dict[str, ReferenceShape] = {}
         for reference in self.references:
             for column in reference.columns:
                 found.setdefault(column, reference)
@@ -240,16 +240,16 @@ class Shape:
     """The tables of a database in the order in which they are created, and the views over them."""
 
     db_id: str
-    tables: tuple[Table, ...]
+    tables: tuple[TableShape, ...]
     views: tuple[str, ...] = field(default=())
 
     @cached_property
-    def by_key(self) -> dict[str, Table]:
+    def by_key(self) -> dict[str, TableShape]:
         """The tables by their keys."""
         return {table.key: table for table in self.tables}
 
 
-def with_targets(tables: tuple[Table, ...]) -> tuple[Table, ...]:
+def with_targets(tables: tuple[TableShape, ...]) -> tuple[TableShape, ...]:
     """The tables with every reference to columns that are there, and a statement to create each.
 
     A reference to what is not there is none: SQLite takes it, and no row can keep it.
@@ -264,14 +264,14 @@ def with_targets(tables: tuple[Table, ...]) -> tuple[Table, ...]:
                 continue
             targets = reference.parent_columns if all(reference.parent_columns) else parent.primary_key
             if len(targets) == len(reference.columns) and set(targets) <= set(parent.by_key):
-                references.append(Reference(reference.columns, reference.parent, tuple(targets)))
+                references.append(ReferenceShape(reference.columns, reference.parent, tuple(targets)))
         create = table.create or _create(table, references, by_key)
         found.append(replace(table, create=create, references=tuple(references)))
     wanted = {(each.parent, each.parent_columns) for table in found for each in table.references}
     return tuple(_with_unique(table, wanted) for table in found)
 
 
-def _with_unique(table: Table, wanted: set[tuple[TableName, tuple[str, ...]]]) -> Table:
+def _with_unique(table: TableShape, wanted: set[tuple[TableName, tuple[str, ...]]]) -> TableShape:
     """The table with what others refer to among its keys."""
     more = sorted(columns for parent, columns in wanted if parent == table.key and columns not in table.keys)
     if not more:
@@ -279,8 +279,10 @@ def _with_unique(table: Table, wanted: set[tuple[TableName, tuple[str, ...]]]) -
     return replace(table, unique=(*table.unique, *more))
 
 
-def _create(table: Table, references: Sequence[Reference], tables: Mapping[TableName, Table]) -> str:
-    def names(of: Table, columns: Sequence[str]) -> str:
+def _create(
+    table: TableShape, references: Sequence[ReferenceShape], tables: Mapping[TableName, TableShape]
+) -> str:
+    def names(of: TableShape, columns: Sequence[str]) -> str:
         return ", ".join(quoted(of.by_key[column].name) for column in columns)
 
     parts = [f"{quoted(column.name)} {_type(column.declared)}".rstrip() for column in table.columns]

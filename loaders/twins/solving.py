@@ -11,8 +11,8 @@ from random import Random
 
 from sqlglot import exp
 
-from loaders.twins.problem import Problem, cells_in
-from loaders.twins.shape import Column, Shape, Value
+from loaders.twins.problem import RowProblem, cells_in
+from loaders.twins.shape import ColumnShape, Shape, Value
 
 _MOST_PAIRS = 60_000
 """Combinations of candidates that are tried together."""
@@ -21,7 +21,7 @@ _STEPS = 400
 
 
 @dataclass(frozen=True)
-class Condition:
+class ClassCondition:
     """A condition over classes: SQL in which class 3 is the column `k3`."""
 
     sql: str
@@ -32,11 +32,11 @@ class Condition:
 class Classes:
     """A problem with its cells put together in classes, each named by its first cell."""
 
-    problem: Problem
+    problem: RowProblem
     of: list[int]
     members: dict[int, list[int]] = field(default_factory=dict)
-    conditions: list[Condition] = field(default_factory=list)
-    ordered: list[Condition] = field(default_factory=list)
+    conditions: list[ClassCondition] = field(default_factory=list)
+    ordered: list[ClassCondition] = field(default_factory=list)
 
     @property
     def constrained(self) -> list[int]:
@@ -46,7 +46,7 @@ class Classes:
         )
 
 
-def classes(problem: Problem) -> Classes:
+def classes(problem: RowProblem) -> Classes:
     """Put the cells of a problem together."""
     of = list(range(len(problem.cells)))
 
@@ -66,15 +66,15 @@ def classes(problem: Problem) -> Classes:
         condition = _condition(expression, found.of)
         direction = "DESC" if descending else "ASC"
         sql = f"({condition.sql}) IS NULL, {condition.sql} {direction}"
-        found.ordered.append(Condition(sql, condition.classes))
+        found.ordered.append(ClassCondition(sql, condition.classes))
     return found
 
 
-def _condition(expression: exp.Expr, of: Sequence[int]) -> Condition:
+def _condition(expression: exp.Expr, of: Sequence[int]) -> ClassCondition:
     copy = expression.copy()
     for column in list(copy.find_all(exp.Column)):
         column.this.set("this", f"k{of[int(column.name[1:])]}")
-    return Condition(copy.sql("sqlite", copy=False), tuple(cells_in(copy)))
+    return ClassCondition(copy.sql("sqlite", copy=False), tuple(cells_in(copy)))
 
 
 class Trier:
@@ -86,13 +86,13 @@ class Trier:
         self._left = 0
         self._connection.set_progress_handler(self._step, 10_000)
 
-    def column(self, problem: Problem, cell: int) -> Column:
+    def column(self, problem: RowProblem, cell: int) -> ColumnShape:
         """The column that a cell is of."""
         row, name = problem.cells[cell]
         return self._shape.by_key[problem.tables[row]].by_key[name]
 
     def narrowed(
-        self, name: int, column: Column, values: Sequence[Value], conditions: Iterable[Condition]
+        self, name: int, column: ColumnShape, values: Sequence[Value], conditions: Iterable[ClassCondition]
     ) -> list[Value]:
         """The values that meet all conditions on this class alone."""
         left = list(values)
@@ -105,10 +105,10 @@ class Trier:
 
     def joined(
         self,
-        columns: Mapping[int, Column],
+        columns: Mapping[int, ColumnShape],
         values: Mapping[int, Sequence[Value]],
-        conditions: Sequence[Condition],
-        ordered: Sequence[Condition],
+        conditions: Sequence[ClassCondition],
+        ordered: Sequence[ClassCondition],
     ) -> dict[int, Value] | None:
         """One value for each class so that all conditions hold, None where the candidates have none."""
         names = list(values)
@@ -130,7 +130,7 @@ class Trier:
         return dict(zip(names, found[0], strict=True)) if found else None
 
     def _select(
-        self, where: str, by: str, tables: Mapping[int, tuple[Column, Sequence[Value]]], limit: int
+        self, where: str, by: str, tables: Mapping[int, tuple[ColumnShape, Sequence[Value]]], limit: int
     ) -> list[tuple[Value, ...]] | None:
         """The rows of the join that meet a condition; None where SQLite does not accept it."""
         run = self._connection.execute
@@ -155,5 +155,5 @@ class Trier:
         return int(self._left < 0)
 
 
-def _declared(column: Column) -> str:
+def _declared(column: ColumnShape) -> str:
     return "" if column.affinity == "BLOB" else column.affinity

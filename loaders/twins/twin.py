@@ -12,13 +12,13 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from loaders.twins.checking import Checked, answered, checked, settled
+from loaders.twins.checking import CheckedTwin, answered, checked, settled
 from loaders.twins.neighbours import Neighbour, Repeat, neighbours
 from loaders.twins.planting import Planter
-from loaders.twins.problem import Problem, cells_in, compared, parse
+from loaders.twins.problem import RowProblem, cells_in, compared, parse
 from loaders.twins.queries import problems
 from loaders.twins.rows import Full, Rows
-from loaders.twins.shape import Reference, Shape, Table, TableName, Value
+from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value
 from loaders.twins.values import Values
 
 SCALE = 0.02
@@ -65,13 +65,13 @@ class Twin:
 class _Gold:
     sql: str
     tree: exp.Expr | None = None
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[RowProblem] = field(default_factory=list)
     neighbours: list[Neighbour] = field(default_factory=list)
     avoided: set[tuple[int, Value]] = field(default_factory=set)
     told: set[int] = field(default_factory=set)
     written: str = ""
     texts: list[str | None] = field(default_factory=list)
-    telling: dict[int, list[Problem]] = field(default_factory=dict)
+    telling: dict[int, list[RowProblem]] = field(default_factory=dict)
     fault: str = ""
     """Why the generator gave up on it; it still runs in the end."""
 
@@ -159,7 +159,7 @@ def _understand(gold: _Gold, shape: Shape) -> None:
         ]
 
 
-def _settled(database: Checked, shape: Shape, gold: _Gold) -> list[Problem]:
+def _settled(database: CheckedTwin, shape: Shape, gold: _Gold) -> list[RowProblem]:
     return [] if gold.tree is None else problems(settled(gold.tree, database), shape)
 
 
@@ -171,9 +171,9 @@ def _empty(rows: Rows, golds: Sequence[_Gold]) -> Iterator[str]:
             yield f"table {table.name} has no rows: none was found that its constraints accept"
 
 
-def _with_joins(shape: Shape, found: Iterable[Problem]) -> Shape:
+def _with_joins(shape: Shape, found: Iterable[RowProblem]) -> Shape:
     """The shape with references that are not declared and that golds join by."""
-    more: dict[TableName, dict[str, Reference]] = {}
+    more: dict[TableName, dict[str, ReferenceShape]] = {}
     for problem in found:
         for pair in problem.equal:
             places = [(problem.tables[row], column) for row, column in (problem.cells[cell] for cell in pair)]
@@ -181,7 +181,9 @@ def _with_joins(shape: Shape, found: Iterable[Problem]) -> Shape:
                 table, other = shape.by_key[child], shape.by_key[parent]
                 alone = (target,) in other.keys and (column,) not in table.keys
                 if alone and child != parent and column not in table.referring:
-                    more.setdefault(child, {}).setdefault(column, Reference((column,), parent, (target,)))
+                    more.setdefault(child, {}).setdefault(
+                        column, ReferenceShape((column,), parent, (target,))
+                    )
     tables = []
     for table in shape.tables:
         kept = [
@@ -198,7 +200,7 @@ def _with_joins(shape: Shape, found: Iterable[Problem]) -> Shape:
     return Shape(shape.db_id, tuple(tables), shape.views)
 
 
-def _values(shape: Shape, found: Sequence[Problem]) -> dict[tuple[TableName, str], Values]:
+def _values(shape: Shape, found: Sequence[RowProblem]) -> dict[tuple[TableName, str], Values]:
     literals: dict[tuple[TableName, str], tuple[dict[Value, None], dict[str, None]]] = {}
     for problem in found:
         for each in compared(problem, shape):
@@ -217,7 +219,7 @@ def _values(shape: Shape, found: Sequence[Problem]) -> dict[tuple[TableName, str
     return made
 
 
-def _without_nulls(shape: Shape, found: Sequence[Problem]) -> Shape:
+def _without_nulls(shape: Shape, found: Sequence[RowProblem]) -> Shape:
     """The shape without NULL where it would be the answer: in what a gold groups by or wants the least of."""
     filled: set[tuple[TableName, str]] = set()
     asked: set[tuple[TableName, str]] = set()
@@ -245,9 +247,9 @@ def _asks_for_null(condition: exp.Expr) -> bool:
     )
 
 
-def _parents_first(shape: Shape) -> list[Table]:
+def _parents_first(shape: Shape) -> list[TableShape]:
     """The tables, each after those that it refers to, as far as there is no circle."""
-    found: list[Table] = []
+    found: list[TableShape] = []
     left = list(shape.tables)
     while left:
         ready = [
@@ -264,7 +266,7 @@ def _parents_first(shape: Shape) -> list[Table]:
     return found
 
 
-def _count(table: Table, scale: float) -> int:
+def _count(table: TableShape, scale: float) -> int:
     if table.rows is not None:
         return min(table.rows, max(_FEWEST, round(table.rows * scale)))
     names = [table.by_key[key[0]] for key in table.unique if len(key) == 1]
@@ -273,7 +275,7 @@ def _count(table: Table, scale: float) -> int:
     return max(_FEWEST, round(_UNKNOWN * scale))
 
 
-def _fill(rows: Rows, table: Table, count: int) -> None:
+def _fill(rows: Rows, table: TableShape, count: int) -> None:
     while len(rows.data[table.key]) < count:
         try:
             rows.add(table.key, _listed(rows, table))
@@ -281,7 +283,7 @@ def _fill(rows: Rows, table: Table, count: int) -> None:
             return
 
 
-def _listed(rows: Rows, table: Table) -> dict[str, Value]:
+def _listed(rows: Rows, table: TableShape) -> dict[str, Value]:
     """The next known value of a column of names, as long as there is one."""
     found: dict[str, Value] = {}
     for key in table.unique:
@@ -318,7 +320,7 @@ class _Planting:
         for at in same:
             self._beside(gold, at)
 
-    def repair(self, gold: _Gold, found: Sequence[Problem]) -> None:
+    def repair(self, gold: _Gold, found: Sequence[RowProblem]) -> None:
         """The gold's own rows once more, beside what is there now."""
         for problem in found:
             self._planter.plant(problem, avoided=gold.avoided, wide=True)
@@ -326,7 +328,7 @@ class _Planting:
                 more = replace(problem, conjuncts=[*problem.conjuncts, condition.copy()])
                 self._planter.plant(more, wide=True)
 
-    def _witness(self, gold: _Gold, problem: Problem) -> None:
+    def _witness(self, gold: _Gold, problem: RowProblem) -> None:
         copies = max(problem.copies, 2)
         fixed: dict[int, Value] = {}
         for _ in range(copies):
@@ -359,7 +361,7 @@ class _Planting:
                 fixed = {cell: cells[cell] for cell in shared}
 
 
-def _shared(problem: Problem, repeat: Repeat) -> list[int]:
+def _shared(problem: RowProblem, repeat: Repeat) -> list[int]:
     """The cells that several rows beside a gold have in common."""
     if repeat == "shown":
         return problem.shown
@@ -368,7 +370,7 @@ def _shared(problem: Problem, repeat: Repeat) -> list[int]:
     return problem.grouped if problem.counts else []
 
 
-def _missing(gold: _Gold, database: Checked) -> tuple[bool, list[int]]:
+def _missing(gold: _Gold, database: CheckedTwin) -> tuple[bool, list[int]]:
     """Whether the gold is empty, and which neighbours answer as it does."""
     if gold.tree is None or gold.fault:
         return False, []
@@ -387,7 +389,7 @@ def _missing(gold: _Gold, database: Checked) -> tuple[bool, list[int]]:
     return empty, same
 
 
-def _unanswered(gold: _Gold, database: Checked) -> Unanswered | None:
+def _unanswered(gold: _Gold, database: CheckedTwin) -> Unanswered | None:
     answer = database.answer(gold.sql)
     if answered(answer):
         return None

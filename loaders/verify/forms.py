@@ -38,7 +38,7 @@ Value = int | float | bytes | bytearray | None
 """What SQLite stores; a bytearray is a text in UTF-8."""
 
 
-class Form(StrEnum):
+class ValueForm(StrEnum):
     """How a column's values are written."""
 
     INTEGER = "integer"
@@ -68,16 +68,16 @@ class Cells:
     texts: Sequence[bytes | bytearray] | None = None
 
 
-def written(form: Form, values: Sequence[Value]) -> Cells:
+def written(form: ValueForm, values: Sequence[Value]) -> Cells:
     """Write a column's values in some rows as a server that holds them has to."""
     classes = set(map(type, values))
-    if form is Form.TEXT and classes == {bytearray}:
+    if form is ValueForm.TEXT and classes == {bytearray}:
         return Cells(list(map(str, map(len, cast("Sequence[bytearray]", values)))), cast("Any", values))
-    if form is Form.INTEGER and classes == {int}:
+    if form is ValueForm.INTEGER and classes == {int}:
         return Cells(list(map(str, values)))
-    if form is Form.INTEGER and classes <= {int, type(None)}:
+    if form is ValueForm.INTEGER and classes <= {int, type(None)}:
         return Cells([NULL if value is None else str(value) for value in values])
-    if form is Form.TEXT:
+    if form is ValueForm.TEXT:
         texts = [b"" if value is None else as_text(value) for value in values]
         heads = [NULL if value is None else str(len(text)) for value, text in zip(values, texts, strict=True)]
         if bytes in classes:
@@ -163,13 +163,13 @@ def _moment(value: Value) -> str:
 
 
 _HEADS = {
-    Form.INTEGER: _integer,
-    Form.DOUBLE: _double,
-    Form.SINGLE: _single,
-    Form.LONG_TEXT: _long_text,
-    Form.BLOB: _blob,
-    Form.DAY: _day,
-    Form.MOMENT: _moment,
+    ValueForm.INTEGER: _integer,
+    ValueForm.DOUBLE: _double,
+    ValueForm.SINGLE: _single,
+    ValueForm.LONG_TEXT: _long_text,
+    ValueForm.BLOB: _blob,
+    ValueForm.DAY: _day,
+    ValueForm.MOMENT: _moment,
 }
 
 _REMEMBERED = 100_000

@@ -16,7 +16,7 @@ from loaders.verify.forms import (
     total,
     written,
 )
-from loaders.verify.sides import Column, Compared, Row
+from loaders.verify.sides import ComparedColumn, ComparedRow, ComparedTable
 from loaders.verify.sqlite import batches
 from loaders.verify.tables import stored
 from loaders.verify.there import MOST_ROWS
@@ -24,7 +24,7 @@ from loaders.verify.there import MOST_ROWS
 _SHOWN, _HEAD, _TAIL = 80, 40, 20
 
 
-def digest(connection: sqlite3.Connection, table: Compared) -> tuple[Digest, list[set[type]]]:
+def digest(connection: sqlite3.Connection, table: ComparedTable) -> tuple[Digest, list[set[type]]]:
     """What the whole table comes to, and the classes that `sqlite.batches` gives each column's values."""
     rows, summed = 0, 0
     classes: list[set[type]] = [set() for _ in table.columns]
@@ -37,7 +37,7 @@ def digest(connection: sqlite3.Connection, table: Compared) -> tuple[Digest, lis
     return Digest(rows, summed), [seen - {type(None)} for seen in classes]
 
 
-def column_totals(connection: sqlite3.Connection, table: Compared) -> list[int]:
+def column_totals(connection: sqlite3.Connection, table: ComparedTable) -> list[int]:
     """What each column comes to."""
     totals = [0] * len(table.columns)
     for columns in _batches(connection, table):
@@ -46,7 +46,7 @@ def column_totals(connection: sqlite3.Connection, table: Compared) -> list[int]:
     return totals
 
 
-def buckets(connection: sqlite3.Connection, table: Compared) -> dict[str, Digest]:
+def buckets(connection: sqlite3.Connection, table: ComparedTable) -> dict[str, Digest]:
     """What the rows of each bucket come to, by the bucket's digits."""
     rows: dict[str, int] = defaultdict(int)
     sums: dict[str, int] = defaultdict(int)
@@ -59,12 +59,12 @@ def buckets(connection: sqlite3.Connection, table: Compared) -> dict[str, Digest
 
 def rows(
     connection: sqlite3.Connection,
-    table: Compared,
+    table: ComparedTable,
     wanted: Collection[str],
     keys: Collection[str],
-) -> list[Row]:
+) -> list[ComparedRow]:
     """The rows in these buckets, and those with these keys; not more than `MOST_ROWS`."""
-    found: list[Row] = []
+    found: list[ComparedRow] = []
     places = [table.columns.index(column) for column in table.key]
     for columns in _batches(connection, table):
         cells = _written(table.columns, columns)
@@ -74,30 +74,30 @@ def rows(
             key = keyed[number] if keyed else ""
             if bucket(one) in wanted or key in keys:
                 values = [column[number] for column in columns]
-                found.append(Row(identity(one), key, _cells(table.columns, values)))
+                found.append(ComparedRow(identity(one), key, _cells(table.columns, values)))
         if len(found) >= MOST_ROWS:
             break
     return found[:MOST_ROWS]
 
 
-def _batches(connection: sqlite3.Connection, table: Compared) -> Iterator[list[Sequence[Value]]]:
+def _batches(connection: sqlite3.Connection, table: ComparedTable) -> Iterator[list[Sequence[Value]]]:
     """The table's values, column by column."""
     for batch in batches(connection, table.source, [column.source for column in table.columns]):
         yield list(zip(*batch, strict=True))
 
 
-def _written(columns: Sequence[Column], values: Sequence[Sequence[Value]]) -> list[Cells]:
+def _written(columns: Sequence[ComparedColumn], values: Sequence[Sequence[Value]]) -> list[Cells]:
     return [written(column.form, _stored(column, part)) for column, part in zip(columns, values, strict=True)]
 
 
-def _stored(column: Column, values: Sequence[Value]) -> Sequence[Value]:
+def _stored(column: ComparedColumn, values: Sequence[Value]) -> Sequence[Value]:
     """The values as they have to stand on a server."""
     if column.among_others is None:
         return values
     return [stored(value, among_others=column.among_others) for value in values]
 
 
-def _cells(columns: Sequence[Column], values: Sequence[Value]) -> tuple[tuple[str, str | None], ...]:
+def _cells(columns: Sequence[ComparedColumn], values: Sequence[Value]) -> tuple[tuple[str, str | None], ...]:
     cells = _written(columns, [[value] for value in values])
     hashed = [identity(hashes(rows_of([cell]))[0]) for cell in cells]
     shown = [_stored(column, [value])[0] for column, value in zip(columns, values, strict=True)]

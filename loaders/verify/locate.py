@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dialects.enums import Dialect
 from loaders.verify import here, there
-from loaders.verify.sides import Ask, Compared, HashSyntax, Row
+from loaders.verify.sides import Ask, ComparedRow, ComparedTable, HashSyntax
 
 _BUCKETS = 8
 _NAMED = 5
@@ -32,7 +32,7 @@ class Located:
 
 
 def locate(
-    connection: sqlite3.Connection, ask: Ask, syntax: HashSyntax, table: Compared, dialect: Dialect
+    connection: sqlite3.Connection, ask: Ask, syntax: HashSyntax, table: ComparedTable, dialect: Dialect
 ) -> Located:
     """Find columns and rows of a table that differ between the file and the server."""
     ours, theirs = here.column_totals(connection, table), there.column_totals(ask, syntax, table)
@@ -51,7 +51,7 @@ def locate(
     return Located(tuple(differing), tuple(filter(None, sentences))[:_NAMED])
 
 
-def _buckets(connection: sqlite3.Connection, ask: Ask, syntax: HashSyntax, table: Compared) -> list[str]:
+def _buckets(connection: sqlite3.Connection, ask: Ask, syntax: HashSyntax, table: ComparedTable) -> list[str]:
     ours, theirs = here.buckets(connection, table), there.buckets(ask, syntax, table)
     differing = sorted(
         digits for digits in ours.keys() | theirs.keys() if ours.get(digits) != theirs.get(digits)
@@ -60,13 +60,15 @@ def _buckets(connection: sqlite3.Connection, ask: Ask, syntax: HashSyntax, table
     return differing[:_BUCKETS]
 
 
-def _apart(ours: Sequence[Row], theirs: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+def _apart(
+    ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow]
+) -> tuple[list[ComparedRow], list[ComparedRow]]:
     """The rows of each side that the other has not, or not as often."""
     here_counts, there_counts = Counter(row.hash for row in ours), Counter(row.hash for row in theirs)
     return _left(ours, here_counts - there_counts), _left(theirs, there_counts - here_counts)
 
 
-def _left(rows: Sequence[Row], left: Counter[str]) -> list[Row]:
+def _left(rows: Sequence[ComparedRow], left: Counter[str]) -> list[ComparedRow]:
     found = []
     for row in rows:
         if left[row.hash] > 0:
@@ -75,14 +77,16 @@ def _left(rows: Sequence[Row], left: Counter[str]) -> list[Row]:
     return found
 
 
-def _by_key(rows: Sequence[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _by_key(rows: Sequence[ComparedRow]) -> dict[str, list[ComparedRow]]:
+    found: dict[str, list[ComparedRow]] = {}
     for row in rows:
         found.setdefault(row.key, []).append(row)
     return found
 
 
-def _sentence(table: Compared, ours: Sequence[Row], theirs: Sequence[Row], dialect: Dialect) -> str:
+def _sentence(
+    table: ComparedTable, ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow], dialect: Dialect
+) -> str:
     """What is wrong with the rows of one key."""
     name = _name(table, (*ours, *theirs)[0])
     if not theirs:
@@ -116,7 +120,7 @@ def _looks(value: str | None) -> str | None:
 
 
 def _unkeyed(
-    table: Compared, ours: Sequence[Row], theirs: Sequence[Row], dialect: Dialect
+    table: ComparedTable, ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow], dialect: Dialect
 ) -> tuple[str, ...]:
     half = _NAMED // 2 + 1
     return (
@@ -125,7 +129,7 @@ def _unkeyed(
     )
 
 
-def _content(table: Compared, row: Row) -> str:
+def _content(table: ComparedTable, row: ComparedRow) -> str:
     cells = [
         f"{column.name} {'NULL' if shown is None else ascii(shown)}"
         for column, (_, shown) in zip(table.columns, row.cells, strict=False)
@@ -133,6 +137,6 @@ def _content(table: Compared, row: Row) -> str:
     return ", ".join(cells[:_CELLS]) + (", ..." if len(cells) > _CELLS else "")
 
 
-def _name(table: Compared, row: Row) -> str:
+def _name(table: ComparedTable, row: ComparedRow) -> str:
     shown = {column: cell[1] for column, cell in zip(table.columns, row.cells, strict=False)}
     return "row " + ", ".join(f"{column.name} {shown.get(column)!r}" for column in table.key)

@@ -23,7 +23,7 @@ from loaders.verify.forms import Digest
 from loaders.verify.locate import locate
 from loaders.verify.sides import Difference, HashSyntax, Kind
 from loaders.verify.sqlite import FileTable, file_tables
-from loaders.verify.tables import ESCAPING, TYPES, Matched, matched, table_name, wrong_types
+from loaders.verify.tables import ESCAPING, TYPES, MatchedTable, matched, table_name, wrong_types
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _matched(  # noqa: PLR0913 - what is matched, and how
     syntax: HashSyntax,
     *,
     escape: bool,
-) -> Iterator[Matched]:
+) -> Iterator[MatchedTable]:
     database, dialect = where
     types = (ESCAPING if escape else TYPES)[dialect, database.profile]
     for table in tables:
@@ -149,7 +149,7 @@ def _matched(  # noqa: PLR0913 - what is matched, and how
 
 def _compared(
     connection: sqlite3.Connection,
-    pairs: Sequence[Matched],
+    pairs: Sequence[MatchedTable],
     where: tuple[Database, Server],
     syntax: HashSyntax,
     *,
@@ -173,7 +173,7 @@ def _compared(
 
 
 def _server_digests(
-    pairs: Sequence[Matched], where: tuple[Database, Server], syntax: HashSyntax
+    pairs: Sequence[MatchedTable], where: tuple[Database, Server], syntax: HashSyntax
 ) -> list[Digest]:
     database, server = where
     if not pairs:
@@ -184,7 +184,7 @@ def _server_digests(
 
 def _values(
     connection: sqlite3.Connection,
-    pair: Matched,
+    pair: MatchedTable,
     digests: tuple[Digest, Digest],
     where: tuple[Database, Server],
     syntax: HashSyntax,

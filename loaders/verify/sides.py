@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from loaders.namespace import Database
 from loaders.server import Server
-from loaders.verify.forms import Form
+from loaders.verify.forms import ValueForm
 from loaders.verify.sqlite import FileTable
 
 Ask = Callable[[str], list[tuple[Any, ...]]]
@@ -16,7 +16,7 @@ Ask = Callable[[str], list[tuple[Any, ...]]]
 
 
 @dataclass(frozen=True)
-class Column:
+class ComparedColumn:
     """A column that both sides have, and whose values both can write in one form."""
 
     name: str
@@ -25,7 +25,7 @@ class Column:
     """SQL that gives it in SQLite."""
     target: str
     """Its name on the server, quoted."""
-    form: Form
+    form: ValueForm
     among_others: bool | None = None
     """Where a column's texts may be escaped: whether it holds other values, too. See `verify.escapes`."""
     converted: bool = False
@@ -33,19 +33,19 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedTable:
     """A table that both sides have."""
 
     source: FileTable
     target: str
     """Its full name on the server, quoted."""
-    columns: tuple[Column, ...]
-    key: tuple[Column, ...]
+    columns: tuple[ComparedColumn, ...]
+    key: tuple[ComparedColumn, ...]
     """Those by which a row of one side is found on the other; empty if there are none."""
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparedRow:
     """A row of one side, as far as it is needed to name and to compare it."""
 
     hash: str
@@ -71,7 +71,7 @@ class HashSyntax(Protocol):
         """A table's full name, quoted."""
         ...
 
-    def hashed(self, columns: Sequence[Column]) -> str:
+    def hashed(self, columns: Sequence[ComparedColumn]) -> str:
         """SQL for the SHA-256, in hexadecimal, of these columns of a row."""
         ...
 
@@ -79,7 +79,7 @@ class HashSyntax(Protocol):
         """SQL for the number that a hash adds to the sum."""
         ...
 
-    def shown(self, column: Column) -> str:
+    def shown(self, column: ComparedColumn) -> str:
         """SQL for a value as text, cut where it is long."""
         ...
 

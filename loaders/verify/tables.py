@@ -10,8 +10,8 @@ from enum import StrEnum
 from dialects.enums import Dialect, Profile
 from dialects.identifiers import quoted
 from loaders.namespace import Database
-from loaders.verify.forms import LONG, Form, Value, day, moment
-from loaders.verify.sides import Column, Compared, Difference, Kind
+from loaders.verify.forms import LONG, Value, ValueForm, day, moment
+from loaders.verify.sides import ComparedColumn, ComparedTable, Difference, Kind
 from loaders.verify.sqlite import FileColumn, FileTable, batches, classes_of
 
 
@@ -34,34 +34,34 @@ class Holding(StrEnum):
     MIXTURE = "blobs and other values"
 
 
-Types = Mapping[Holding, tuple[str, Form]]
+Types = Mapping[Holding, tuple[str, ValueForm]]
 """The pattern of the right types, in the server's syntax, and the form of their values."""
 
 _POSTGRESQL: Types = {
-    Holding.INTEGERS: ("bigint", Form.INTEGER),
-    Holding.REALS: ("double precision", Form.DOUBLE),
-    Holding.TEXTS: ("text", Form.TEXT),
-    Holding.BLOBS: ("bytea", Form.BLOB),
+    Holding.INTEGERS: ("bigint", ValueForm.INTEGER),
+    Holding.REALS: ("double precision", ValueForm.DOUBLE),
+    Holding.TEXTS: ("text", ValueForm.TEXT),
+    Holding.BLOBS: ("bytea", ValueForm.BLOB),
 }
 _MYSQL: Types = {
-    Holding.INTEGERS: ("bigint", Form.INTEGER),
-    Holding.REALS: ("double", Form.DOUBLE),
-    Holding.TEXTS: (r"text|longtext|varchar\(\d+\)", Form.TEXT),
-    Holding.BLOBS: ("longblob", Form.BLOB),
+    Holding.INTEGERS: ("bigint", ValueForm.INTEGER),
+    Holding.REALS: ("double", ValueForm.DOUBLE),
+    Holding.TEXTS: (r"text|longtext|varchar\(\d+\)", ValueForm.TEXT),
+    Holding.BLOBS: ("longblob", ValueForm.BLOB),
 }
 TYPES: Mapping[tuple[Dialect, Profile], Types] = {
     (Dialect.POSTGRESQL, Profile.FAITHFUL): _POSTGRESQL,
     (Dialect.POSTGRESQL, Profile.OFFICIAL): {
         **_POSTGRESQL,
-        Holding.REALS: ("real", Form.SINGLE),
-        Holding.DAYS: ("date", Form.DAY),
-        Holding.MOMENTS: ("timestamp with time zone", Form.MOMENT),
+        Holding.REALS: ("real", ValueForm.SINGLE),
+        Holding.DAYS: ("date", ValueForm.DAY),
+        Holding.MOMENTS: ("timestamp with time zone", ValueForm.MOMENT),
     },
     (Dialect.MYSQL, Profile.FAITHFUL): _MYSQL,
     (Dialect.MYSQL, Profile.OFFICIAL): {
         **_MYSQL,
-        Holding.DAYS: ("date", Form.DAY),
-        Holding.MOMENTS: (r"datetime(\(6\))?", Form.MOMENT),
+        Holding.DAYS: ("date", ValueForm.DAY),
+        Holding.MOMENTS: (r"datetime(\(6\))?", ValueForm.MOMENT),
     },
 }
 
@@ -78,11 +78,11 @@ _NUMBERS = (
     r"(tiny|small|medium|big)?int(\(\d+\))?( unsigned)?|smallint|integer|real|double precision"
     r"|(float|double|decimal|numeric)\b.*"
 )
-_READABLE: Mapping[Form, str] = {
-    Form.DOUBLE: _NUMBERS,
-    Form.SINGLE: _NUMBERS,
-    Form.BLOB: r"bytea|.*blob|(var)?binary.*",
-    Form.MOMENT: r"(timestamp|datetime)\b.*|date",
+_READABLE: Mapping[ValueForm, str] = {
+    ValueForm.DOUBLE: _NUMBERS,
+    ValueForm.SINGLE: _NUMBERS,
+    ValueForm.BLOB: r"bytea|.*blob|(var)?binary.*",
+    ValueForm.MOMENT: r"(timestamp|datetime)\b.*|date",
 }
 """Types that are not right, yet any value of them can be written in the form. The other forms take all."""
 
@@ -133,12 +133,12 @@ def dates_of(declared: str) -> tuple[Holding, ...]:
     return _DATE_WORDS.get(words[0], ()) if words else ()
 
 
-def form_of(actual: str, types: Types) -> Form | None:
+def form_of(actual: str, types: Types) -> ValueForm | None:
     """The form of a type that the profile has; None for any other type."""
     return next((form for pattern, form in types.values() if re.fullmatch(pattern, actual)), None)
 
 
-def is_readable(actual: str, form: Form) -> bool:
+def is_readable(actual: str, form: ValueForm) -> bool:
     """Whether any value of a type that the profile does not have can be written in that form."""
     return form not in _READABLE or re.fullmatch(_READABLE[form], actual) is not None
 
@@ -252,10 +252,10 @@ _READ: Mapping[Holding, Callable[[bytes], str | None]] = {Holding.DAYS: day, Hol
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedTable:
     """A table that both sides have, as far as its columns say what is right."""
 
-    compared: Compared
+    compared: ComparedTable
     types: Mapping[str, str]
     """The server's type of each column that is compared, by the file's name for it."""
     differences: tuple[Difference, ...]
@@ -270,7 +270,7 @@ def matched(  # noqa: PLR0913 - what is matched, and how
     where: tuple[Database, Dialect, Types],
     *,
     escape: bool = False,
-) -> Matched:
+) -> MatchedTable:
     """Put the columns of a table side by side.
 
     Args:
@@ -282,7 +282,7 @@ def matched(  # noqa: PLR0913 - what is matched, and how
         escape: whether values may be escaped.
     """
     database, dialect, types = where
-    columns: list[Column] = []
+    columns: list[ComparedColumn] = []
     actual: dict[str, str] = {}
     differences: list[Difference] = []
     wanted = _wanted(table, database, dialect)
@@ -299,19 +299,21 @@ def matched(  # noqa: PLR0913 - what is matched, and how
         if trouble:
             differences.append(Difference(Kind.TYPE, table.name, column.name, trouble))
         if made:
-            form = Form.LONG_TEXT if made is Form.TEXT and column.longest > LONG else made
+            form = ValueForm.LONG_TEXT if made is ValueForm.TEXT and column.longest > LONG else made
             among = None
-            if escape and made is Form.TEXT and column.name != PLACE:
+            if escape and made is ValueForm.TEXT and column.name != PLACE:
                 among = bool(classes_of(connection, table, column.name) - {bytearray})
-            columns.append(Column(column.name, source, quoted(name), form, among, converted=bool(trouble)))
+            columns.append(
+                ComparedColumn(column.name, source, quoted(name), form, among, converted=bool(trouble))
+            )
     there = {column_name(column.name, dialect) for column, _ in wanted}
     differences += [
         Difference(Kind.EXTRA_COLUMN, table.name, name, f"is on {dialect} alone")
         for name in standing
         if name not in there
     ]
-    compared = Compared(table, target, tuple(columns), _key(table, columns))
-    return Matched(compared, actual, tuple(differences))
+    compared = ComparedTable(table, target, tuple(columns), _key(table, columns))
+    return MatchedTable(compared, actual, tuple(differences))
 
 
 def _wanted(table: FileTable, database: Database, dialect: Dialect) -> list[tuple[FileColumn, str]]:
@@ -323,7 +325,7 @@ def _wanted(table: FileTable, database: Database, dialect: Dialect) -> list[tupl
     return wanted
 
 
-def _key(table: FileTable, columns: list[Column]) -> tuple[Column, ...]:
+def _key(table: FileTable, columns: list[ComparedColumn]) -> tuple[ComparedColumn, ...]:
     by_name = {column.name: column for column in columns}
     names = table.key or (PLACE,)
     return tuple(by_name[name] for name in names) if by_name.keys() >= set(names) else ()
@@ -331,7 +333,7 @@ def _key(table: FileTable, columns: list[Column]) -> tuple[Column, ...]:
 
 def _column(
     connection: sqlite3.Connection, table: FileTable, column: FileColumn, kind: str, types: Types
-) -> tuple[Form | None, str | None]:
+) -> tuple[ValueForm | None, str | None]:
     """The form of a column's values, and what is wrong with its type; no form where it allows of none."""
     if form := form_of(kind, types):
         return form, None
@@ -346,7 +348,7 @@ def _column(
 
 def wrong_types(
     connection: sqlite3.Connection,
-    found: Matched,
+    found: MatchedTable,
     classes: list[set[type]],
     types: Types,
     *,

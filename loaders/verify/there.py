@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from loaders.verify.forms import BUCKET, IDENTITY, SUMMAND, Digest
-from loaders.verify.sides import Ask, Column, Compared, HashSyntax, Row
+from loaders.verify.sides import Ask, ComparedColumn, ComparedRow, ComparedTable, HashSyntax
 
 MOST_ROWS = 20_000
 """Of one side that are held in memory: enough for the buckets of a table of ten million rows."""
@@ -12,7 +12,7 @@ _CELLS_AT_A_TIME = 500
 """Columns of a result: PostgreSQL returns 1,664 at most."""
 
 
-def digest(ask: Ask, syntax: HashSyntax, table: Compared) -> Digest:
+def digest(ask: Ask, syntax: HashSyntax, table: ComparedTable) -> Digest:
     """What the whole table comes to."""
     [(rows, total)] = ask(
         f"SELECT count(*), sum({syntax.summand('h')})"  # noqa: S608 - quoted
@@ -21,7 +21,7 @@ def digest(ask: Ask, syntax: HashSyntax, table: Compared) -> Digest:
     return Digest(rows, int(total or 0))
 
 
-def column_totals(ask: Ask, syntax: HashSyntax, table: Compared) -> list[int]:
+def column_totals(ask: Ask, syntax: HashSyntax, table: ComparedTable) -> list[int]:
     """What each column comes to."""
     totals: list[int] = []
     for part in _parts(table.columns):
@@ -31,7 +31,7 @@ def column_totals(ask: Ask, syntax: HashSyntax, table: Compared) -> list[int]:
     return totals
 
 
-def buckets(ask: Ask, syntax: HashSyntax, table: Compared) -> dict[str, Digest]:
+def buckets(ask: Ask, syntax: HashSyntax, table: ComparedTable) -> dict[str, Digest]:
     """What the rows of each bucket come to, by the bucket's digits."""
     found = ask(
         f"SELECT substr(h, {SUMMAND + 1}, {BUCKET}), count(*), sum({syntax.summand('h')})"  # noqa: S608 - quoted
@@ -42,8 +42,8 @@ def buckets(ask: Ask, syntax: HashSyntax, table: Compared) -> dict[str, Digest]:
 
 
 def rows(
-    ask: Ask, syntax: HashSyntax, table: Compared, wanted: Collection[str], keys: Collection[str]
-) -> list[Row]:
+    ask: Ask, syntax: HashSyntax, table: ComparedTable, wanted: Collection[str], keys: Collection[str]
+) -> list[ComparedRow]:
     """The rows in these buckets, and those with these keys; not more than `MOST_ROWS`."""
     columns = table.columns[:_CELLS_AT_A_TIME]
     key = _cut(syntax.hashed(table.key)) if table.key else "''"
@@ -60,10 +60,10 @@ def rows(
         f" FROM (SELECT {row} AS h, {key} AS k, {aliased} FROM {table.target}) AS hashed"
         f" WHERE {' OR '.join(conditions)} LIMIT {MOST_ROWS}"
     )
-    return [Row(h, k, tuple(zip(rest[::2], rest[1::2], strict=True))) for h, k, *rest in found]
+    return [ComparedRow(h, k, tuple(zip(rest[::2], rest[1::2], strict=True))) for h, k, *rest in found]
 
 
-def _hashed(syntax: HashSyntax, table: Compared) -> str:
+def _hashed(syntax: HashSyntax, table: ComparedTable) -> str:
     """A subquery that gives the hash of each row as h."""
     hashed = syntax.hashed(table.columns)
     return f"(SELECT {hashed} AS h FROM {table.target}{syntax.BARRIER}) AS hashed"  # noqa: S608 - quoted
@@ -77,5 +77,5 @@ def _listed(values: Collection[str]) -> str:
     return ", ".join(f"'{value}'" for value in values)
 
 
-def _parts(columns: Sequence[Column]) -> list[Sequence[Column]]:
+def _parts(columns: Sequence[ComparedColumn]) -> list[Sequence[ComparedColumn]]:
     return [columns[start : start + _CELLS_AT_A_TIME] for start in range(0, len(columns), _CELLS_AT_A_TIME)]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect, Profile
 from dialects.server_schema import ServerTable, server_tables
 from loaders.census import census
-from loaders.pages import MYSQL, POSTGRESQL, Form, encoded, pages
+from loaders.pages import MYSQL, POSTGRESQL, TextForm, encoded, pages
 from loaders.source import opened
 from tests.loaders.conftest import MakeFile
 
@@ -52,7 +52,7 @@ TEXTS = ["", " ", "plain", "\t\n\r\\", "'\"%s%d", "é😀", "\x1a\b", *SPECIALS,
         (POSTGRESQL, ("a\nb\r\nc", "\x1f\t"), b"a\\nb\\r\\nc\x1f\\\x1f\t\n"),
     ],
 )
-def test_a_row_written_value_by_value(form: Form, row: Sequence[object], encoding: bytes) -> None:
+def test_a_row_written_value_by_value(form: TextForm, row: Sequence[object], encoding: bytes) -> None:
     assert b"".join(encoded(row, form)) == encoding
 
 

@@ -37,7 +37,7 @@ _REMEDIES = {
 
 
 @dataclass(frozen=True)
-class Refusal:
+class EndpointRefusal:
     """What an answer of HTTP status 300 or more comes to; `final` where every other ask would get it, too."""
 
     reason: str
@@ -73,18 +73,20 @@ def reply_of(body: bytes, api: Api, usage: Usage) -> Reply:
     return Reply(writable(text), usage, finish, _text(answer.get("model")))
 
 
-def refusal_of(status: int, body: bytes) -> Refusal:
+def refusal_of(status: int, body: bytes) -> EndpointRefusal:
     """What an answer with an error status means."""
     code, message = _error(_parsed(body), body)
     said = f"HTTP {status}" + (f": {message}" if message else "")
     if status < HTTPStatus.BAD_REQUEST:
-        return Refusal(f"{said} (the address redirects elsewhere; give the right base URL)", final=True)
+        return EndpointRefusal(
+            f"{said} (the address redirects elsewhere; give the right base URL)", final=True
+        )
     if status == HTTPStatus.TOO_MANY_REQUESTS and code in _QUOTA:
-        return Refusal(f"{said} (the account's quota is used up; see to it and resume)", final=True)
+        return EndpointRefusal(f"{said} (the account's quota is used up; see to it and resume)", final=True)
     if status == HTTPStatus.BAD_REQUEST and code in _EVERY_ASK:
-        return Refusal(f"{said} (leave out or change the option that is refused)", final=True)
+        return EndpointRefusal(f"{said} (leave out or change the option that is refused)", final=True)
     remedy = _REMEDIES.get(HTTPStatus(status)) if status in _REMEDIES else None
-    return Refusal(f"{said} ({remedy})", final=True) if remedy else Refusal(said, final=False)
+    return EndpointRefusal(f"{said} ({remedy})", final=True) if remedy else EndpointRefusal(said, final=False)
 
 
 class _NoText(Exception):

@@ -26,7 +26,7 @@ _WAIT = 0.05
 
 
 @dataclass
-class Account:
+class AskAccount:
     """One ask: what it may take by estimate, what its requests took, and how the last one ended."""
 
     prompt_tokens: int
@@ -35,7 +35,7 @@ class Account:
     ended: str = ""
 
 
-ACCOUNT: ContextVar[Account] = ContextVar("account")
+ACCOUNT: ContextVar[AskAccount] = ContextVar("account")
 """The ask for which the running task sends requests."""
 
 
@@ -113,7 +113,7 @@ class PaidClient(httpx2.AsyncClient):
                 raise PredictorBroken(refusal.reason)
         return response
 
-    async def _held(self, account: Account) -> Reservation:
+    async def _held(self, account: AskAccount) -> Reservation:
         # Threads share the meter: it has no event that could be awaited.
         while (held := self._meter.attempt(account.prompt_tokens, account.completion_tokens)) is None:  # noqa: ASYNC110
             await asyncio.sleep(_WAIT)

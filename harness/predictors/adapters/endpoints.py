@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
     from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
-    from harness.predictors.adapters.endpoint_http import Account
+    from harness.predictors.adapters.endpoint_http import AskAccount
 
 _OPENAI = "https://api.openai.com/v1"
 _NEWER_FIELDS = (".openai.com", ".azure.com")
@@ -254,9 +254,9 @@ class EndpointPredictor:
         self._background.close(self._client.close())
 
     async def _asked(self, ask: Ask) -> Reply | Exception:
-        from harness.predictors.adapters.endpoint_http import ACCOUNT, Account  # noqa: PLC0415
+        from harness.predictors.adapters.endpoint_http import ACCOUNT, AskAccount  # noqa: PLC0415
 
-        account = Account(prompt_tokens(ask), self._settings.max_tokens or 0)
+        account = AskAccount(prompt_tokens(ask), self._settings.max_tokens or 0)
         ACCOUNT.set(account)
         hidden = self._endpoint.secrets.hidden
         try:
@@ -297,7 +297,7 @@ class EndpointPredictor:
         answer = await self._client.responses.with_raw_response.create(input=messages, store=False, **options)
         return self._endpoint.secrets.hidden_in_answer(answer.http_response.content)
 
-    def _failure(self, error: Exception, account: "Account") -> Exception:
+    def _failure(self, error: Exception, account: "AskAccount") -> Exception:
         import openai  # noqa: PLC0415
 
         if isinstance(error, PredictorBroken):
@@ -308,14 +308,14 @@ class EndpointPredictor:
             return self._unreached(error, account)
         return RequestFailed(f"{type(error).__name__}: {error}")
 
-    def _refused(self, error: "APIStatusError", account: "Account") -> Exception:
+    def _refused(self, error: "APIStatusError", account: "AskAccount") -> Exception:
         body = self._endpoint.secrets.hidden_bytes(error.response.content)
         refusal = refusal_of(error.status_code, body)
         if refusal.final:
             return PredictorBroken(f"{self._place}, key in {self._endpoint.key_variable}: {refusal.reason}")
         return RequestFailed(f"{refusal.reason}{_tries(account)}")
 
-    def _unreached(self, error: "APIConnectionError", account: "Account") -> Exception:
+    def _unreached(self, error: "APIConnectionError", account: "AskAccount") -> Exception:
         from harness.predictors.adapters.endpoint_http import UNREACHED  # noqa: PLC0415
 
         reason = f"{account.ended or error}{_tries(account)}"
@@ -342,6 +342,6 @@ def _parameters(settings: Settings, endpoint: Endpoint) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _tries(account: "Account") -> str:
+def _tries(account: "AskAccount") -> str:
     count = account.usage.requests
     return f" ({count} requests)" if count > 1 else ""

@@ -82,7 +82,7 @@ class Opening:
 
 
 @dataclass(frozen=True)
-class Kind:
+class PredictorKind:
     """A kind of predictor: how it is written, and what opens one."""
 
     example: str
@@ -111,13 +111,13 @@ def _offline(_: Opening) -> Predictor:
     return open_offline()
 
 
-KINDS: Mapping[str, Kind] = {
-    "openai": Kind(endpoints.EXAMPLE, _endpoint(Service.OPENAI)),
-    "azure": Kind(endpoints.EXAMPLE_AZURE, _endpoint(Service.AZURE)),
-    "command": Kind(commands.EXAMPLE, _command),
-    "python": Kind(callables.EXAMPLE, _python),
-    "file": Kind("file:predictions/", _file),
-    "offline": Kind("offline", _offline),
+KINDS: Mapping[str, PredictorKind] = {
+    "openai": PredictorKind(endpoints.EXAMPLE, _endpoint(Service.OPENAI)),
+    "azure": PredictorKind(endpoints.EXAMPLE_AZURE, _endpoint(Service.AZURE)),
+    "command": PredictorKind(commands.EXAMPLE, _command),
+    "python": PredictorKind(callables.EXAMPLE, _python),
+    "file": PredictorKind("file:predictions/", _file),
+    "offline": PredictorKind("offline", _offline),
 }
 """Every kind by the word before the colon."""
 

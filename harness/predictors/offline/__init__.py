@@ -14,11 +14,11 @@ from harness.engines import dialect_of
 from harness.engines.tables import TableText
 from harness.predictors.base import Ask, DatabaseText, Problem, Reply
 from harness.predictors.offline.reading import (
-    Condition,
     Definition,
     Field,
+    NamedSchema,
     Order,
-    Schema,
+    TemplateCondition,
     words,
 )
 
@@ -27,7 +27,7 @@ _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
 
 
 @dataclass(frozen=True)
-class Query:
+class TemplateQuery:
     """What a template asks for.
 
     `selected` are columns, or `function` of each of them; where there is a `share`, the part of the rows that
@@ -38,9 +38,9 @@ class Query:
     selected: tuple[Field, ...] = ()
     function: str | None = None
     is_distinct: bool = False
-    share: tuple[Condition, ...] = ()
+    share: tuple[TemplateCondition, ...] = ()
     factor: int = 1
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[TemplateCondition, ...] = ()
     grouped: Field | None = None
     order: Order | None = None
     limit: int = 1
@@ -67,7 +67,7 @@ class Writer:
         pairs = zip(columns, referred, strict=False)
         return " AND ".join(f"{self._quoted(source, a)} = {self._quoted(target, b)}" for a, b in pairs)
 
-    def write(self, query: Query) -> str:
+    def write(self, query: TemplateQuery) -> str:
         """The text, without a semicolon. A column whose table nothing links is crossed with the others."""
         parts = [f"SELECT {self._selected(query)}", f"FROM {self._from(query)}"]
         if query.conditions:
@@ -78,7 +78,7 @@ class Writer:
             parts.append(f"ORDER BY {self._order(query.order)} LIMIT {query.limit}")
         return " ".join(parts)
 
-    def _selected(self, query: Query) -> str:
+    def _selected(self, query: TemplateQuery) -> str:
         shown = [self._name(query.grouped)] if query.grouped is not None else []
         if query.share:
             met = self._all(query.share)
@@ -90,7 +90,7 @@ class Writer:
             shown.append(f"{query.function}({distinct}{name})" if query.function else name)
         return ", ".join(shown)
 
-    def _from(self, query: Query) -> str:
+    def _from(self, query: TemplateQuery) -> str:
         used = [*query.selected, *(each.field for each in (*query.share, *query.conditions))]
         used += [query.order.field] if query.order is not None else []
         used += [query.grouped] if query.grouped is not None else []
@@ -113,10 +113,10 @@ class Writer:
                         queue.append(other)
         return ways.get(wanted, {})
 
-    def _all(self, conditions: Sequence[Condition]) -> str:
+    def _all(self, conditions: Sequence[TemplateCondition]) -> str:
         return " AND ".join(self._condition(condition) for condition in conditions)
 
-    def _condition(self, condition: Condition) -> str:
+    def _condition(self, condition: TemplateCondition) -> str:
         """Both sides of one type, so that every engine takes the comparison."""
         if not condition.literals:
             return f"{self._name(condition.field)} {condition.sign}"
@@ -183,7 +183,7 @@ class OfflinePredictor:
 
     def answer(self, problem: Problem) -> str:
         """The query for a problem."""
-        schema = Schema(problem.database)
+        schema = NamedSchema(problem.database)
         if not schema.tables:
             return "SELECT 1"
         return Writer(problem.database).write(_Question(problem, schema).query())
@@ -200,7 +200,7 @@ def open_offline() -> OfflinePredictor:
 class _Question:
     """One question, as the templates look at it."""
 
-    def __init__(self, problem: Problem, schema: Schema) -> None:
+    def __init__(self, problem: Problem, schema: NamedSchema) -> None:
         self._schema = schema
         self._words = words(problem.text)
         self._definitions = [
@@ -209,10 +209,10 @@ class _Question:
         self._mentioned = list(schema.mentioned(self._words))
         self._root = self._subject()
 
-    def query(self) -> Query:
+    def query(self) -> TemplateQuery:
         """The first template that fits: a share, a count, an aggregate, columns."""
         asked = set(self._words)
-        query = Query(self._root, conditions=self._conditions(), grouped=self._grouped())
+        query = TemplateQuery(self._root, conditions=self._conditions(), grouped=self._grouped())
         if share := self._share():
             return replace(query, share=share, factor=100 if _PERCENT & asked else 1)
         if self._counts():
@@ -249,7 +249,7 @@ class _Question:
         text = f" {' '.join(self._words[:12])} "
         return any(sign in text for sign in (" how many ", " number of ", " count the ", " count of "))
 
-    def _share(self) -> tuple[Condition, ...]:
+    def _share(self) -> tuple[TemplateCondition, ...]:
         if not _PARTS & set(self._words):
             return ()
         return next((each.conditions for each in self._definitions if each.share and each.conditions), ())
@@ -274,7 +274,7 @@ class _Question:
             self._schema.label(self._root),
         )
 
-    def _conditions(self) -> tuple[Condition, ...]:
+    def _conditions(self) -> tuple[TemplateCondition, ...]:
         """Those of the evidence, but for the share's."""
         share = self._share()
         found = [each.conditions for each in self._definitions if each.conditions != share]

@@ -37,7 +37,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Condition:
+class TemplateCondition:
     """`sign` compares a column with one literal; it is BETWEEN with two, IS NULL or IS NOT NULL with none."""
 
     field: Field
@@ -58,7 +58,7 @@ class Definition:
     """One statement of the evidence: what a phrase refers to. `share` is that of the rows that meet it."""
 
     phrase: tuple[str, ...]
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[TemplateCondition, ...] = ()
     order: Order | None = None
     fields: tuple[Field, ...] = ()
     share: bool = False
@@ -96,7 +96,7 @@ _DEFINED = re.compile(r"\s(?:refers? to|means?|=)\s", re.IGNORECASE)
 _SHARE = re.compile(r"\bDIVIDE\s?\(|/", re.IGNORECASE)
 
 
-class Schema:
+class NamedSchema:
     """The tables and columns of a problem by the words of their names."""
 
     def __init__(self, database: DatabaseText) -> None:
@@ -163,13 +163,13 @@ class Schema:
                 share=_SHARE.search(body) is not None,
             )
 
-    def _conditions(self, text: str) -> Iterator[Condition]:
+    def _conditions(self, text: str) -> Iterator[TemplateCondition]:
         for found in _CONDITION.finditer(text):
             field = self.field(found["name"])
             if field is not None:
                 sign = " ".join((found["sign"] or found["null"] or "BETWEEN").upper().split())
                 literals = [found[part] for part in ("value", "low", "high") if found[part] is not None]
-                yield Condition(field, sign, tuple(literals))
+                yield TemplateCondition(field, sign, tuple(literals))
 
     def _orders(self, text: str) -> Iterator[Order]:
         for which, name in _EXTREME.findall(text):

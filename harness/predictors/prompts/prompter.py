@@ -94,7 +94,7 @@ def _singular(word: str) -> str:
 
 
 @dataclass(frozen=True)
-class Options:
+class PromptOptions:
     """What is in prompts.
 
     `knowledge`: the question's external knowledge. `chain_of_thought`: a worked example and the request to
@@ -124,7 +124,7 @@ class Options:
 class Prompter:
     """Writes the prompts of a method."""
 
-    options: Options
+    options: PromptOptions
     tokens: Tokens
     templates: Templates
 
@@ -209,7 +209,7 @@ class Prompter:
         )
 
 
-def open_prompter(options: Options, tokens: Tokens) -> Prompter:
+def open_prompter(options: PromptOptions, tokens: Tokens) -> Prompter:
     """Read the templates.
 
     Raises:
@@ -218,7 +218,7 @@ def open_prompter(options: Options, tokens: Tokens) -> Prompter:
     return Prompter(options, tokens, load_templates(options.templates))
 
 
-def correction(options: Options) -> Callable[[EngineName, str | None], str]:
+def correction(options: PromptOptions) -> Callable[[EngineName, str | None], str]:
     """What tells a model the engine's error, or, for None, that there was no SQL in its answer.
 
     Raises:

@@ -22,8 +22,8 @@ from dialects.enums import Dialect
 from harness.engines.base import EngineLost
 from harness.provision import assets, readiness
 from harness.provision.native import process
-from harness.provision.native.process import Account
-from harness.provision.native.recipe import LOOPBACK, Home, Program, Recipe, State, write_secret
+from harness.provision.native.process import SystemAccount
+from harness.provision.native.recipe import LOOPBACK, Home, Program, ServerRecipe, State, write_secret
 from harness.provision.readiness import last_words, say
 from loaders import paths
 from loaders.errors import EngineUnavailable
@@ -102,9 +102,9 @@ def throwaway(dialect: Dialect) -> Iterator[Server]:
         yield start(dialect, home=folder / dialect)
 
 
-def _recipe(dialect: Dialect) -> Recipe:
+def _recipe(dialect: Dialect) -> ServerRecipe:
     """The recipe in the module of that name."""
-    found: Recipe = importlib.import_module(f"{__name__}.{dialect}").RECIPE
+    found: ServerRecipe = importlib.import_module(f"{__name__}.{dialect}").RECIPE
     return found
 
 
@@ -116,7 +116,7 @@ def _lock(at: Home) -> FileLock:
     return FileLock(at.folder.with_name(f"{at.folder.name}.lock"))
 
 
-def _end(recipe: Recipe, at: Home) -> bool:
+def _end(recipe: ServerRecipe, at: Home) -> bool:
     """Stop the server that runs in the folder, if one does."""
     known = State.read(at.state)
     if known is None or process.identity(known.pid) != known.identity:
@@ -125,7 +125,7 @@ def _end(recipe: Recipe, at: Home) -> bool:
     return True
 
 
-def _runs_as(recipe: Recipe) -> Account | None:
+def _runs_as(recipe: ServerRecipe) -> SystemAccount | None:
     """Who root starts the server as."""
     if not paths.is_root():
         return None
@@ -138,7 +138,9 @@ def _runs_as(recipe: Recipe) -> Account | None:
     return found
 
 
-def _launch(dialect: Dialect, recipe: Recipe, program: Program, home: Home, runs_as: Account | None) -> State:
+def _launch(
+    dialect: Dialect, recipe: ServerRecipe, program: Program, home: Home, runs_as: SystemAccount | None
+) -> State:
     """Start the server in `home`, with its data folder initialised the first time.
 
     Args:
@@ -183,7 +185,7 @@ def _launch(dialect: Dialect, recipe: Recipe, program: Program, home: Home, runs
     return launched
 
 
-def _initialise(recipe: Recipe, program: Program, home: Home, runs_as: Account | None) -> State:
+def _initialise(recipe: ServerRecipe, program: Program, home: Home, runs_as: SystemAccount | None) -> State:
     """Make the data folder; it appears under its name only when it is complete."""
     shutil.rmtree(home.data, ignore_errors=True)
     data = home.folder / "data.new"
@@ -205,7 +207,9 @@ def _initialise(recipe: Recipe, program: Program, home: Home, runs_as: Account |
     return new
 
 
-def _run(recipe: Recipe, command: list[str], home: Home, folder: Path, runs_as: Account | None) -> int:
+def _run(
+    recipe: ServerRecipe, command: list[str], home: Home, folder: Path, runs_as: SystemAccount | None
+) -> int:
     """Start a command of `recipe` in `folder`; its process id."""
     try:
         return process.start(command, folder, home.log, runs_as)
@@ -217,13 +221,13 @@ def _run(recipe: Recipe, command: list[str], home: Home, folder: Path, runs_as: 
         ) from error
 
 
-def _give(folder: Path, owner: Account | None) -> None:
+def _give(folder: Path, owner: SystemAccount | None) -> None:
     folder.mkdir(mode=0o700, exist_ok=True)
     if owner:
         os.chown(folder, owner.user, owner.group)
 
 
-def _failed(recipe: Recipe, home: Home, what: str) -> EngineUnavailable:
+def _failed(recipe: ServerRecipe, home: Home, what: str) -> EngineUnavailable:
     said = home.log.read_text("utf-8", errors="replace") if home.log.exists() else ""
     return EngineUnavailable(f"private {recipe.title} server: {what}; {last_words(said)} (from {home.log})")
 

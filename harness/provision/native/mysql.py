@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 from harness.provision import packages
-from harness.provision.native.recipe import Home, Program, Recipe
+from harness.provision.native.recipe import Home, Program, ServerRecipe
 
 _PACKAGES = ("mysql-server-core", "tzdata", "tzdata-legacy")
 _SOCKET = "mysqld.sock"
@@ -111,7 +111,7 @@ def _command(program: Program, home: Home, data: Path) -> list[str]:
     ]
 
 
-RECIPE = Recipe(
+RECIPE = ServerRecipe(
     title="MySQL",
     account="root",
     system_accounts=("mysql", "nobody"),

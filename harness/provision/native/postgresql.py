@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.provision import packages
-from harness.provision.native.recipe import Home, Program, Recipe
+from harness.provision.native.recipe import Home, Program, ServerRecipe
 
 _PACKAGES = ("postgresql-18", "libc-bin")
 """libc-bin brings the locale C.UTF-8."""
@@ -130,7 +130,7 @@ def _has_statistics(program: Program) -> bool:
     return any(True for place in _LIBRARIES for _ in prefix.glob(f"{place}/pg_stat_statements.*"))
 
 
-RECIPE = Recipe(
+RECIPE = ServerRecipe(
     title="PostgreSQL",
     account="postgres",
     system_accounts=("postgres", "nobody"),

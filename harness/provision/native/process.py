@@ -26,7 +26,7 @@ def _let_go() -> None:
 
 
 @dataclass(frozen=True)
-class Account:
+class SystemAccount:
     """An account of the machine."""
 
     name: str
@@ -34,16 +34,16 @@ class Account:
     group: int
 
 
-def account(names: Sequence[str]) -> Account | None:
+def account(names: Sequence[str]) -> SystemAccount | None:
     """The first of `names` that this machine knows."""
     for name in names:
         with contextlib.suppress(KeyError):
             entry = pwd.getpwnam(name)
-            return Account(name, entry.pw_uid, entry.pw_gid)
+            return SystemAccount(name, entry.pw_uid, entry.pw_gid)
     return None
 
 
-def start(command: Sequence[str], folder: Path, log: Path, runs_as: Account | None) -> int:
+def start(command: Sequence[str], folder: Path, log: Path, runs_as: SystemAccount | None) -> int:
     """Start `command` in a session of its own.
 
     Args:

@@ -57,7 +57,7 @@ class Home:
 
 
 @dataclass(frozen=True)
-class Recipe:
+class ServerRecipe:
     """How one kind of server is found, initialised and started."""
 
     title: str

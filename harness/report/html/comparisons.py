@@ -9,9 +9,9 @@ from harness.data.questions import Question
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.outcomes import PairResult
 from harness.preview import Preview
-from harness.report.comparison import Comparison, Side, printed
+from harness.report.comparison import RunSide, SideComparison, printed
 from harness.report.html.columns import Numbering, Pairs, Questions
-from harness.report.html.page import Table, write_page
+from harness.report.html.page import PageTable, write_page
 from harness.report.tables import figure
 from harness.runs.reading import Key
 from harness.runs.summary import TOTAL
@@ -27,7 +27,7 @@ class Material:
 
 
 def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
-    comparisons: Sequence[Comparison],
+    comparisons: Sequence[SideComparison],
     a: Material,
     b: Material,
     path: Path,
@@ -79,7 +79,7 @@ def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
         "flips": flips,
         "manifests": dict(manifests or {}),
     }
-    table = Table(
+    table = PageTable(
         ("comparison", "metric", "A", "B"),
         [
             (one.name, METRICS[change.metric].title, figure(change.a[TOTAL]), figure(change.b[TOTAL]))
@@ -90,7 +90,7 @@ def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
     write_page(path, "bird-harness: comparison", table, core, pairs.details())
 
 
-def _comparison(one: Comparison) -> dict[str, Any]:
+def _comparison(one: SideComparison) -> dict[str, Any]:
     found = one.differences
     return {
         "a": _side(one.a),
@@ -113,7 +113,7 @@ def _comparison(one: Comparison) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: RunSide) -> dict[str, Any]:
     return {
         "predictor": side.predictor,
         "dialect": side.dialect,

@@ -26,7 +26,7 @@ _PLACE = files("harness.report.html")
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """What is shown where no script runs: the totals."""
 
     heads: Sequence[str]
@@ -34,7 +34,7 @@ class Table:
 
 
 def write_page(
-    path: Path, title: str, table: Table, core: Mapping[str, Any], details: Mapping[str, Any]
+    path: Path, title: str, table: PageTable, core: Mapping[str, Any], details: Mapping[str, Any]
 ) -> None:
     """Write the page, whole or not at all.
 
@@ -51,7 +51,7 @@ def write_page(
     style, script = _bundled("report.css"), _bundled("report.js")
     text = _template().render(
         title=printable(title),
-        table=Table(table.heads, [[printable(cell) for cell in row] for row in table.rows]),
+        table=PageTable(table.heads, [[printable(cell) for cell in row] for row in table.rows]),
         policy=_policy(style, script),
         style=Markup(style),  # noqa: S704 - the project's own
         script=Markup(script),  # noqa: S704 - the project's own

@@ -12,9 +12,9 @@ from harness.preview import Preview
 from harness.report.documents import cautions
 from harness.report.formatting import spelled, spelled_range
 from harness.report.html.columns import Numbering, Pairs, Questions
-from harness.report.html.page import Table, write_page
+from harness.report.html.page import PageTable, write_page
 from harness.report.overview import dialects_of, extent_lines, is_partial, scored
-from harness.report.table_model import Kind
+from harness.report.table_model import CellKind
 from harness.report.tables import NAMES, figure
 from harness.runs.error_counts import summary as error_classes
 from harness.runs.reading import Key, Run
@@ -68,7 +68,7 @@ def write_html(
         "times_note": _MEASURED if any(result.timings for result in run.results) else _ONCE,
         "manifests": {"Run": run.manifest},
     }
-    table = Table(
+    table = PageTable(
         ("predictor", "engine", *(f"{METRICS[name].title} (%)" for name in metrics)),
         [
             (score.predictor, NAMES[score.dialect], *(figure(score.metrics[name][TOTAL]) for name in metrics))
@@ -113,7 +113,7 @@ def _score(score: Score, predictors: Sequence[str], partial: Collection[str]) ->
         "intervals": {name: interval and list(interval) for name, interval in score.intervals.items()},
         # Numbers are drawn, texts are read: a page that rounded would not always round as the tables do.
         "printed": {
-            name: {level: spelled(value, Kind.PERCENT) for level, value in levels.items()}
+            name: {level: spelled(value, CellKind.PERCENT) for level, value in levels.items()}
             | {"interval": spelled_range(score.intervals[name])}
             | ({"questions": str(scored(score, name))} if name in partial else {})
             for name, levels in score.metrics.items()

@@ -17,7 +17,7 @@ from harness.sqltree.diagnosis.differences import first_difference
 from harness.sqltree.diagnosis.reading import Reading
 
 
-class Group(StrEnum):
+class ErrorGroup(StrEnum):
     """What a predictor has not understood: the four groups of the BIRD paper's error analysis, by rules.
 
     Li et al. 2023, "Can LLM Already Serve as A Database Interface?", section 6,
@@ -37,18 +37,18 @@ class Group(StrEnum):
     """Nothing that the paper has a group for."""
 
 
-GROUPS: Mapping[ErrorClass, Group] = {
-    ErrorClass.SYNTAX: Group.SYNTAX,
-    ErrorClass.UNKNOWN_TABLE: Group.DATABASE_CONTENT,
-    ErrorClass.UNKNOWN_COLUMN: Group.DATABASE_CONTENT,
-    ErrorClass.TYPE_ERROR: Group.DATABASE_CONTENT,
-    ErrorClass.WRONG_TABLES: Group.SCHEMA_LINKING,
-    ErrorClass.WRONG_COLUMNS: Group.SCHEMA_LINKING,
-    ErrorClass.WRONG_CONDITION: Group.KNOWLEDGE_EVIDENCE,
-    ErrorClass.WRONG_LITERAL: Group.DATABASE_CONTENT,
-    ErrorClass.WRONG_AGGREGATION: Group.KNOWLEDGE_EVIDENCE,
-    ErrorClass.WRONG_ORDER: Group.UNASSIGNED,
-    ErrorClass.OTHER: Group.UNASSIGNED,
+GROUPS: Mapping[ErrorClass, ErrorGroup] = {
+    ErrorClass.SYNTAX: ErrorGroup.SYNTAX,
+    ErrorClass.UNKNOWN_TABLE: ErrorGroup.DATABASE_CONTENT,
+    ErrorClass.UNKNOWN_COLUMN: ErrorGroup.DATABASE_CONTENT,
+    ErrorClass.TYPE_ERROR: ErrorGroup.DATABASE_CONTENT,
+    ErrorClass.WRONG_TABLES: ErrorGroup.SCHEMA_LINKING,
+    ErrorClass.WRONG_COLUMNS: ErrorGroup.SCHEMA_LINKING,
+    ErrorClass.WRONG_CONDITION: ErrorGroup.KNOWLEDGE_EVIDENCE,
+    ErrorClass.WRONG_LITERAL: ErrorGroup.DATABASE_CONTENT,
+    ErrorClass.WRONG_AGGREGATION: ErrorGroup.KNOWLEDGE_EVIDENCE,
+    ErrorClass.WRONG_ORDER: ErrorGroup.UNASSIGNED,
+    ErrorClass.OTHER: ErrorGroup.UNASSIGNED,
 }
 """The group of each class."""
 
@@ -91,7 +91,7 @@ def is_query(sql: str, dialect: EngineName) -> bool:
     return begins_query(sql, dialect)
 
 
-__all__ = ["GROUPS", "Group", "Reading", "diagnose", "is_query", "read"]
+__all__ = ["GROUPS", "ErrorGroup", "Reading", "diagnose", "is_query", "read"]
 
 
 def diagnose(  # noqa: PLR0913 - everything that is known of a pair

@@ -2,8 +2,8 @@
 
 from sqlglot import exp
 
-from harness.sqltree.diagnosis.reader import Reader, Scope
-from harness.sqltree.diagnosis.reading import NOTHING, Clause, Condition, Cut, Key, Term, combined
+from harness.sqltree.diagnosis.reader import Reader, ReadingScope
+from harness.sqltree.diagnosis.reading import NOTHING, Clause, Cut, Key, ReadCondition, Term, combined
 
 _OPERATORS: dict[type[exp.Expr], str] = {
     exp.EQ: "=", exp.NullSafeEQ: "=", exp.Is: "=", exp.Like: "=", exp.ILike: "=", exp.Glob: "=",
@@ -21,7 +21,7 @@ _JOINED = (exp.Column, exp.Subquery)
 _EXTREMES = (exp.Max, exp.Min)
 
 
-def conjuncts(reader: Reader, node: exp.Expr, scope: Scope, *, negated: bool = False) -> None:
+def conjuncts(reader: Reader, node: exp.Expr, scope: ReadingScope, *, negated: bool = False) -> None:
     """Read the condition of WHERE, HAVING or ON: what stands between its ANDs, in whatever clause."""
     node, negated = _positive(node, negated=negated)
     if isinstance(node, exp.Or if negated else exp.And):
@@ -36,7 +36,7 @@ def conjuncts(reader: Reader, node: exp.Expr, scope: Scope, *, negated: bool = F
             reader.notes.spell(Clause.CONDITIONS, found)
 
 
-def condition(reader: Reader, node: exp.Expr, scope: Scope, *, negated: bool = False) -> Term:
+def condition(reader: Reader, node: exp.Expr, scope: ReadingScope, *, negated: bool = False) -> Term:
     """Read a condition, or its opposite, and note the comparisons in it."""
     node, negated = _positive(node, negated=negated)
     if isinstance(node, _CONNECTORS):
@@ -67,7 +67,7 @@ def _positive(node: exp.Expr, *, negated: bool) -> tuple[exp.Expr, bool]:
     return node, negated
 
 
-def _is_join(reader: Reader, node: exp.Expr, scope: Scope) -> bool:
+def _is_join(reader: Reader, node: exp.Expr, scope: ReadingScope) -> bool:
     """Whether a condition equates two columns, one of them perhaps a subquery's; notes the pair."""
     if isinstance(node, exp.EQ):
         sides = node.left, node.right
@@ -84,7 +84,7 @@ def _is_join(reader: Reader, node: exp.Expr, scope: Scope) -> bool:
     return True
 
 
-def _comparison(reader: Reader, node: exp.Expr, scope: Scope, *, negated: bool) -> Term:
+def _comparison(reader: Reader, node: exp.Expr, scope: ReadingScope, *, negated: bool) -> Term:
     operator = _OPERATORS[type(node)]
     if negated is not bool(node.args.get("negate")):  # NOT LIKE, and PostgreSQL's IS NOT
         operator = _OPPOSITES[operator]
@@ -111,7 +111,7 @@ def _descends(node: exp.Expr) -> bool | None:
     return isinstance(output, exp.Max) if isinstance(output, _EXTREMES) else None
 
 
-def _extremum(reader: Reader, node: exp.Expr, query: exp.Expr, scope: Scope) -> Term:
+def _extremum(reader: Reader, node: exp.Expr, query: exp.Expr, scope: ReadingScope) -> Term:
     """`x = (SELECT MAX(y) ...)`: the first by y in descending order, another way to write it."""
     compared, descends = reader.term(node, scope), bool(_descends(query))
     _, found = reader.query(query, scope, of_extreme=True)[0]
@@ -121,7 +121,7 @@ def _extremum(reader: Reader, node: exp.Expr, query: exp.Expr, scope: Scope) -> 
     return _NO_CONDITION
 
 
-def _between(reader: Reader, node: exp.Between, scope: Scope, *, negated: bool) -> Term:
+def _between(reader: Reader, node: exp.Between, scope: ReadingScope, *, negated: bool) -> Term:
     bounded = reader.term(node.this, scope)
     bounds = [reader.term(node.args[name], scope) for name in ("low", "high")]
     operators = ("<", ">") if negated else (">=", "<=")
@@ -131,7 +131,7 @@ def _between(reader: Reader, node: exp.Between, scope: Scope, *, negated: bool) 
     return combined("or" if negated else "and", parts, is_commutative=True)
 
 
-def _in(reader: Reader, node: exp.In, scope: Scope, *, negated: bool) -> Term:
+def _in(reader: Reader, node: exp.In, scope: ReadingScope, *, negated: bool) -> Term:
     query = node.args.get("query")
     if query is not None and not negated and _descends(query) is not None:
         return _extremum(reader, node.this, query, scope)
@@ -140,11 +140,11 @@ def _in(reader: Reader, node: exp.In, scope: Scope, *, negated: bool) -> Term:
     return _noted(reader, "<>" if negated else "=", reader.term(node.this, scope), values)
 
 
-def _exists(reader: Reader, node: exp.Exists, scope: Scope, *, negated: bool) -> Term:
+def _exists(reader: Reader, node: exp.Exists, scope: ReadingScope, *, negated: bool) -> Term:
     reader.query(node.this, scope)
     if not negated:
         return _NO_CONDITION
-    reader.notes.conditions.add(Condition(NOTHING, "not exists"))
+    reader.notes.conditions.add(ReadCondition(NOTHING, "not exists"))
     return Term("not exists")
 
 
@@ -157,7 +157,7 @@ def _noted(
     if subject:
         constants = [side for side in sides if not side.columns | side.aggregates] or sides
         values = frozenset(text.strip("%*") for side in constants for text in side.literals)
-        reader.notes.conditions.add(Condition(subject, operator, values))
+        reader.notes.conditions.add(ReadCondition(subject, operator, values))
     return found
 
 

@@ -6,13 +6,13 @@ from typing import Any
 from sqlglot import exp
 
 from harness.engines import kind_of
-from harness.sqltree.diagnosis.reader import Reader, Scope
+from harness.sqltree.diagnosis.reader import Reader, ReadingScope
 from harness.sqltree.diagnosis.reading import Clause, Term, column, combined, literal
 
 _COUNTING = (exp.Sum, exp.Count)
 
 
-def aggregate(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def aggregate(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     """Read `SUM(x)` and the like, and note the function; one with DISTINCT is noted with what is distinct."""
     counted = _counted(node)
     if counted is not None:
@@ -35,7 +35,7 @@ def total(reader: Reader, call: Term) -> Term:
     return _noted(reader, "sum", call)
 
 
-def filtered(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def filtered(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     """`f(x) FILTER (WHERE c)`; of COUNT(*), it is what counts the rows that meet c."""
     condition = reader.condition(node.expression.this, scope).without_columns()
     inner = reader.term(node.this, scope)
@@ -44,7 +44,7 @@ def filtered(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
     return combined("filter", [inner, condition])
 
 
-def window(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def window(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     """A window function, whose value is a row's and not a group's."""
     function = node.this
     reader.notes.aggregates.add(f"{function.key} over")
@@ -86,7 +86,7 @@ _CONDITIONS = (exp.Predicate, exp.Connector, exp.Not)
 _COMMUTATIVE = (exp.Add, exp.Mul)
 
 
-def term(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def term(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     """Read an expression and note the conditions and aggregate functions in it."""
     read = _READERS.get(type(node))
     if read is not None:
@@ -100,27 +100,27 @@ def term(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
     return _call(reader, node, scope)
 
 
-def _call(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _call(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     """Any operation or function that is not treated in another way: its name and its arguments."""
     name = node.name.lower() if isinstance(node, exp.Anonymous) else node.key
     parts = [reader.term(part, scope) for part in node.iter_expressions()]
     return combined(name, parts, is_commutative=isinstance(node, _COMMUTATIVE))
 
 
-def _inner(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _inner(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     return reader.term(node.this, scope)
 
 
-def _literal(reader: Reader, node: exp.Expr, _: Scope) -> Term:
+def _literal(reader: Reader, node: exp.Expr, _: ReadingScope) -> Term:
     return literal(node.name.casefold() if kind_of(reader.dialect).ignores_case else node.name)
 
 
-def _negative(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _negative(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     inner = reader.term(node.this, scope)
     return literal(f"-{inner.literals[0]}") if inner.shape == "?" else combined("neg", [inner])
 
 
-def _column(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _column(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     name, alias = node.name.lower(), node.args.get("table")
     if alias is not None:
         return scope.qualified(alias.name.lower(), name)
@@ -132,7 +132,7 @@ def _column(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
     return literal(node.name) if is_text else column(name)
 
 
-def _concatenation(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _concatenation(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     return combined("concat", [reader.term(part, scope) for part in _concatenated(node)])
 
 
@@ -146,7 +146,7 @@ def _concatenated(node: exp.Expr) -> Iterator[exp.Expr]:
         yield node
 
 
-def _cast(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _cast(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     inner, kind = reader.term(node.this, scope), node.args["to"].this
     if inner.shape == "?":
         return inner
@@ -155,12 +155,12 @@ def _cast(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
     return combined("integer" if kind in exp.DataType.INTEGER_TYPES else "cast", [inner])
 
 
-def _case(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _case(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     branches = [(_test(node, branch), branch) for branch in node.args["ifs"]]
     return _choice(reader, branches, node.args.get("default"), scope)
 
 
-def _if(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _if(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     return _choice(reader, [(node.this, node)], node.args.get("false"), scope)
 
 
@@ -170,7 +170,7 @@ def _test(case: exp.Expr, branch: exp.Expr) -> exp.Expr:
 
 
 def _choice(
-    reader: Reader, branches: list[tuple[exp.Expr, exp.Expr]], default: exp.Expr | None, scope: Scope
+    reader: Reader, branches: list[tuple[exp.Expr, exp.Expr]], default: exp.Expr | None, scope: ReadingScope
 ) -> Term:
     """CASE and IF: the columns of the conditions are no columns of the value."""
     parts: list[Term] = []
@@ -179,23 +179,23 @@ def _choice(
     return combined("case", [*parts, _NULL if default is None else reader.term(default, scope)])
 
 
-def _ordered(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _ordered(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     name = "descending" if node.args.get("desc") else "ascending"
     return combined(name, [reader.term(node.this, scope)])
 
 
-def _anonymous(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _anonymous(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     found = _call(reader, node, scope)
     return total(reader, found) if node.name.lower() == "total" else found
 
 
-def _subquery(reader: Reader, node: exp.Expr, scope: Scope) -> Term:
+def _subquery(reader: Reader, node: exp.Expr, scope: ReadingScope) -> Term:
     """The value of a query: its column."""
     outputs = [term for _, term in reader.query(node, scope)]
     return outputs[0] if len(outputs) == 1 else combined("row", outputs)
 
 
-_READERS: Mapping[type[exp.Expr], Callable[[Reader, Any, Scope], Term]] = {
+_READERS: Mapping[type[exp.Expr], Callable[[Reader, Any, ReadingScope], Term]] = {
     exp.Alias: _inner,
     exp.Any: _inner,
     exp.Paren: _inner,

@@ -12,14 +12,21 @@ from harness.data.questions import DatabaseSchema
 from harness.engines import EngineName, dialect_of
 from harness.sqltree.diagnosis.conditions import condition, conjuncts
 from harness.sqltree.diagnosis.expressions import term
-from harness.sqltree.diagnosis.reader import Outputs, Reader, Scope, Source, TooMuch, tables_of
+from harness.sqltree.diagnosis.reader import (
+    Outputs,
+    Reader,
+    ReadingScope,
+    ReadingSource,
+    TooMuchToRead,
+    tables_of,
+)
 from harness.sqltree.diagnosis.reading import NOTHING, Clause, Cut, Key, Notes, Reading, Term, combined
 from harness.sqltree.parsing import parser
 
 _DERIVED = (exp.Subquery, exp.Lateral)
 
 
-def sources(reader: Reader, select: exp.Select, scope: Scope) -> None:
+def sources(reader: Reader, select: exp.Select, scope: ReadingScope) -> None:
     """Read what a SELECT reads from, and the conditions of its joins."""
     clause = select.args.get("from_")
     if clause is not None:
@@ -35,7 +42,7 @@ def renamed(outputs: Outputs, names: Sequence[str]) -> Outputs:
     return [(name, term) for name, (_, term) in zip(names, outputs, strict=False)] if names else outputs
 
 
-def _source(reader: Reader, node: exp.Expr, scope: Scope) -> None:
+def _source(reader: Reader, node: exp.Expr, scope: ReadingScope) -> None:
     alias = node.alias.lower() or f"#{len(scope.sources)}"
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier):
         name = node.name.lower()
@@ -45,23 +52,23 @@ def _source(reader: Reader, node: exp.Expr, scope: Scope) -> None:
         _source(reader, node.this, scope)
     elif isinstance(node, _DERIVED):
         names = [name.name.lower() for name in getattr(node.args.get("alias"), "columns", ())]
-        scope.sources[alias] = Source(dict(renamed(reader.query(node.this, scope), names)))
+        scope.sources[alias] = ReadingSource(dict(renamed(reader.query(node.this, scope), names)))
     else:
         # A function's rows: their columns go by its place in FROM.
-        scope.sources[alias] = Source({}, of=f"#{len(scope.sources)}.")
+        scope.sources[alias] = ReadingSource({}, of=f"#{len(scope.sources)}.")
     for join in node.args.get("joins") or ():
         _join(reader, join, scope)
 
 
-def _table(reader: Reader, name: str) -> Source:
+def _table(reader: Reader, name: str) -> ReadingSource:
     """A base table. One that is not in the schema may have any column; without a schema all are alike."""
     reader.notes.tables.add(name)
     if reader.tables is None:
-        return Source({}, of="")
-    return reader.tables.get(name) or Source({}, of=f"{name}.")
+        return ReadingSource({}, of="")
+    return reader.tables.get(name) or ReadingSource({}, of=f"{name}.")
 
 
-def _join(reader: Reader, node: exp.Join, scope: Scope) -> None:
+def _join(reader: Reader, node: exp.Join, scope: ReadingScope) -> None:
     before = list(scope.sources.values())
     _source(reader, node.this, scope)
     if node.side or node.method:
@@ -75,13 +82,13 @@ def _join(reader: Reader, node: exp.Join, scope: Scope) -> None:
             reader.notes.pairs.append((ends[0], ends[1]))
 
 
-def _column(side: Sequence[Source], name: str) -> str | None:
+def _column(side: Sequence[ReadingSource], name: str) -> str | None:
     """The column `name` on one side of a join."""
     found = (source.get(name) for source in side)
     return next((term.only_column for term in found if term is not None), None)
 
 
-def cut(reader: Reader, query: exp.Expr, scope: Scope, outputs: Outputs) -> list[Term]:
+def cut(reader: Reader, query: exp.Expr, scope: ReadingScope, outputs: Outputs) -> list[Term]:
     """Note LIMIT with the order that it cuts, for an order without a LIMIT decides nothing.
 
     Returns:
@@ -107,7 +114,7 @@ def cut(reader: Reader, query: exp.Expr, scope: Scope, outputs: Outputs) -> list
 
 
 def group(
-    reader: Reader, select: exp.Select, scope: Scope, outputs: Outputs, sorted_by: Sequence[Term]
+    reader: Reader, select: exp.Select, scope: ReadingScope, outputs: Outputs, sorted_by: Sequence[Term]
 ) -> None:
     """Note GROUP BY, and DISTINCT where it decides more than how often a row of the result occurs."""
     clause, distinct = select.args.get("group"), select.args.get("distinct")
@@ -126,7 +133,7 @@ def group(
 
 
 def _key(
-    reader: Reader, node: exp.Expr, scope: Scope, outputs: Outputs, *, prefers_output: bool = False
+    reader: Reader, node: exp.Expr, scope: ReadingScope, outputs: Outputs, *, prefers_output: bool = False
 ) -> Term:
     """What to sort or group by: an expression, or a column of the result by its name or its number."""
     if isinstance(node, exp.Literal) and not node.is_string and node.name.isdecimal():
@@ -161,7 +168,7 @@ class QueryReader:
         self.notes = Notes()
         self._room = _ROOM
 
-    def term(self, node: exp.Expr, scope: Scope) -> Term:
+    def term(self, node: exp.Expr, scope: ReadingScope) -> Term:
         """See `Reader.term`.
 
         Raises:
@@ -169,15 +176,20 @@ class QueryReader:
         """
         return self._spent(term(self, node, scope))
 
-    def condition(self, node: exp.Expr, scope: Scope) -> Term:
+    def condition(self, node: exp.Expr, scope: ReadingScope) -> Term:
         """See `Reader.condition`."""
         return self._spent(condition(self, node, scope))
 
     def query(
-        self, node: exp.Expr, scope: Scope, *, of_extreme: bool = False, recursive: Source | None = None
+        self,
+        node: exp.Expr,
+        scope: ReadingScope,
+        *,
+        of_extreme: bool = False,
+        recursive: ReadingSource | None = None,
     ) -> Outputs:
         """See `Reader.query`; `recursive` is the CTE that the query defines, and perhaps refers to."""
-        scope = Scope(parent=scope)
+        scope = ReadingScope(parent=scope)
         self._with(node, scope)
         if isinstance(node, exp.Select):
             return self._select(node, scope, of_extreme=of_extreme)
@@ -198,30 +210,30 @@ class QueryReader:
     def _spent(self, found: Term) -> Term:
         self._room -= _ROOM_OF_A_TERM + len(found.shape)
         if self._room < 0:
-            raise TooMuch
+            raise TooMuchToRead
         return found
 
-    def _with(self, node: exp.Expr, scope: Scope) -> None:
+    def _with(self, node: exp.Expr, scope: ReadingScope) -> None:
         clause = node.args.get("with_")
         if clause is None:
             return
         for cte in clause.expressions:
             name = cte.alias.lower()
             columns = [column.name.lower() for column in cte.args["alias"].columns]
-            source = Source({column: Term(column) for column in columns})
+            source = ReadingSource({column: Term(column) for column in columns})
             if clause.args.get("recursive"):
                 scope.ctes[name] = source
             outputs = self.query(cte.this, scope, recursive=source)
-            scope.ctes[name] = Source(dict(renamed(outputs, columns)))
+            scope.ctes[name] = ReadingSource(dict(renamed(outputs, columns)))
 
-    def _select(self, node: exp.Select, scope: Scope, *, of_extreme: bool) -> Outputs:
+    def _select(self, node: exp.Select, scope: ReadingScope, *, of_extreme: bool) -> Outputs:
         sources(self, node, scope)
         outputs: list[tuple[str, Term]] = []
         for expression in node.expressions:
             inner = expression.unalias().unnest().this if of_extreme else expression
             outputs += self._outputs(inner, expression.output_name.lower(), scope)
             if len(outputs) > _MOST_COLUMNS:
-                raise TooMuch
+                raise TooMuchToRead
         scope.outputs.update((name, term) for name, term in outputs if name)
         for name in ("where", "having", "qualify"):
             clause = node.args.get(name)
@@ -230,13 +242,13 @@ class QueryReader:
         group(self, node, scope, outputs, cut(self, node, scope, outputs))
         return outputs
 
-    def _outputs(self, node: exp.Expr, name: str, scope: Scope) -> Iterator[tuple[str, Term]]:
+    def _outputs(self, node: exp.Expr, name: str, scope: ReadingScope) -> Iterator[tuple[str, Term]]:
         """One column of a SELECT, or all that a star stands for."""
         if isinstance(node, exp.Star):
             starred = list(scope.sources.values())
         elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
             alias = node.table.lower()
-            starred = [scope.sources.get(alias) or Source({}, of=f"{alias}.")]
+            starred = [scope.sources.get(alias) or ReadingSource({}, of=f"{alias}.")]
         else:
             yield name, self.term(node, scope)
             return
@@ -256,7 +268,7 @@ def reading_of(sql: str, dialect: EngineName, schema: DatabaseSchema | None) -> 
             return None
         node = parser(_SPEAKERS[dialect_of(dialect)]).parse(statement, sql)[0]
         reader = QueryReader(dialect, schema)
-        outputs = reader.query(node, Scope()) if node is not None else []
+        outputs = reader.query(node, ReadingScope()) if node is not None else []
     except Exception:  # noqa: BLE001 - what sqlglot raises for texts that are no SQL is of many kinds
         return None
     return Reading.of(reader.notes, [term for _, term in outputs])

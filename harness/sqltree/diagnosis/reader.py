@@ -17,7 +17,7 @@ from harness.sqltree.diagnosis.reading import Notes, Term, column
 
 
 @dataclass
-class Source:
+class ReadingSource:
     """A table, subquery or CTE in FROM: the expressions behind its columns.
 
     One whose columns are not known has any column that is asked for, under the prefix `of`.
@@ -40,11 +40,11 @@ class Source:
 
 
 _SCHEMAS = 64
-_KNOWN: dict[int, tuple[DatabaseSchema, Mapping[str, Source]]] = {}
+_KNOWN: dict[int, tuple[DatabaseSchema, Mapping[str, ReadingSource]]] = {}
 """The last schemas with their tables, by identity: a schema's hash takes longer than most queries."""
 
 
-def tables_of(schema: DatabaseSchema) -> Mapping[str, Source]:
+def tables_of(schema: DatabaseSchema) -> Mapping[str, ReadingSource]:
     """The tables of a schema by their names in lower case."""
     known = _KNOWN.get(id(schema))
     if known is None or known[0] is not schema:
@@ -54,8 +54,8 @@ def tables_of(schema: DatabaseSchema) -> Mapping[str, Source]:
     return known[1]
 
 
-def _tables(schema: DatabaseSchema) -> Mapping[str, Source]:
-    tables: dict[str, Source] = {name.lower(): Source({}) for name in schema.tables}
+def _tables(schema: DatabaseSchema) -> Mapping[str, ReadingSource]:
+    tables: dict[str, ReadingSource] = {name.lower(): ReadingSource({}) for name in schema.tables}
     for one in schema.columns:
         table, name = one.table.lower(), one.name.lower()
         tables[table].columns[name] = column(f"{table}.{name}")
@@ -63,24 +63,24 @@ def _tables(schema: DatabaseSchema) -> Mapping[str, Source]:
 
 
 @dataclass
-class Scope:
+class ReadingScope:
     """The names that one SELECT sees.
 
     `sources` are what stands in its FROM by alias, `outputs` its own columns by alias, `ctes` what WITH has
     defined here; `parent` is the scope around it.
     """
 
-    parent: "Scope | None" = None
-    sources: dict[str, Source] = field(default_factory=dict)
+    parent: "ReadingScope | None" = None
+    sources: dict[str, ReadingSource] = field(default_factory=dict)
     outputs: dict[str, Term] = field(default_factory=dict)
-    ctes: dict[str, Source] = field(default_factory=dict)
+    ctes: dict[str, ReadingSource] = field(default_factory=dict)
 
     @property
     def is_inner(self) -> bool:
         """Whether the SELECT stands inside another, or is a part of a set operation."""
         return self.parent is not None and self.parent.parent is not None
 
-    def cte(self, name: str) -> Source | None:
+    def cte(self, name: str) -> ReadingSource | None:
         """The CTE `name`, if one is in sight."""
         return next((scope.ctes[name] for scope in self.outwards() if name in scope.ctes), None)
 
@@ -104,9 +104,9 @@ class Scope:
                     return source.get(name)
         return None
 
-    def outwards(self) -> "Iterator[Scope]":
+    def outwards(self) -> "Iterator[ReadingScope]":
         """This scope, the one around it, and so on."""
-        scope: Scope | None = self
+        scope: ReadingScope | None = self
         while scope is not None:
             yield scope
             scope = scope.parent
@@ -116,7 +116,7 @@ Outputs = Sequence[tuple[str, Term]]
 """The columns of a query: their names, empty where they have none, and their terms."""
 
 
-class TooMuch(Exception):
+class TooMuchToRead(Exception):
     """A query that takes too long to read."""
 
 
@@ -128,17 +128,17 @@ class Reader(Protocol):
     """
 
     dialect: EngineName
-    tables: Mapping[str, Source] | None
+    tables: Mapping[str, ReadingSource] | None
     notes: Notes
 
-    def term(self, node: exp.Expr, scope: Scope) -> Term:
+    def term(self, node: exp.Expr, scope: ReadingScope) -> Term:
         """Read an expression."""
         ...
 
-    def condition(self, node: exp.Expr, scope: Scope) -> Term:
+    def condition(self, node: exp.Expr, scope: ReadingScope) -> Term:
         """Read a condition and note the comparisons in it."""
         ...
 
-    def query(self, node: exp.Expr, scope: Scope, *, of_extreme: bool = False) -> Outputs:
+    def query(self, node: exp.Expr, scope: ReadingScope, *, of_extreme: bool = False) -> Outputs:
         """Read a query inside the query; with `of_extreme`, `MAX(x)`, its only column, as `x`."""
         ...

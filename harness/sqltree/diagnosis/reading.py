@@ -99,7 +99,7 @@ Spelling = tuple[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class ReadCondition:
     """One comparison in WHERE, HAVING, ON or CASE, in any part of the query.
 
     `subject` are the columns and aggregate functions that are compared. `operator` is `=` for whatever picks
@@ -110,9 +110,9 @@ class Condition:
     operator: str
     values: frozenset[str] = frozenset()
 
-    def renamed(self, names: Mapping[str, str]) -> "Condition":
+    def renamed(self, names: Mapping[str, str]) -> "ReadCondition":
         """The same with other names for the columns that `names` maps."""
-        return Condition(all_renamed(self.subject, names), self.operator, self.values)
+        return ReadCondition(all_renamed(self.subject, names), self.operator, self.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Notes:
     aggregates: set[str] = field(default_factory=set)
     groups: set[frozenset[str]] = field(default_factory=set)
     pairs: list[tuple[str, str]] = field(default_factory=list)
-    conditions: set[Condition] = field(default_factory=set)
+    conditions: set[ReadCondition] = field(default_factory=set)
     cuts: set[Cut] = field(default_factory=set)
     spellings: dict[Clause, set[Spelling]] = field(
         default_factory=lambda: {clause: set() for clause in Clause}
@@ -180,7 +180,7 @@ class Reading:
     aggregates: frozenset[str]
     groups: frozenset[frozenset[str]]
     joined: frozenset[frozenset[str]]
-    conditions: frozenset[Condition]
+    conditions: frozenset[ReadCondition]
     cuts: frozenset[Cut]
     spellings: Mapping[Clause, frozenset[Spelling]]
 

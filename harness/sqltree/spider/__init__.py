@@ -1,15 +1,15 @@
 """Spider's measures of a SQLite prediction: hardness, Exact Matching and partial matching, without values."""
 
 from harness.sqltree.spider.comparison import compare, hardness, read, structure
-from harness.sqltree.spider.query import Query, Schema
-from harness.sqltree.spider.structure import Hardness, Match, Part, Structure, Total, totals
+from harness.sqltree.spider.query import SpiderQuery, SpiderSchema
+from harness.sqltree.spider.structure import Hardness, Match, SpiderPart, Structure, Total, totals
 
 __all__ = [
     "Hardness",
     "Match",
-    "Part",
-    "Query",
-    "Schema",
+    "SpiderPart",
+    "SpiderQuery",
+    "SpiderSchema",
     "Structure",
     "Total",
     "compare",

@@ -9,13 +9,13 @@ https://github.com/taoyds/test-suite-sql-eval; docs/spider.md says where documen
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 
-from harness.sqltree.spider.query import Query, Schema
-from harness.sqltree.spider.structure import Hardness, Match, Part, Structure
+from harness.sqltree.spider.query import SpiderQuery, SpiderSchema
+from harness.sqltree.spider.structure import Hardness, Match, SpiderPart, Structure
 
-_EMPTY = Query()
+_EMPTY = SpiderQuery()
 
 
-def structure(prediction: str, gold: str, schema: Schema) -> Structure:
+def structure(prediction: str, gold: str, schema: SpiderSchema) -> Structure:
     """Compare the text of a prediction with its gold's.
 
     A prediction that cannot be read counts as an empty query, as in Spider's script.
@@ -29,7 +29,7 @@ def structure(prediction: str, gold: str, schema: Schema) -> Structure:
     return compare(read(prediction, schema), expected)
 
 
-def compare(prediction: Query | None, gold: Query) -> Structure:
+def compare(prediction: SpiderQuery | None, gold: SpiderQuery) -> Structure:
     """Compare a prediction that was read, None if it could not be, with its gold."""
     found = prediction or _EMPTY
     parts = _parts(found, gold)
@@ -41,31 +41,33 @@ def compare(prediction: Query | None, gold: Query) -> Structure:
     )
 
 
-def _is_exact(prediction: Query, gold: Query) -> bool:
+def _is_exact(prediction: SpiderQuery, gold: SpiderQuery) -> bool:
     return _same_tables(prediction, gold) and _all_right(_parts(prediction, gold))
 
 
-def _all_right(parts: Mapping[Part, Match]) -> bool:
+def _all_right(parts: Mapping[SpiderPart, Match]) -> bool:
     return all(match.is_right for match in parts.values())
 
 
-def _same_tables(prediction: Query, gold: Query) -> bool:
+def _same_tables(prediction: SpiderQuery, gold: SpiderQuery) -> bool:
     return sorted(prediction.tables) == sorted(gold.tables)
 
 
-def _parts(prediction: Query, gold: Query) -> dict[Part, Match]:
+def _parts(prediction: SpiderQuery, gold: SpiderQuery) -> dict[SpiderPart, Match]:
     both = (prediction, gold)
     return {
-        Part.SELECT: _overlap(*(query.select for query in both)),
-        Part.SELECT_NO_AGGREGATE: _overlap(*([item.text for item in query.select] for query in both)),
-        Part.WHERE: _overlap(*(query.where.units for query in both)),
-        Part.WHERE_NO_OPERATOR: _overlap(*([unit.left for unit in query.where.units] for query in both)),
-        Part.GROUP_BY: _overlap(*([term.bare for term in query.group] for query in both)),
-        Part.GROUP_BY_HAVING: _whole(*(_group_and_having(query) for query in both)),
-        Part.ORDER_BY: _whole(*(_order(query) for query in both)),
-        Part.AND_OR: _and_or(prediction, gold),
-        Part.SET_OPERATIONS: _set_operations(prediction, gold),
-        Part.KEYWORDS: _overlap(*(_keywords(query) for query in both)),
+        SpiderPart.SELECT: _overlap(*(query.select for query in both)),
+        SpiderPart.SELECT_NO_AGGREGATE: _overlap(*([item.text for item in query.select] for query in both)),
+        SpiderPart.WHERE: _overlap(*(query.where.units for query in both)),
+        SpiderPart.WHERE_NO_OPERATOR: _overlap(
+            *([unit.left for unit in query.where.units] for query in both)
+        ),
+        SpiderPart.GROUP_BY: _overlap(*([term.bare for term in query.group] for query in both)),
+        SpiderPart.GROUP_BY_HAVING: _whole(*(_group_and_having(query) for query in both)),
+        SpiderPart.ORDER_BY: _whole(*(_order(query) for query in both)),
+        SpiderPart.AND_OR: _and_or(prediction, gold),
+        SpiderPart.SET_OPERATIONS: _set_operations(prediction, gold),
+        SpiderPart.KEYWORDS: _overlap(*(_keywords(query) for query in both)),
     }
 
 
@@ -80,19 +82,19 @@ def _whole(predicted: object, gold: object) -> Match:
     return Match(int(has[0]), int(has[1]), int(all(has) and predicted == gold))
 
 
-def _group_and_having(query: Query) -> object:
+def _group_and_having(query: SpiderQuery) -> object:
     """HAVING counts only behind a GROUP BY, and the order of the terms does count here."""
     return ([term.text for term in query.group], query.having) if query.group else None
 
 
-def _order(query: Query) -> object:
+def _order(query: SpiderQuery) -> object:
     """The direction is one for all terms; of LIMIT and OFFSET only the presence counts."""
     if not query.order:
         return None
     return (query.direction, query.order, query.limit, query.offset)
 
 
-def _and_or(prediction: Query, gold: Query) -> Match:
+def _and_or(prediction: SpiderQuery, gold: SpiderQuery) -> Match:
     """Which of AND and OR occur in WHERE; the same on both sides counts as present even if there are none.
 
     Where they differ, the script exchanges the counts of the two sides, which decides whether a pair enters
@@ -102,7 +104,7 @@ def _and_or(prediction: Query, gold: Query) -> Match:
     return Match(1, 1, 1) if ours == theirs else Match(len(theirs), len(ours), 0)
 
 
-def _set_operations(prediction: Query, gold: Query) -> Match:
+def _set_operations(prediction: SpiderQuery, gold: SpiderQuery) -> Match:
     ours, theirs = prediction.following, gold.following
     matched = (
         ours is not None and theirs is not None and ours[0] == theirs[0] and _is_exact(ours[1], theirs[1])
@@ -110,7 +112,7 @@ def _set_operations(prediction: Query, gold: Query) -> Match:
     return Match(int(ours is not None), int(theirs is not None), int(matched))
 
 
-def _keywords(query: Query) -> set[str]:
+def _keywords(query: SpiderQuery) -> set[str]:
     clauses = (query.joins, query.where, query.having)
     leaves = [leaf for clause in clauses for leaf in clause.leaves()]
     present = {
@@ -130,7 +132,7 @@ def _keywords(query: Query) -> set[str]:
     return words | ({query.following[0]} if query.following is not None else set())
 
 
-def hardness(query: Query) -> Hardness:
+def hardness(query: SpiderQuery) -> Hardness:
     """The level of a query, how hard it is, of Spider's four.
 
     Criteria: "SQL Hardness Criteria" of https://github.com/taoyds/spider/tree/master/evaluation_examples;
@@ -149,7 +151,7 @@ def hardness(query: Query) -> Hardness:
     return Hardness.EXTRA
 
 
-def _clauses(query: Query) -> int:
+def _clauses(query: SpiderQuery) -> int:
     """Components 1: WHERE, GROUP BY, ORDER BY, LIMIT, every JOIN, every OR, every LIKE."""
     present = (query.where.units, query.group, query.order, query.limit)
     every = (query.joins, query.where, query.having)
@@ -161,12 +163,12 @@ def _clauses(query: Query) -> int:
     )
 
 
-def _nested_queries(query: Query) -> int:
+def _nested_queries(query: SpiderQuery) -> int:
     """Components 2: the set operation, and every nested query."""
     return query.nested + (query.following is not None)
 
 
-def _others(query: Query) -> int:
+def _others(query: SpiderQuery) -> int:
     """Others: more than one aggregate, column of SELECT, condition of WHERE, term of GROUP BY.
 
     Of WHERE and HAVING the script takes every NOT for an aggregate, and every AND or OR of HAVING, but none
@@ -182,7 +184,7 @@ LONGEST = 20_000
 """Characters of a text that is read."""
 
 
-def read(sql: str, schema: Schema) -> Query | None:
+def read(sql: str, schema: SpiderSchema) -> SpiderQuery | None:
     """Read one SELECT or compound SELECT of SQLite's dialect.
 
     Returns:

@@ -10,7 +10,15 @@ from typing import Any
 
 from sqlglot import exp
 
-from harness.sqltree.spider.query import Condition, Conditions, Item, Schema, Scope, Term, Unreadable
+from harness.sqltree.spider.query import (
+    Conditions,
+    FromScope,
+    GroupTerm,
+    Item,
+    SpiderCondition,
+    SpiderSchema,
+    UnreadableQuery,
+)
 
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div)
 
@@ -27,11 +35,11 @@ class Expressions:
     spells a query inside an expression; `aggregates` and `queries` count what was spelled so far.
     """
 
-    schema: Schema
+    schema: SpiderSchema
     sql: str
-    scope: Scope
+    scope: FromScope
     unified: Mapping[str, str] | None
-    nested_query: Callable[[exp.Query, Scope], str]
+    nested_query: Callable[[exp.Query, FromScope], str]
     aggregates: int = 0
     queries: int = 0
 
@@ -68,12 +76,12 @@ class Expressions:
             self.aggregates = before  # Spider's script looks for one around the whole column alone
         return Item("", text)
 
-    def term(self, node: exp.Expr) -> Term:
+    def term(self, node: exp.Expr) -> GroupTerm:
         """One term of GROUP BY."""
         text = self.text(node)
         if text.startswith("[") and text.endswith("]"):
-            return Term(text, text[1:-1].partition(".")[2])
-        return Term(text, text)
+            return GroupTerm(text, text[1:-1].partition(".")[2])
+        return GroupTerm(text, text)
 
     def _column(self, node: exp.Column) -> str:
         name, qualifier = node.name.lower(), node.table.lower()
@@ -84,7 +92,7 @@ class Expressions:
             return self._unify(self.scope.qualified(name, qualifier, self.schema))
         found = self.scope.bare(name, self.schema)
         if found is None and not self._is_in_double_quotes(node.this):
-            raise Unreadable(f"no column {name}")
+            raise UnreadableQuery(f"no column {name}")
         if isinstance(found, exp.Expr):
             return self._alias(found)
         return "?" if found is None else self._unify(found)
@@ -204,7 +212,7 @@ def joined(clauses: Iterable[Conditions]) -> Conditions:
 
 
 def _chain(parts: Iterable[Conditions], connector: str = "or") -> Conditions:
-    units: list[Condition] = []
+    units: list[SpiderCondition] = []
     between: list[str] = []
     for part in parts:
         if units and part.units:
@@ -227,7 +235,7 @@ def _members(node: exp.Expr, kind: type[exp.Connector]) -> list[exp.Expr]:
     return members
 
 
-def _condition(node: exp.Expr, expressions: Expressions) -> Condition:
+def _condition(node: exp.Expr, expressions: Expressions) -> SpiderCondition:
     node = bare(node)
     kind = type(node)
     if kind in _COMPARISONS:
@@ -235,47 +243,47 @@ def _condition(node: exp.Expr, expressions: Expressions) -> Condition:
     if kind in _OTHERS:
         is_negated = kind is exp.NullSafeNEQ or bool(node.args.get("negate"))
         right = (_right(node.expression, expressions),)
-        return Condition(is_negated, _OTHERS[kind], expressions.text(node.this), right)
+        return SpiderCondition(is_negated, _OTHERS[kind], expressions.text(node.this), right)
     if kind in _FORMS:
         return _FORMS[kind](node, expressions)
-    return Condition(False, "", expressions.text(node))
+    return SpiderCondition(False, "", expressions.text(node))
 
 
-def _not(node: exp.Expr, expressions: Expressions) -> Condition:
+def _not(node: exp.Expr, expressions: Expressions) -> SpiderCondition:
     inner = _condition(node.this, expressions)
     return replace(inner, negated=not inner.negated)
 
 
-def _group(node: exp.Expr, expressions: Expressions) -> Condition:
+def _group(node: exp.Expr, expressions: Expressions) -> SpiderCondition:
     kind = exp.And if isinstance(node, exp.And) else exp.Or
     members = [_condition(member, expressions) for member in _members(node, kind)]
     members.sort(key=repr)
     left = " ".join(sorted(member.left for member in members))
-    return Condition(False, node.key, left, members=tuple(members))
+    return SpiderCondition(False, node.key, left, members=tuple(members))
 
 
-def _between(node: exp.Expr, expressions: Expressions) -> Condition:
+def _between(node: exp.Expr, expressions: Expressions) -> SpiderCondition:
     left = expressions.text(node.this)
     right = tuple(_right(node.args[end], expressions) for end in ("low", "high"))
-    return Condition(False, "between", left, right)
+    return SpiderCondition(False, "between", left, right)
 
 
-def _in(node: exp.Expr, expressions: Expressions) -> Condition:
+def _in(node: exp.Expr, expressions: Expressions) -> SpiderCondition:
     left = expressions.text(node.this)
     query, table = node.args.get("query"), node.args.get("field")
     if query is not None:
-        return Condition(False, "in", left, (expressions.text(query),))
+        return SpiderCondition(False, "in", left, (expressions.text(query),))
     if table is not None:
-        return Condition(False, "in", left, (f"table {table.name.lower()}",))
+        return SpiderCondition(False, "in", left, (f"table {table.name.lower()}",))
     choices = tuple(_right(choice, expressions) for choice in node.expressions)
-    return Condition(False, "in", left, choices if any(choices) else ("",))
+    return SpiderCondition(False, "in", left, choices if any(choices) else ("",))
 
 
-def _exists(node: exp.Expr, expressions: Expressions) -> Condition:
-    return Condition(False, "exists", "", (expressions.text(node.this),))
+def _exists(node: exp.Expr, expressions: Expressions) -> SpiderCondition:
+    return SpiderCondition(False, "exists", "", (expressions.text(node.this),))
 
 
-_FORMS: Mapping[type[exp.Expr], Callable[[exp.Expr, Expressions], Condition]] = {
+_FORMS: Mapping[type[exp.Expr], Callable[[exp.Expr, Expressions], SpiderCondition]] = {
     exp.Not: _not,
     exp.And: _group,
     exp.Or: _group,
@@ -286,12 +294,12 @@ _FORMS: Mapping[type[exp.Expr], Callable[[exp.Expr, Expressions], Condition]] = 
 }
 
 
-def _comparison(node: exp.Expr, expressions: Expressions) -> Condition:
+def _comparison(node: exp.Expr, expressions: Expressions) -> SpiderCondition:
     left, right = bare(node.this), bare(node.expression)
     operator, exchanged = _COMPARISONS[type(node)]
     if is_value(left) and not is_value(right):
         operator, left, right = exchanged, right, left
-    return Condition(False, operator, expressions.text(left), (_right(right, expressions),))
+    return SpiderCondition(False, operator, expressions.text(left), (_right(right, expressions),))
 
 
 def _right(node: exp.Expr, expressions: Expressions) -> str:

@@ -22,7 +22,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Term:
+class GroupTerm:
     """One term of GROUP BY; `bare` is the column without its table where the term is a column."""
 
     text: str
@@ -30,7 +30,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Condition:
+class SpiderCondition:
     """One condition: `left operator right`, or a group in parentheses that cannot do without them.
 
     `right` has no value in it: "" stands for whatever Spider takes for one. The `members` of a group are
@@ -41,9 +41,9 @@ class Condition:
     operator: str
     left: str
     right: tuple[str, ...] = ()
-    members: tuple["Condition", ...] = ()
+    members: tuple["SpiderCondition", ...] = ()
 
-    def leaves(self) -> Iterator["Condition"]:
+    def leaves(self) -> Iterator["SpiderCondition"]:
         """The conditions that are no groups: itself, or those within it."""
         if not self.members:
             yield self
@@ -61,10 +61,10 @@ class Condition:
 class Conditions:
     """WHERE, HAVING or ON: its conditions and what stands between them, both as written."""
 
-    units: tuple[Condition, ...] = ()
+    units: tuple[SpiderCondition, ...] = ()
     between: tuple[str, ...] = ()
 
-    def leaves(self) -> list[Condition]:
+    def leaves(self) -> list[SpiderCondition]:
         """The conditions, those within groups instead of the groups."""
         return [leaf for unit in self.units for leaf in unit.leaves()]
 
@@ -74,7 +74,7 @@ class Conditions:
 
 
 @dataclass(frozen=True)
-class Query:
+class SpiderQuery:
     """One SELECT with the set operation that follows it.
 
     `joins` has the conditions of every ON. `direction` is the last ASC or DESC that ORDER BY spells out,
@@ -88,13 +88,13 @@ class Query:
     tables: tuple[str, ...] = ()
     joins: Conditions = Conditions()
     where: Conditions = Conditions()
-    group: tuple[Term, ...] = ()
+    group: tuple[GroupTerm, ...] = ()
     having: Conditions = Conditions()
     order: tuple[str, ...] = ()
     direction: str = "asc"
     limit: bool = False
     offset: bool = False
-    following: "tuple[str, Query] | None" = None
+    following: "tuple[str, SpiderQuery] | None" = None
     aggregates: int = field(default=0, repr=False, compare=False)
     nested: int = field(default=0, repr=False, compare=False)
 
@@ -102,12 +102,12 @@ class Query:
 _ROWID = frozenset({"rowid", "oid", "_rowid_"})
 
 
-class Unreadable(Exception):
+class UnreadableQuery(Exception):
     """The text is no query, or names what the schema does not have."""
 
 
 @dataclass(frozen=True)
-class Schema:
+class SpiderSchema:
     """A database as far as these measures need it, names spelled as you like.
 
     `tables` maps each table to its columns, both in the order of the schema; `foreign_keys` has pairs of a
@@ -153,7 +153,7 @@ class Schema:
 
 
 @dataclass(frozen=True)
-class Source:
+class FromSource:
     """What FROM offers under a name: a table of the schema, or the columns of a query.
 
     `outputs` has a query's columns by name; `through` the sources that its `*` passes on. A source that
@@ -163,10 +163,10 @@ class Source:
     name: str
     table: str | None = None
     outputs: Mapping[str, str] = field(default_factory=dict)
-    through: tuple["Source", ...] = ()
+    through: tuple["FromSource", ...] = ()
     is_open: bool = False
 
-    def find(self, name: str, schema: Schema) -> str | None:
+    def find(self, name: str, schema: SpiderSchema) -> str | None:
         """What a column's name means here, None if there is no such column."""
         if name in self.outputs:
             return self.outputs[name]
@@ -177,28 +177,28 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Scope:
+class FromScope:
     """What names can mean at one place: sources in the order of FROM, aliases of SELECT, what is outside."""
 
-    sources: Sequence[Source]
+    sources: Sequence[FromSource]
     aliases: "Mapping[str, exp.Expr]"
-    outer: "Scope | None" = None
+    outer: "FromScope | None" = None
 
-    def source(self, name: str) -> Source:
+    def source(self, name: str) -> FromSource:
         """The source of that name, the innermost first.
 
         Raises:
             Unreadable: there is none.
         """
-        scope: Scope | None = self
+        scope: FromScope | None = self
         while scope is not None:
             for source in scope.sources:
                 if source.name == name:
                     return source
             scope = scope.outer
-        raise Unreadable(f"no table {name}")
+        raise UnreadableQuery(f"no table {name}")
 
-    def qualified(self, name: str, qualifier: str, schema: Schema) -> str:
+    def qualified(self, name: str, qualifier: str, schema: SpiderSchema) -> str:
         """What `qualifier.name` means.
 
         Raises:
@@ -207,10 +207,10 @@ class Scope:
         source = self.source(qualifier)
         column = source.find(name, schema) or _unlisted(source, name)
         if column is None:
-            raise Unreadable(f"no column {qualifier}.{name}")
+            raise UnreadableQuery(f"no column {qualifier}.{name}")
         return column
 
-    def bare(self, name: str, schema: Schema) -> "str | exp.Expr | None":
+    def bare(self, name: str, schema: SpiderSchema) -> "str | exp.Expr | None":
         """What `name` alone means: a column, or the expression of an alias; None if nothing is called so."""
         for source in self.sources:
             column = source.find(name, schema)
@@ -225,7 +225,7 @@ class Scope:
         return self.outer.bare(name, schema) if self.outer is not None else None
 
 
-def _unlisted(source: Source, name: str) -> str | None:
+def _unlisted(source: FromSource, name: str) -> str | None:
     if source.is_open:
         return f"[?.{name}]"
     return f"[{source.table}.rowid]" if source.table is not None and name in _ROWID else None

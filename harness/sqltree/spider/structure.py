@@ -15,7 +15,7 @@ class Hardness(StrEnum):
     EXTRA = "extra"
 
 
-class Part(StrEnum):
+class SpiderPart(StrEnum):
     """Spider's ten components of a query, in the order of its tables; its own names are in docs/spider.md."""
 
     SELECT = "select"
@@ -55,7 +55,7 @@ class Structure:
     hardness: Hardness
     exact: bool
     parsed: bool
-    parts: Mapping[Part, Match]
+    parts: Mapping[SpiderPart, Match]
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
@@ -64,7 +64,7 @@ class Structure:
             hardness=Hardness(record["hardness"]),
             exact=record["exact"],
             parsed=record["parsed"],
-            parts={Part(name): Match(**counts) for name, counts in record["parts"].items()},
+            parts={SpiderPart(name): Match(**counts) for name, counts in record["parts"].items()},
         )
 
 
@@ -87,14 +87,14 @@ class Total:
         return self.accuracy
 
 
-def totals(structures: Iterable[Structure]) -> Mapping[Part, Total]:
+def totals(structures: Iterable[Structure]) -> Mapping[SpiderPart, Total]:
     """Every component over these pairs.
 
     Definition: what the script prints as partial matching accuracy, recall and F1,
     https://github.com/taoyds/test-suite-sql-eval; each component of a pair is right or wrong as a whole.
     """
     known = list(structures)
-    return {part: _total([structure.parts[part] for structure in known]) for part in Part}
+    return {part: _total([structure.parts[part] for structure in known]) for part in SpiderPart}
 
 
 def _total(matches: list[Match]) -> Total:

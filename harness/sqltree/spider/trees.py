@@ -14,7 +14,15 @@ from sqlglot import exp
 
 from harness.sqltree.parsing import parser
 from harness.sqltree.spider.expressions import Expressions, bare, conditions, joined
-from harness.sqltree.spider.query import Condition, Conditions, Query, Schema, Scope, Source, Unreadable
+from harness.sqltree.spider.query import (
+    Conditions,
+    FromScope,
+    FromSource,
+    SpiderCondition,
+    SpiderQuery,
+    SpiderSchema,
+    UnreadableQuery,
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,7 @@ class Named:
     """A query that FROM can name: what it is there, and what it offers."""
 
     unit: str
-    source: Source
+    source: FromSource
 
 
 @dataclass(frozen=True)
@@ -32,11 +40,11 @@ class Place:
     `read` reads a query at a place.
     """
 
-    schema: Schema
+    schema: SpiderSchema
     sql: str
-    read: "Callable[[exp.Query, Place], tuple[Query, Named]]"
+    read: "Callable[[exp.Query, Place], tuple[SpiderQuery, Named]]"
     named: Mapping[str, Named]
-    outer: Scope | None
+    outer: FromScope | None
     is_nested: bool
 
 
@@ -49,8 +57,8 @@ class Block:
 
     def __init__(self, select: exp.Select, place: Place, first: "Block | None") -> None:
         if not select.expressions:
-            raise Unreadable("a SELECT of nothing")
-        self.select, self.sources = select, list[Source]()
+            raise UnreadableQuery("a SELECT of nothing")
+        self.select, self.sources = select, list[FromSource]()
         self._place, self._first = place, first or self
         self._units: list[str] = []
         self._joins: list[exp.Join] = []
@@ -64,11 +72,11 @@ class Block:
         # Spider's script follows the foreign keys of the first SELECT's tables in every SELECT.
         tables = [source.table for source in self._first.sources if source.table is not None]
         unified = None if place.is_nested else place.schema.unified(tables)
-        scope = Scope(self.sources, aliases, place.outer)
+        scope = FromScope(self.sources, aliases, place.outer)
         self._spell = Expressions(place.schema, place.sql, scope, unified, self._nested)
         self._items = tuple(self._spell.item(node) for node in select.expressions)
 
-    def clauses(self, ends: Sequence[exp.Query]) -> Query:
+    def clauses(self, ends: Sequence[exp.Query]) -> SpiderQuery:
         """Its clauses; ORDER BY and LIMIT are those of the first of `ends` that has them."""
         spell, args = self._spell, self.select.args
         terms = args["group"].expressions if args.get("group") is not None else ()
@@ -79,7 +87,7 @@ class Block:
             conditions(args[name].this if args.get(name) is not None else None, spell)
             for name in ("where", "having")
         )
-        return Query(
+        return SpiderQuery(
             distinct=spell.unified is None and args.get("distinct") is not None,
             select=self._items,
             tables=tuple(self._units),
@@ -95,10 +103,10 @@ class Block:
             nested=spell.queries + self._named_queries,
         )
 
-    def offers(self, digest: str) -> Source:
+    def offers(self, digest: str) -> FromSource:
         """What a query that begins with it, and has this digest, offers to a FROM."""
         outputs: dict[str, str] = {}
-        through: list[Source] = []
+        through: list[FromSource] = []
         for number, (node, item) in enumerate(zip(self.select.expressions, self._items, strict=True)):
             if isinstance(node, exp.Star):
                 through += self.sources
@@ -107,9 +115,9 @@ class Block:
             else:
                 name = node.output_name.lower() or f"column {number}"
                 outputs.setdefault(name, f"<{digest_of(f'{digest} {item!r}')}>")
-        return Source("", None, outputs, tuple(through), any(source.is_open for source in through))
+        return FromSource("", None, outputs, tuple(through), any(source.is_open for source in through))
 
-    def _nested(self, tree: exp.Query, scope: Scope) -> str:
+    def _nested(self, tree: exp.Query, scope: FromScope) -> str:
         place = replace(self._place, outer=scope, is_nested=True)
         return place.read(tree, place)[1].unit
 
@@ -128,7 +136,7 @@ class Block:
             self._from(join.this, join.side.lower())
             self._joins.append(join)
 
-    def _table(self, node: exp.Expr) -> tuple[str, Source]:
+    def _table(self, node: exp.Expr) -> tuple[str, FromSource]:
         name, alias = node.name.lower(), node.alias.lower()
         if isinstance(node, exp.Subquery):
             place = replace(self._place, is_nested=True)
@@ -138,20 +146,20 @@ class Block:
             return found.unit, replace(found.source, name=alias)
         if isinstance(node, exp.Values) or isinstance(node.this, exp.Func):
             function = node.this.name.lower() if isinstance(node.this, exp.Func) else node.key
-            return f"function {function}", Source(alias or function, is_open=True)
+            return f"function {function}", FromSource(alias or function, is_open=True)
         if not (isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier)):
-            raise Unreadable(f"{node.key} in FROM")
+            raise UnreadableQuery(f"{node.key} in FROM")
         if name in self._place.named:
             self._named_queries += 1
             found = self._place.named[name]
             return found.unit, replace(found.source, name=alias or name)
         if name not in self._place.schema.columns:
-            raise Unreadable(f"no table {name}")
-        return name, Source(alias or name, table=name)
+            raise UnreadableQuery(f"no table {name}")
+        return name, FromSource(alias or name, table=name)
 
     def _on(self, join: exp.Join) -> Conditions:
         names = [exp.column(name.copy()) for name in join.args.get("using") or ()]
-        shared = [Conditions((Condition(False, "=", self._spell.text(name), ("",)),)) for name in names]
+        shared = [Conditions((SpiderCondition(False, "=", self._spell.text(name), ("",)),)) for name in names]
         return joined([*shared, conditions(join.args.get("on"), self._spell)])
 
     def _order(self, clause: exp.Expr | None) -> tuple[tuple[str, ...], str]:
@@ -170,7 +178,7 @@ class Block:
             return self._spell.text(self._spell.scope.aliases.get(name, term))
         try:
             return self._spell.text(term)
-        except Unreadable:
+        except UnreadableQuery:
             # Not a column of the last SELECT, as Spider has it, but an output of the whole.
             outputs = [output.output_name.lower() for output in self._first.select.expressions]
             if name not in outputs[: len(self._items)]:
@@ -215,7 +223,7 @@ def _nulls(node: exp.Ordered) -> str:
 _SPEAKER = sqlglot.Dialect.get_or_raise("sqlite")
 
 
-def query_of(sql: str, schema: Schema) -> Query | None:
+def query_of(sql: str, schema: SpiderSchema) -> SpiderQuery | None:
     """Read one SELECT or compound SELECT of SQLite's dialect; None where the text cannot be read."""
     try:
         parsed = parser(_SPEAKER).parse(_SPEAKER.tokenize(sql), sql)
@@ -227,7 +235,7 @@ def query_of(sql: str, schema: Schema) -> Query | None:
         return None
 
 
-def _query(tree: exp.Query, place: Place) -> tuple[Query, Named]:
+def _query(tree: exp.Query, place: Place) -> tuple[SpiderQuery, Named]:
     """A query with its set operations, and what it is in FROM."""
     arms = list(_arms(tree, ""))
     for node in (tree, *(select for _, select in arms if select is not tree)):
@@ -254,14 +262,14 @@ def _arms(tree: exp.Expr, operator: str) -> Iterator[tuple[str, exp.Select]]:
     elif isinstance(tree, exp.Select):
         yield operator, tree
     else:
-        raise Unreadable(f"{tree.key} instead of a SELECT")
+        raise UnreadableQuery(f"{tree.key} instead of a SELECT")
 
 
 def _with_ctes(node: exp.Query, place: Place) -> Place:
     clause = node.args.get("with_")
     for cte in clause.expressions if clause is not None else ():
         name = cte.alias.lower()
-        found = Named("itself", Source(name, is_open=True))
+        found = Named("itself", FromSource(name, is_open=True))
         if isinstance(cte.this, exp.Query):
             inner = replace(place, named={**place.named, name: found}, is_nested=True)
             found = renamed(_query(cte.this, inner)[1], cte)

@@ -9,7 +9,15 @@ import pytest
 from dialects.errors import BadInput
 from harness.report.cache import cache_lines, cleared_lines
 from loaders import paths
-from loaders.store import MOST_BYTES, Kind, Share, Store, StoreStatistics, allowed_bytes, default_path
+from loaders.store import (
+    MOST_BYTES,
+    EntryKind,
+    KindShare,
+    Store,
+    StoreStatistics,
+    allowed_bytes,
+    default_path,
+)
 from tests.harness.cache.stored import entries, key
 
 DAY = 24 * 3600.0
@@ -17,7 +25,7 @@ DAY = 24 * 3600.0
 
 def test_what_was_put_in_comes_out_now_and_later(path: Path, store: Store) -> None:
     store.put(entries(1, 2))
-    store.put({key(3): b""}, Kind.JUDGEMENT)
+    store.put({key(3): b""}, EntryKind.JUDGEMENT)
     store.put({})
     assert store.get([key(1), key(3), key(4)]) == {**entries(1), key(3): b""}
     assert store.get([]) == {}
@@ -28,9 +36,12 @@ def test_what_was_put_in_comes_out_now_and_later(path: Path, store: Store) -> No
 
 def test_a_value_can_be_replaced(store: Store) -> None:
     store.put({key(1): b"first", key(2): b"second"})
-    store.put({key(1): b"third"}, Kind.JUDGEMENT)
+    store.put({key(1): b"third"}, EntryKind.JUDGEMENT)
     assert store.get([key(1), key(2)]) == {key(1): b"third", key(2): b"second"}
-    assert store.figures().kinds == {Kind.EXECUTION: Share(1, 6), Kind.JUDGEMENT: Share(1, 5)}
+    assert store.figures().kinds == {
+        EntryKind.EXECUTION: KindShare(1, 6),
+        EntryKind.JUDGEMENT: KindShare(1, 5),
+    }
 
 
 def test_thousands_of_keys_at_once(store: Store) -> None:
@@ -159,7 +170,7 @@ def test_the_lines_of_the_command() -> None:
     empty = StoreStatistics({}, 16_384, 2_000_000_000, None, None)
     assert cache_lines(empty, at) == [f"{at}: 16.4 kB of at most 2.0 GB", "  nothing is kept"]
     noon = time.mktime((2026, 1, 2, 12, 0, 0, 0, 0, -1))
-    kinds = {Kind.JUDGEMENT: Share(1234567, 987), Kind.EXECUTION: Share(2, 2_500_000)}
+    kinds = {EntryKind.JUDGEMENT: KindShare(1234567, 987), EntryKind.EXECUTION: KindShare(2, 2_500_000)}
     assert cache_lines(StoreStatistics(kinds, 3_000_000, 5_000_000, noon, noon + 3 * DAY), at) == [
         f"{at}: 3.0 MB of at most 5.0 MB",
         "          2 executed texts, 2.5 MB",

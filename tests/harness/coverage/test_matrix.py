@@ -14,7 +14,7 @@ from harness.cli import main
 from harness.coverage import expectations
 from harness.coverage.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
 from harness.provision import dsn
-from harness.provision.server_kinds import SETS, VERSIONS, Cell, cells
+from harness.provision.server_kinds import SETS, VERSIONS, MatrixCell, cells
 from loaders.server import Origin, Server
 from loaders.set_layouts import LAYOUTS
 
@@ -45,7 +45,7 @@ MISSING = Row(Dialect.POSTGRESQL, "14", "sample", Result.NOT_RUN, why="no image 
     ],
 )
 def test_a_version_is_run_by_an_image_of_that_version(images: list[str], chosen: str | None) -> None:
-    assert Cell(Dialect.POSTGRESQL, "18").image_here(images) == chosen
+    assert MatrixCell(Dialect.POSTGRESQL, "18").image_here(images) == chosen
 
 
 @pytest.mark.parametrize(

@@ -7,17 +7,17 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.predictors.base import BudgetSpent, Usage
-from harness.predictors.budget import Budget, Meter, Spent
+from harness.predictors.budget import Budget, Meter, SpentBudget
 from harness.predictors.prompts.tokens import ESTIMATE
 
 
 def test_nothing_is_limited_unless_told() -> None:
     meter = Meter()
     held = [meter.before_request(10**9, 10**9) for _ in range(100)]
-    assert meter.snapshot() == Spent(0, 0, 0, 0, 100, None)
+    assert meter.snapshot() == SpentBudget(0, 0, 0, 0, 100, None)
     for each in held:
         meter.after(each, Usage(1, 1, 2))
-    assert meter.snapshot() == Spent(100, 100, 200, 0, 0, None)
+    assert meter.snapshot() == SpentBudget(100, 100, 200, 0, 0, None)
 
 
 @pytest.mark.parametrize(
@@ -114,16 +114,16 @@ def test_who_waits_is_refused_when_there_is_none_or_it_is_closed() -> None:
 @pytest.mark.parametrize(
     ("usage", "text", "expected"),
     [
-        (Usage(1, 7, 3), "x", Spent(1, 7, 3, 0, 0, None)),
-        (Usage(4, 7, 3), "", Spent(4, 7, 3, 0, 0, None)),
-        (Usage(0, 7, 3), "", Spent(1, 7, 3, 0, 0, None)),
-        (Usage(1, 0, 0), "", Spent(1, 0, 0, 0, 0, None)),
-        (Usage(1), "", Spent(1, 10, 20, 30, 0, None)),
-        (Usage(1), "12345", Spent(1, 10, 2, 12, 0, None)),
-        (Usage(1, 7), "12345", Spent(1, 7, 2, 2, 0, None)),
+        (Usage(1, 7, 3), "x", SpentBudget(1, 7, 3, 0, 0, None)),
+        (Usage(4, 7, 3), "", SpentBudget(4, 7, 3, 0, 0, None)),
+        (Usage(0, 7, 3), "", SpentBudget(1, 7, 3, 0, 0, None)),
+        (Usage(1, 0, 0), "", SpentBudget(1, 0, 0, 0, 0, None)),
+        (Usage(1), "", SpentBudget(1, 10, 20, 30, 0, None)),
+        (Usage(1), "12345", SpentBudget(1, 10, 2, 12, 0, None)),
+        (Usage(1, 7), "12345", SpentBudget(1, 7, 2, 2, 0, None)),
     ],
 )
-def test_what_nobody_tells_is_estimated(usage: Usage, text: str, expected: Spent) -> None:
+def test_what_nobody_tells_is_estimated(usage: Usage, text: str, expected: SpentBudget) -> None:
     meter = Meter()
     meter.after(meter.before_request(10, 20), usage, text)
     assert meter.snapshot() == expected
@@ -132,7 +132,7 @@ def test_what_nobody_tells_is_estimated(usage: Usage, text: str, expected: Spent
 def test_a_resumed_run_starts_from_what_is_spent() -> None:
     budget = Budget(requests=5, prompt_price=2.5, completion_price=10)
     meter = Meter(budget, Usage(4, 1_000_000, 100_000))
-    assert meter.snapshot() == Spent(4, 1_000_000, 100_000, 0, 0, 3.5)
+    assert meter.snapshot() == SpentBudget(4, 1_000_000, 100_000, 0, 0, 3.5)
     assert meter.snapshot().tokens == 1_100_000
     meter.after(meter.before_request(1), Usage(1, 1, 1))
     with pytest.raises(BudgetSpent):

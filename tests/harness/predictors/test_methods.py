@@ -10,9 +10,9 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.predictors.base import Prompt
-from harness.predictors.linking import Unreadable, linked_columns, narrowed
+from harness.predictors.linking import UnreadableDraft, linked_columns, narrowed
 from harness.predictors.methods import METHODS, first_prompt, make_method
-from harness.predictors.prompts.prompter import Options
+from harness.predictors.prompts.prompter import PromptOptions
 from harness.predictors.prompts.rendering import load_templates
 from harness.predictors.prompts.tokens import ESTIMATE
 from loaders.namespace import Database
@@ -75,7 +75,7 @@ def test_the_tables_and_columns_of_a_draft_are_linked(
 )
 @pytest.mark.parametrize("dialect", Dialect)
 def test_a_draft_that_links_nothing_is_told_apart(sql: str, reason: str, dialect: Dialect) -> None:
-    with pytest.raises(Unreadable, match=f"^{reason}$"):
+    with pytest.raises(UnreadableDraft, match=f"^{reason}$"):
         linked_columns(sql, replace(FARM, dialect=dialect))
 
 
@@ -91,14 +91,14 @@ def test_a_narrowed_schema_keeps_rows_and_keys_within_it() -> None:
     assert kept.tables[0].foreign_keys == ()
 
 
-def asked(name: str, replies: Mapping[str, str], options: Options | None = None) -> dict[str, Prompt]:
+def asked(name: str, replies: Mapping[str, str], options: PromptOptions | None = None) -> dict[str, Prompt]:
     prompts: dict[str, Prompt] = {}
 
     def asking(stage: str, prompt: Prompt) -> str:
         prompts[stage] = prompt
         return replies[stage]
 
-    method = make_method(name, options or Options(), ESTIMATE)
+    method = make_method(name, options or PromptOptions(), ESTIMATE)
     assert method.solve(about_farm(), asking) == replies["sql"]
     return prompts
 
@@ -138,7 +138,7 @@ def test_ta_sql_goes_on_with_the_whole_schema_where_no_draft_can_be_read_and_say
 
 def test_the_first_prompt_is_that_of_the_first_ask() -> None:
     for name, stage in (("direct", "sql"), ("ta-sql", "linking")):
-        first, prompt = first_prompt(make_method(name, Options()), about_farm())
+        first, prompt = first_prompt(make_method(name, PromptOptions()), about_farm())
         assert first == stage
         assert prompt == asked(name, REPLIES)[stage]
 
@@ -146,18 +146,18 @@ def test_the_first_prompt_is_that_of_the_first_ask() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        ("other", Options(), "--method other: there is none; choose direct or ta-sql"),
-        ("ta-sql", Options(chain_of_thought=True), "--method ta-sql: reasons in stages of its own"),
-        ("direct", Options(templates=Path("nowhere")), "--templates nowhere: is no folder"),
+        ("other", PromptOptions(), "--method other: there is none; choose direct or ta-sql"),
+        ("ta-sql", PromptOptions(chain_of_thought=True), "--method ta-sql: reasons in stages of its own"),
+        ("direct", PromptOptions(templates=Path("nowhere")), "--templates nowhere: is no folder"),
     ],
 )
-def test_what_no_method_can_do_is_one_clear_error(name: str, options: Options, says: str) -> None:
+def test_what_no_method_can_do_is_one_clear_error(name: str, options: PromptOptions, says: str) -> None:
     with pytest.raises(BadInput, match=f"^{re.escape(says)}"):
         make_method(name, options)
 
 
 def test_methods_have_identities_of_their_own() -> None:
-    identities = [make_method(name, Options()).identity for name in METHODS]
+    identities = [make_method(name, PromptOptions()).identity for name in METHODS]
     assert [identity["method"] for identity in identities] == list(METHODS)
     assert len({str(identity) for identity in identities}) == len(METHODS)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.pytest_plugin.items import Answer, Entry, Part
+from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
 from harness.pytest_plugin.sharing import Announcer, Told
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import counts, name, outcomes, score, summary
@@ -99,13 +99,15 @@ class Asked:
 
     def __init__(self) -> None:
         entries = tuple(
-            Entry(place, str(place), (("n", str(place)),), "why", strict=False) for place in (0, 1)
+            ItemEntry(place, str(place), (("n", str(place)),), "why", strict=False) for place in (0, 1)
         )
-        self.parts: Sequence[Part] = [Part(Path("file.json"), "sqlite/x", entries, (("dialect", "sqlite"),))]
+        self.parts: Sequence[ItemPart] = [
+            ItemPart(Path("file.json"), "sqlite/x", entries, (("dialect", "sqlite"),))
+        ]
 
     def begin(self, places: object, tell: object) -> None: ...
 
-    def answer(self, place: int) -> Answer:
+    def answer(self, place: int) -> ItemAnswer:
         raise NotImplementedError(place)
 
 
@@ -116,12 +118,15 @@ def test_every_worker_is_told_every_answer_those_who_come_late_too() -> None:
         invitation = announcer.invitation(asked)
         first = Told(invitation)
         assert (first.parts, first.is_quick) == (asked.parts, True)
-        announcer.tell(1, Answer("match"))
-        assert first.answer(1) == Answer("match")
-        announcer.tell(0, Answer("mismatch", "because"))
+        announcer.tell(1, ItemAnswer("match"))
+        assert first.answer(1) == ItemAnswer("match")
+        announcer.tell(0, ItemAnswer("mismatch", "because"))
         late = Told(invitation)
-        assert [late.answer(place) for place in (0, 1)] == [Answer("mismatch", "because"), Answer("match")]
-        assert first.answer(0) == Answer("mismatch", "because")
+        assert [late.answer(place) for place in (0, 1)] == [
+            ItemAnswer("mismatch", "because"),
+            ItemAnswer("match"),
+        ]
+        assert first.answer(0) == ItemAnswer("mismatch", "because")
     finally:
         announcer.close()
 

@@ -7,7 +7,15 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question
 from harness.outcomes import Outcome, PairResult
-from harness.report.table_model import Cell, Column, Document, Group, Kind, Row, TableModel
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    ColumnGroup,
+    Document,
+    TableColumn,
+    TableModel,
+    TableRow,
+)
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Score, summarize
 from tests.harness.run_folders import pair
@@ -91,8 +99,8 @@ def write_run(
     return folder.path
 
 
-EX = Column("total", "ex", "difficulty", "total", short="tot", is_total=True, has_interval=True)
-ROWS = Column("EX", "ex", "database", has_questions=True)
+EX = TableColumn("total", "ex", "difficulty", "total", short="tot", is_total=True, has_interval=True)
+ROWS = TableColumn("EX", "ex", "database", has_questions=True)
 
 
 def document(grid: TableModel) -> Document:
@@ -101,16 +109,16 @@ def document(grid: TableModel) -> Document:
 
 def grid(*names: str) -> TableModel:
     """Two engines; the second has nothing of the first predictor, and no figure of the others."""
-    simple = Column("simple", "ex", "difficulty", "simple", short="simp")
+    simple = TableColumn("simple", "ex", "difficulty", "simple", short="simp")
     return TableModel(
         "EX (%)",
         ("predictor",),
         (
-            Group("SQLite", (simple, EX), Dialect.SQLITE),
-            Group("MySQL", (EX,), Dialect.MYSQL),
+            ColumnGroup("SQLite", (simple, EX), Dialect.SQLITE),
+            ColumnGroup("MySQL", (EX,), Dialect.MYSQL),
         ),
         tuple(
-            Row(
+            TableRow(
                 (name,),
                 (
                     Cell(50.0, questions=2),
@@ -128,13 +136,23 @@ def grid(*names: str) -> TableModel:
 COUNTS = TableModel(
     "Outcomes (pairs)",
     ("predictor", "engine"),
-    (Group("", (Column("prediction error", "pairs", "outcome", "prediction_error", Kind.COUNT),)),),
-    (Row(("p", "SQLite"), (Cell(7),), "p", Dialect.SQLITE),),
+    (
+        ColumnGroup(
+            "", (TableColumn("prediction error", "pairs", "outcome", "prediction_error", CellKind.COUNT),)
+        ),
+    ),
+    (TableRow(("p", "SQLite"), (Cell(7),), "p", Dialect.SQLITE),),
 )
 
 DIFFERENCES = TableModel(
     "Difference",
     ("predictor",),
-    (Group("SQLite", (Column("EX", "ex", "difference", "total", Kind.DIFFERENCE),), Dialect.SQLITE),),
-    tuple(Row((name,), (Cell(value),), name) for name, value in (("a", 1.234), ("b", -1.5), ("c", -1e-9))),
+    (
+        ColumnGroup(
+            "SQLite", (TableColumn("EX", "ex", "difference", "total", CellKind.DIFFERENCE),), Dialect.SQLITE
+        ),
+    ),
+    tuple(
+        TableRow((name,), (Cell(value),), name) for name, value in (("a", 1.234), ("b", -1.5), ("c", -1e-9))
+    ),
 )

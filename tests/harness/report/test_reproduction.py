@@ -26,7 +26,7 @@ from harness.data.published import (
     said_of,
 )
 from harness.report.formatting import texts
-from harness.report.reproduction import Reference, reproduction
+from harness.report.reproduction import PublishedReference, reproduction
 from harness.report.writing import write_reports, write_reproduction
 from harness.request import Request
 from harness.runs.reading import LATEST, read_run
@@ -111,7 +111,7 @@ def test_databases_are_told_apart_by_their_digests() -> None:
     assert set(list(found.values())[2:]) <= {Provenance.UNKNOWN}
 
 
-HELD = Reference(
+HELD = PublishedReference(
     [
         Published("ex", "The P", "p", {Dialect.SQLITE: 66.0, Dialect.MYSQL: 10.0}),
         Published("ex", "Absent", "absent", {Dialect.SQLITE: 50.0}),

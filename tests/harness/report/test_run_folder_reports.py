@@ -12,7 +12,7 @@ import pytest
 from dialects.errors import BadInput
 from harness.data.questions import Difficulty
 from harness.report.documents import tables
-from harness.report.writing import Format, file_name, write_reports
+from harness.report.writing import ReportFormat, file_name, write_reports
 from harness.runs.groups import By
 from harness.runs.reading import MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_run
 from loaders.textfiles import one_line
@@ -127,5 +127,8 @@ def test_a_folder_that_is_no_finished_run_is_one_clear_error(
 
 
 def test_files_of_groupings_have_names_of_their_own() -> None:
-    assert file_name(Format.MARKDOWN) == "tables.md"
-    assert file_name(Format.LATEX, [By.DATABASE, By.ERROR_CLASS]) == "tables-by-database-by-error-class.tex"
+    assert file_name(ReportFormat.MARKDOWN) == "tables.md"
+    assert (
+        file_name(ReportFormat.LATEX, [By.DATABASE, By.ERROR_CLASS])
+        == "tables-by-database-by-error-class.tex"
+    )

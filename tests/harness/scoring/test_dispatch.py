@@ -22,7 +22,7 @@ from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import Judged, Setup, Task
 from harness.sets.loading import load_set
-from loaders.store import Kind, Store
+from loaders.store import EntryKind, Store
 
 
 class Interrupting:
@@ -233,7 +233,7 @@ def test_harness_errors_are_not_kept(setup: Setup, tmp_path: Path) -> None:
     assert (judgement.outcome, judgement.error) == (Outcome.HARNESS_ERROR, "RuntimeError: no worker")
     judging.close()
     with Store(path, say=pytest.fail) as store:
-        assert Kind.JUDGEMENT not in store.figures().kinds
+        assert EntryKind.JUDGEMENT not in store.figures().kinds
 
 
 def test_what_joins_most_goes_first(setup: Setup, opened: Open) -> None:

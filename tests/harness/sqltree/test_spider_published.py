@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
 from harness.sets.loading import load_set
-from harness.sqltree.spider import Schema, compare, read
+from harness.sqltree.spider import SpiderSchema, compare, read
 from tests.harness.metrics.spider.test_spider_properties import all_right, spider_schema
 
 pytestmark = pytest.mark.bird
@@ -21,7 +21,7 @@ UNREAD = 2
 common table expression finds only where it is used."""
 
 
-def schemas(questions: QuestionSet) -> Mapping[str, Schema]:
+def schemas(questions: QuestionSet) -> Mapping[str, SpiderSchema]:
     return {db_id: spider_schema(schema) for db_id, schema in questions.schemas.items()}
 
 

@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from harness.cli import app
 from harness.data.twin_sources import of_files, of_set
 from harness.sets.loading import load_set
-from loaders.twins.making import Made, Source, Unmade, made_lines, make
+from loaders.twins.making import Made, TwinSource, Unmade, made_lines, make
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.awkward_schemas import quoted, schema
 from tests.loaders.twins.shop import GOLDS, SCRIPT
@@ -71,9 +71,9 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
-def shops(make_file: MakeFile) -> list[Source]:
+def shops(make_file: MakeFile) -> list[TwinSource]:
     return [
-        Source(name, make_file(SCRIPT, name), tuple(list(GOLDS.values())[at::3]))
+        TwinSource(name, make_file(SCRIPT, name), tuple(list(GOLDS.values())[at::3]))
         for at, name in enumerate(("north", "south", "west"))
     ]
 
@@ -105,7 +105,7 @@ def test_a_database_that_cannot_be_made_stops_no_other_and_leaves_the_one_that_w
     impossible = make_file("CREATE VIRTUAL TABLE notes USING fts5(body)", "virtual")
     damaged = tmp_path / "damaged.sqlite"
     damaged.write_bytes(b"SQLite format 3\0 and no more")
-    sources = [Source("north", impossible, (GOLD,)), Source("damaged", damaged, ()), south]
+    sources = [TwinSource("north", impossible, (GOLD,)), TwinSource("damaged", damaged, ()), south]
     unmade, broken, made = make(sources, tmp_path / "made", workers=2)
     assert isinstance(unmade, Unmade)
     assert isinstance(broken, Unmade)
@@ -121,7 +121,7 @@ def test_a_database_that_cannot_be_made_stops_no_other_and_leaves_the_one_that_w
 
 def test_a_table_whose_constraints_nothing_keeps_is_named(make_file: MakeFile, tmp_path: Path) -> None:
     path = make_file("CREATE TABLE customer (name TEXT CHECK (length(name) > 900) NOT NULL, level TEXT)")
-    [made] = make([Source("shop", path, (GOLD,))], tmp_path / "made")
+    [made] = make([TwinSource("shop", path, (GOLD,))], tmp_path / "made")
     assert isinstance(made, Made)
     assert made.notes == ("table customer has no rows: none was found that its constraints accept",)
     assert [each.reason for each in made.unanswered] == ["no rows were found that meet its conditions"]
@@ -185,7 +185,7 @@ def test_a_twin_is_made_and_the_gold_runs(
     make_file: MakeFile, tmp_path: Path, script: str, gold: str
 ) -> None:
     path = make_file(f"{script};")
-    [made] = make([Source("shop", path, (gold,))], tmp_path / "made")
+    [made] = make([TwinSource("shop", path, (gold,))], tmp_path / "made")
     assert isinstance(made, Made)
     sound(made.path, {gold})
 
@@ -213,7 +213,7 @@ def test_every_schema_gets_a_twin(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.sqlite"
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript(each.script)
-        sources.append(Source(name, path, each.golds))
+        sources.append(TwinSource(name, path, each.golds))
     for made in make(sources, tmp_path / "made"):
         assert isinstance(made, Made), made
         assert not any("it fails" in each.reason or "Error" in each.reason for each in made.unanswered), made
@@ -245,7 +245,7 @@ def test_a_published_schema_is_enough(tmp_path: Path) -> None:
 def test_a_reference_to_what_is_not_there_is_none(tmp_path: Path) -> None:
     path = tmp_path / "schema.json"
     path.write_text(json.dumps(PUBLISHED).replace('"city", "target_col', '"town", "target_col'))
-    [made] = make([Source("shop", path, (GOLD,))], tmp_path / "made")
+    [made] = make([TwinSource("shop", path, (GOLD,))], tmp_path / "made")
     assert isinstance(made, Made)
     sound(made.path, {GOLD})
 
@@ -254,7 +254,7 @@ def test_a_published_type_can_be_any_text(tmp_path: Path) -> None:
     path = tmp_path / "schema.json"
     odd = json.dumps(PUBLISHED).replace('"type": "TEXT"', '"type": "DECIMAL(9, default \\"x"')
     path.write_text(odd)
-    [made] = make([Source("shop", path, (GOLD,))], tmp_path / "made")
+    [made] = make([TwinSource("shop", path, (GOLD,))], tmp_path / "made")
     assert isinstance(made, Made)
     sound(made.path, {GOLD})
 
@@ -264,7 +264,7 @@ def test_values_that_descriptions_name_are_used(tmp_path: Path) -> None:
     place = tmp_path / "shop" / "database_description" / "customer.csv"
     place.parent.mkdir(parents=True)
     place.write_text("original,name,description,format,values\nlevel,,,text,\"'g': gold 'q': quartz\"\n")
-    source = Source("shop", tmp_path / "schema.json", (), tmp_path)
+    source = TwinSource("shop", tmp_path / "schema.json", (), tmp_path)
     [made] = make([source], tmp_path / "made")
     assert isinstance(made, Made)
     with closing(sqlite3.connect(made.path)) as connection:
@@ -295,7 +295,7 @@ def test_an_unknown_database_is_refused() -> None:
 
 def test_a_virtual_table_is_refused(make_file: MakeFile, tmp_path: Path) -> None:
     path = make_file("CREATE VIRTUAL TABLE notes USING fts5(body)")
-    [unmade] = make([Source("shop", path, ())], tmp_path / "made")
+    [unmade] = make([TwinSource("shop", path, ())], tmp_path / "made")
     assert isinstance(unmade, Unmade)
     assert "table notes is virtual" in unmade.reason
 

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loaders.twins.neighbours import neighbours
-from loaders.twins.problem import Problem, compared, parse
+from loaders.twins.problem import RowProblem, compared, parse
 from loaders.twins.queries import problems
 from loaders.twins.reading import of_file
-from loaders.twins.shape import Column, Shape, Value
+from loaders.twins.shape import ColumnShape, Shape, Value
 from loaders.twins.values import Values
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.shop import SCRIPT
@@ -23,7 +23,7 @@ def shop(make_file: MakeFile) -> Shape:
     return of_file(make_file(SCRIPT))
 
 
-def problem(sql: str, shape: Shape) -> Problem:
+def problem(sql: str, shape: Shape) -> RowProblem:
     tree = parse(sql)
     assert tree is not None
     return problems(tree, shape)[0]
@@ -139,14 +139,14 @@ def test_neighbours_have_one_thing_changed(gold: str, neighbour: str) -> None:
 @settings(max_examples=30, derandomize=True, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_values_are_written_as_the_samples_are(samples: tuple[str, ...], pattern: str, seed: int) -> None:
-    drawn = Values(Column("c", "TEXT", samples)).fresh(chance(seed))
+    drawn = Values(ColumnShape("c", "TEXT", samples)).fresh(chance(seed))
     assert re.fullmatch(pattern, str(drawn))
 
 
 @settings(max_examples=40, derandomize=True, deadline=None)
 @given(st.integers(0, 10**6), st.integers(-(10**9), 10**9))
 def test_candidates_have_the_values_beside_a_literal(seed: int, literal: int) -> None:
-    found = Values(Column("c", "INTEGER", (1, 5)), [literal]).candidates(chance(seed))
+    found = Values(ColumnShape("c", "INTEGER", (1, 5)), [literal]).candidates(chance(seed))
     assert {literal - 1, literal, literal + 1} <= set(found)
     assert all(isinstance(value, int) for value in found)
     assert len(found) == len(set(found))
@@ -155,11 +155,11 @@ def test_candidates_have_the_values_beside_a_literal(seed: int, literal: int) ->
 @settings(max_examples=40, derandomize=True, deadline=None)
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 10**6), min_size=1))
 def test_beyond_lies_above_all_that_is_there(seed: int, present: list[int]) -> None:
-    found = Values(Column("c", "INTEGER", (1, 5))).beyond(present, chance(seed))
+    found = Values(ColumnShape("c", "INTEGER", (1, 5))).beyond(present, chance(seed))
     assert any(isinstance(value, int) and value > max(present) for value in found)
 
 
 def test_a_year_that_is_asked_for_is_among_the_candidates() -> None:
-    values = Values(Column("c", "DATE", ("2001-02-03",)), parts=["1931"])
+    values = Values(ColumnShape("c", "DATE", ("2001-02-03",)), parts=["1931"])
     found = [date.fromisoformat(str(value)) for value in values.candidates(chance(1))]
     assert any(day.year == 1931 for day in found)

@@ -12,8 +12,8 @@ from loaders.verify.forms import (
     IMPOSSIBLE,
     NULL,
     Digest,
-    Form,
     Value,
+    ValueForm,
     day,
     hashes,
     moment,
@@ -22,7 +22,7 @@ from loaders.verify.forms import (
     written,
 )
 
-FORMS = (Form.INTEGER, Form.DOUBLE, Form.TEXT, Form.TEXT, Form.BLOB)
+FORMS = (ValueForm.INTEGER, ValueForm.DOUBLE, ValueForm.TEXT, ValueForm.TEXT, ValueForm.BLOB)
 
 Row = tuple[int | None, float | None, str | None, str | None, bytes | None]
 
@@ -113,29 +113,29 @@ def test_rows_that_would_run_together_are_written_apart(one: Row, other: Row) ->
 @pytest.mark.parametrize(
     ("form", "value", "head"),
     [
-        (Form.INTEGER, -(2**63), "-9223372036854775808"),
-        (Form.INTEGER, None, NULL),
-        (Form.INTEGER, 1.0, IMPOSSIBLE),
-        (Form.INTEGER, bytearray(b"1"), IMPOSSIBLE),
-        (Form.DOUBLE, 1.0, "3ff0000000000000"),
-        (Form.DOUBLE, 1, "3ff0000000000000"),
-        (Form.DOUBLE, 2**53 + 1, IMPOSSIBLE),
-        (Form.DOUBLE, bytearray(b"1"), IMPOSSIBLE),
-        (Form.SINGLE, 0.1, "3dcccccd"),
-        (Form.SINGLE, 16777217.0, "4b800000"),
-        (Form.SINGLE, 1e39, IMPOSSIBLE),
-        (Form.TEXT, bytearray("é".encode()), "2"),
-        (Form.TEXT, 12, "2"),
-        (Form.TEXT, b"12", IMPOSSIBLE),
-        (Form.LONG_TEXT, b"12", IMPOSSIBLE),
-        (Form.BLOB, bytearray(b"12"), IMPOSSIBLE),
-        (Form.DAY, bytearray(b"12/31/1980"), "1980-12-31"),
-        (Form.DAY, bytearray(b"1980-02-30"), IMPOSSIBLE),
-        (Form.DAY, 1980, IMPOSSIBLE),
-        (Form.MOMENT, bytearray(b"1980-12-31"), "1980-12-31 00:00:00"),
+        (ValueForm.INTEGER, -(2**63), "-9223372036854775808"),
+        (ValueForm.INTEGER, None, NULL),
+        (ValueForm.INTEGER, 1.0, IMPOSSIBLE),
+        (ValueForm.INTEGER, bytearray(b"1"), IMPOSSIBLE),
+        (ValueForm.DOUBLE, 1.0, "3ff0000000000000"),
+        (ValueForm.DOUBLE, 1, "3ff0000000000000"),
+        (ValueForm.DOUBLE, 2**53 + 1, IMPOSSIBLE),
+        (ValueForm.DOUBLE, bytearray(b"1"), IMPOSSIBLE),
+        (ValueForm.SINGLE, 0.1, "3dcccccd"),
+        (ValueForm.SINGLE, 16777217.0, "4b800000"),
+        (ValueForm.SINGLE, 1e39, IMPOSSIBLE),
+        (ValueForm.TEXT, bytearray("é".encode()), "2"),
+        (ValueForm.TEXT, 12, "2"),
+        (ValueForm.TEXT, b"12", IMPOSSIBLE),
+        (ValueForm.LONG_TEXT, b"12", IMPOSSIBLE),
+        (ValueForm.BLOB, bytearray(b"12"), IMPOSSIBLE),
+        (ValueForm.DAY, bytearray(b"12/31/1980"), "1980-12-31"),
+        (ValueForm.DAY, bytearray(b"1980-02-30"), IMPOSSIBLE),
+        (ValueForm.DAY, 1980, IMPOSSIBLE),
+        (ValueForm.MOMENT, bytearray(b"1980-12-31"), "1980-12-31 00:00:00"),
     ],
 )
-def test_values_are_written_exactly_or_not_at_all(form: Form, value: Value, head: str) -> None:
+def test_values_are_written_exactly_or_not_at_all(form: ValueForm, value: Value, head: str) -> None:
     assert written(form, [value]).heads == [head]
 
 

@@ -1,8 +1,8 @@
 """A small database of the tests: authors, their books, readers, and who borrowed what."""
 
-from harness.sqltree.spider import Part, Query, Schema, read, structure
+from harness.sqltree.spider import SpiderPart, SpiderQuery, SpiderSchema, read, structure
 
-LIBRARY = Schema(
+LIBRARY = SpiderSchema(
     tables={
         "Author": ["id", "name", "born", "country"],
         "Book": ["id", "title", "author_id", "year", "pages", "Shelf No"],
@@ -17,7 +17,7 @@ LIBRARY = Schema(
 )
 
 
-def query(sql: str) -> Query:
+def query(sql: str) -> SpiderQuery:
     found = read(sql, LIBRARY)
     assert found is not None, sql
     return found
@@ -29,5 +29,5 @@ def is_exact(prediction: str, gold: str) -> bool:
     return structure(prediction, gold, LIBRARY).exact
 
 
-def wrong_parts(prediction: str, gold: str) -> set[Part]:
+def wrong_parts(prediction: str, gold: str) -> set[SpiderPart]:
     return {part for part, match in structure(prediction, gold, LIBRARY).parts.items() if not match.is_right}

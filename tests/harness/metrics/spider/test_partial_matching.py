@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from harness.sqltree.spider import Hardness, Match, Part, Structure, structure, totals
+from harness.sqltree.spider import Hardness, Match, SpiderPart, Structure, structure, totals
 from tests.harness.metrics.spider.library import LIBRARY, wrong_parts
 
 GOLD = (
@@ -16,32 +16,36 @@ GOLD = (
 @pytest.mark.parametrize(
     ("written", "instead", "wrong"),
     [
-        ("max(born) FROM", "min(born) FROM", {Part.SELECT}),
-        ("max(born) FROM", "max(id) FROM", {Part.SELECT, Part.SELECT_NO_AGGREGATE}),
-        ("SELECT country,", "SELECT", {Part.SELECT, Part.SELECT_NO_AGGREGATE}),
-        ("born > 1900", "born < 1900", {Part.WHERE}),
-        ("born > 1900", "id > 1900", {Part.WHERE, Part.WHERE_NO_OPERATOR}),
-        ("LIKE 'A%'", "NOT LIKE 'A%'", {Part.WHERE, Part.KEYWORDS}),
-        ("LIKE 'A%'", "= 'A'", {Part.WHERE, Part.KEYWORDS}),
-        ("1900 AND", "1900 OR", {Part.AND_OR, Part.KEYWORDS}),
+        ("max(born) FROM", "min(born) FROM", {SpiderPart.SELECT}),
+        ("max(born) FROM", "max(id) FROM", {SpiderPart.SELECT, SpiderPart.SELECT_NO_AGGREGATE}),
+        ("SELECT country,", "SELECT", {SpiderPart.SELECT, SpiderPart.SELECT_NO_AGGREGATE}),
+        ("born > 1900", "born < 1900", {SpiderPart.WHERE}),
+        ("born > 1900", "id > 1900", {SpiderPart.WHERE, SpiderPart.WHERE_NO_OPERATOR}),
+        ("LIKE 'A%'", "NOT LIKE 'A%'", {SpiderPart.WHERE, SpiderPart.KEYWORDS}),
+        ("LIKE 'A%'", "= 'A'", {SpiderPart.WHERE, SpiderPart.KEYWORDS}),
+        ("1900 AND", "1900 OR", {SpiderPart.AND_OR, SpiderPart.KEYWORDS}),
         (
             " WHERE born > 1900 AND name LIKE 'A%'",
             "",
-            {Part.WHERE, Part.WHERE_NO_OPERATOR, Part.AND_OR, Part.KEYWORDS},
+            {SpiderPart.WHERE, SpiderPart.WHERE_NO_OPERATOR, SpiderPart.AND_OR, SpiderPart.KEYWORDS},
         ),
-        ("BY country", "BY born", {Part.GROUP_BY, Part.GROUP_BY_HAVING}),
-        ("count(*) > 1", "count(*) = 1", {Part.GROUP_BY_HAVING}),
-        ("count(*) > 1", "max(born) > 1", {Part.GROUP_BY_HAVING}),
-        (" HAVING count(*) > 1", "", {Part.GROUP_BY_HAVING, Part.KEYWORDS}),
-        (" DESC", "", {Part.ORDER_BY, Part.KEYWORDS}),
-        ("ORDER BY max(born)", "ORDER BY min(born)", {Part.ORDER_BY}),
-        (" LIMIT 3", "", {Part.ORDER_BY, Part.KEYWORDS}),
+        ("BY country", "BY born", {SpiderPart.GROUP_BY, SpiderPart.GROUP_BY_HAVING}),
+        ("count(*) > 1", "count(*) = 1", {SpiderPart.GROUP_BY_HAVING}),
+        ("count(*) > 1", "max(born) > 1", {SpiderPart.GROUP_BY_HAVING}),
+        (" HAVING count(*) > 1", "", {SpiderPart.GROUP_BY_HAVING, SpiderPart.KEYWORDS}),
+        (" DESC", "", {SpiderPart.ORDER_BY, SpiderPart.KEYWORDS}),
+        ("ORDER BY max(born)", "ORDER BY min(born)", {SpiderPart.ORDER_BY}),
+        (" LIMIT 3", "", {SpiderPart.ORDER_BY, SpiderPart.KEYWORDS}),
         (" LIMIT 3", " LIMIT 9", set()),
-        (" LIMIT 3", " UNION SELECT 1, 2", {Part.ORDER_BY, Part.SET_OPERATIONS, Part.KEYWORDS}),
+        (
+            " LIMIT 3",
+            " UNION SELECT 1, 2",
+            {SpiderPart.ORDER_BY, SpiderPart.SET_OPERATIONS, SpiderPart.KEYWORDS},
+        ),
         ("FROM Author", "FROM Author JOIN Book ON 1 = 1", set()),  # tables are no component
     ],
 )
-def test_a_difference_is_of_its_components_alone(written: str, instead: str, wrong: set[Part]) -> None:
+def test_a_difference_is_of_its_components_alone(written: str, instead: str, wrong: set[SpiderPart]) -> None:
     assert written in GOLD
     assert wrong_parts(GOLD.replace(written, instead), GOLD) == wrong
 
@@ -49,61 +53,61 @@ def test_a_difference_is_of_its_components_alone(written: str, instead: str, wro
 @pytest.mark.parametrize(
     ("prediction", "gold", "part", "counts"),
     [
-        ("SELECT id, id, born FROM Author", "SELECT id, name FROM Author", Part.SELECT, (3, 2, 1)),
+        ("SELECT id, id, born FROM Author", "SELECT id, name FROM Author", SpiderPart.SELECT, (3, 2, 1)),
         # The documentation's example of SELECT: one of two columns is right.
         (
             "SELECT id, min(name) FROM Author",
             "SELECT id, max(born) FROM Author",
-            Part.SELECT,
+            SpiderPart.SELECT,
             (2, 2, 1),
         ),
-        ("SELECT id FROM Author WHERE id = 1", "SELECT id FROM Author", Part.WHERE, (1, 0, 0)),
-        ("SELECT id FROM Author", "SELECT id FROM Author", Part.WHERE, (0, 0, 0)),
+        ("SELECT id FROM Author WHERE id = 1", "SELECT id FROM Author", SpiderPart.WHERE, (1, 0, 0)),
+        ("SELECT id FROM Author", "SELECT id FROM Author", SpiderPart.WHERE, (0, 0, 0)),
         # GROUP BY does not see the table, HAVING does.
         (
             "SELECT 1 FROM Author AS a JOIN Reader AS r GROUP BY a.name",
             "SELECT 1 FROM Author AS a JOIN Reader AS r GROUP BY r.name",
-            Part.GROUP_BY,
+            SpiderPart.GROUP_BY,
             (1, 1, 1),
         ),
         (
             "SELECT 1 FROM Author AS a JOIN Reader AS r GROUP BY a.name",
             "SELECT 1 FROM Author AS a JOIN Reader AS r GROUP BY r.name",
-            Part.GROUP_BY_HAVING,
+            SpiderPart.GROUP_BY_HAVING,
             (1, 1, 0),
         ),
         # HAVING without GROUP BY is a keyword alone.
         (
             "SELECT 1 FROM Author HAVING count(*) > 1",
             "SELECT 1 FROM Author",
-            Part.GROUP_BY_HAVING,
+            SpiderPart.GROUP_BY_HAVING,
             (0, 0, 0),
         ),
-        ("SELECT 1 FROM Author HAVING count(*) > 1", "SELECT 1 FROM Author", Part.KEYWORDS, (1, 0, 0)),
+        ("SELECT 1 FROM Author HAVING count(*) > 1", "SELECT 1 FROM Author", SpiderPart.KEYWORDS, (1, 0, 0)),
         # AND/OR is there even where neither side has one; where they differ, the script exchanges the counts.
-        ("SELECT id FROM Author", "SELECT id FROM Author", Part.AND_OR, (1, 1, 1)),
+        ("SELECT id FROM Author", "SELECT id FROM Author", SpiderPart.AND_OR, (1, 1, 1)),
         (
             "SELECT id FROM Author WHERE id = 1 AND born = 1",
             "SELECT id FROM Author",
-            Part.AND_OR,
+            SpiderPart.AND_OR,
             (0, 1, 0),
         ),
         (
             "SELECT id FROM Author",
             "SELECT id FROM Author UNION SELECT id FROM Reader",
-            Part.SET_OPERATIONS,
+            SpiderPart.SET_OPERATIONS,
             (0, 1, 0),
         ),
         (
             "SELECT id FROM Author WHERE id NOT IN (SELECT 1) OR name LIKE 'a' ORDER BY id LIMIT 1",
             "SELECT id FROM Author WHERE id IN (1)",
-            Part.KEYWORDS,
+            SpiderPart.KEYWORDS,
             (8, 2, 2),  # where, not, in, or, like, order, asc, limit
         ),
     ],
 )
 def test_what_a_component_counts(
-    prediction: str, gold: str, part: Part, counts: tuple[int, int, int]
+    prediction: str, gold: str, part: SpiderPart, counts: tuple[int, int, int]
 ) -> None:
     assert structure(prediction, gold, LIBRARY).parts[part] == Match(*counts)
 
@@ -114,8 +118,8 @@ def test_what_cannot_be_read_counts_as_an_empty_query() -> None:
     assert not found.exact
     assert found.hardness is Hardness.EXTRA
     right = {part for part, match in found.parts.items() if match.is_right}
-    assert right == {Part.SET_OPERATIONS}, "neither has one"
-    assert found.parts[Part.SELECT] == Match(0, 2, 0)
+    assert right == {SpiderPart.SET_OPERATIONS}, "neither has one"
+    assert found.parts[SpiderPart.SELECT] == Match(0, 2, 0)
 
 
 def test_a_structure_survives_json() -> None:
@@ -125,9 +129,9 @@ def test_a_structure_survives_json() -> None:
         Structure.from_json({**asdict(found), "hardness": "simple"})
 
 
-def _pair(match: tuple[int, int, int], others: Mapping[Part, Match] | None = None) -> Structure:
-    nothing = {part: Match(0, 0, 0) for part in Part}
-    parts = {**nothing, **(others or {}), Part.WHERE: Match(*match)}
+def _pair(match: tuple[int, int, int], others: Mapping[SpiderPart, Match] | None = None) -> Structure:
+    nothing = {part: Match(0, 0, 0) for part in SpiderPart}
+    parts = {**nothing, **(others or {}), SpiderPart.WHERE: Match(*match)}
     return Structure(Hardness.EASY, exact=False, parsed=True, parts=parts)
 
 
@@ -152,6 +156,6 @@ RIGHT, WRONG, MISSING, INVENTED, NEITHER = (2, 2, 2), (2, 2, 1), (0, 1, 0), (1, 
 def test_accuracy_recall_and_f1_over_pairs(
     pairs: list[tuple[int, int, int]], figures: tuple[float | None, float | None, float | None]
 ) -> None:
-    found = totals(map(_pair, pairs))[Part.WHERE]
+    found = totals(map(_pair, pairs))[SpiderPart.WHERE]
     assert (found.accuracy, found.recall, found.f1) == pytest.approx(figures)
     assert found.precision == found.accuracy

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect
 from harness.data.questions import DatabaseSchema, QuestionSet
 from harness.sets.loading import load_set
-from harness.sqltree.spider import Match, Part, Schema, Structure, compare, read, structure
+from harness.sqltree.spider import Match, SpiderPart, SpiderSchema, Structure, compare, read, structure
 from tests.harness.metrics.spider.library import LIBRARY
 
 COLUMNS = ("id", "title", "author_id", "year", "pages", '"Shelf No"')
@@ -110,16 +110,16 @@ def test_the_order_of_conditions_and_columns_never_counts(
 def test_any_text_has_a_structure(gold: str, text: str) -> None:
     for prediction in (text, gold[: len(gold) // 2] + text, gold + text):
         found = structure(prediction, gold, LIBRARY)
-        assert set(found.parts) == set(Part)
+        assert set(found.parts) == set(SpiderPart)
         assert Structure.from_json(asdict(found)) == found
 
 
-def spider_schema(schema: DatabaseSchema) -> Schema:
+def spider_schema(schema: DatabaseSchema) -> SpiderSchema:
     tables: dict[str, list[str]] = {table: [] for table in schema.tables}
     for column in schema.columns:
         tables[column.table].append(column.name)
     keys = [(f"{a.table}.{a.name}", f"{b.table}.{b.name}") for a, b in schema.foreign_keys]
-    return Schema(tables, keys)
+    return SpiderSchema(tables, keys)
 
 
 @pytest.fixture(scope="module")

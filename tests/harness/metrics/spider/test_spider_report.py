@@ -13,14 +13,14 @@ from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.report.console import print_grids
 from harness.report.spider import hardness_grid, partial_grids
 from harness.runs.spider import summary
-from harness.sqltree.spider import Hardness, Match, Part, Structure
+from harness.sqltree.spider import Hardness, Match, SpiderPart, Structure
 
 RIGHT, WRONG = Match(1, 1, 1), Match(1, 1, 0)
 
 
 def result(hardness: Hardness | None, *, exact: bool, ex: float | None = 1.0) -> PairResult:
     """A pair whose every component is right or wrong; without a structure where `hardness` is None."""
-    parts = dict.fromkeys(Part, RIGHT if exact else WRONG)
+    parts = dict.fromkeys(SpiderPart, RIGHT if exact else WRONG)
     structure = None if hardness is None else Structure(hardness, exact, True, parts)
     return PairResult(
         dialect=Dialect.SQLITE,
@@ -62,8 +62,8 @@ def test_the_summary_has_every_level_and_component() -> None:
         "extra": {"questions": 2, "unread": 0, "em": 0.0, "ex": 100.0},
         "all": {"questions": 4, "unread": 0, "em": 25.0, "ex": 75.0},
     }
-    assert list(found["partial"]) == list(Part)
-    for part in Part:
+    assert list(found["partial"]) == list(SpiderPart)
+    for part in SpiderPart:
         assert found["partial"][part]["easy"] == dict.fromkeys(
             ("accuracy", "recall", "precision", "f1"), 50.0
         )

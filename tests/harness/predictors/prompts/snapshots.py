@@ -17,7 +17,7 @@ from harness.engines.base import Engine
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem, Prompt
 from harness.predictors.methods import first_prompt, make_method
-from harness.predictors.prompts.prompter import Options, correction, show
+from harness.predictors.prompts.prompter import PromptOptions, correction, show
 from harness.predictors.schema import describe, description_folder, read_database
 from harness.sets.loading import load_set
 from loaders.load import load
@@ -35,15 +35,17 @@ PLAN = """alerts = rows.where(lifted, IS NULL)
 answer = alerts.select(stations.name)"""
 
 ROWS = 2
-OPTIONS: Mapping[str, Options] = {
-    "direct": Options(),
-    "direct-no-knowledge": Options(knowledge=False),
-    "direct-thinking": Options(chain_of_thought=True),
-    "direct-thinking-no-knowledge": Options(chain_of_thought=True, knowledge=False),
-    "direct-rows": Options(rows=ROWS),
-    "direct-descriptions": Options(descriptions=True),
-    "direct-everything": Options(chain_of_thought=True, descriptions=True, rows=ROWS),
-    "direct-shortened": Options(chain_of_thought=True, descriptions=True, rows=ROWS, max_prompt_tokens=350),
+OPTIONS: Mapping[str, PromptOptions] = {
+    "direct": PromptOptions(),
+    "direct-no-knowledge": PromptOptions(knowledge=False),
+    "direct-thinking": PromptOptions(chain_of_thought=True),
+    "direct-thinking-no-knowledge": PromptOptions(chain_of_thought=True, knowledge=False),
+    "direct-rows": PromptOptions(rows=ROWS),
+    "direct-descriptions": PromptOptions(descriptions=True),
+    "direct-everything": PromptOptions(chain_of_thought=True, descriptions=True, rows=ROWS),
+    "direct-shortened": PromptOptions(
+        chain_of_thought=True, descriptions=True, rows=ROWS, max_prompt_tokens=350
+    ),
 }
 
 
@@ -56,7 +58,7 @@ def snapshots(dialect: Dialect, server: Server | None) -> Iterator[tuple[str, st
         problem = _problem(questions, question, engine, options)
         _, prompt = first_prompt(make_method("direct", options), problem)
         yield f"{name}_{dialect}.txt", show(prompt)
-    options = Options(descriptions=True, rows=ROWS)
+    options = PromptOptions(descriptions=True, rows=ROWS)
     problem = _problem(questions, question, engine, options)
     for stage, prompt in _stages(problem, options, question.gold[dialect]):
         yield f"ta-sql-{stage}_{dialect}.txt", show(prompt)
@@ -80,7 +82,7 @@ def _place(questions: QuestionSet) -> Database:
     return replace(database, collection=COLLECTION)
 
 
-def _problem(questions: QuestionSet, question: Question, engine: Engine, options: Options) -> Problem:
+def _problem(questions: QuestionSet, question: Question, engine: Engine, options: PromptOptions) -> Problem:
     database = read_database(engine, _place(questions), rows=options.rows)
     if options.descriptions:
         database = describe(database, description_folder(questions.databases, question.db_id)).database
@@ -88,7 +90,7 @@ def _problem(questions: QuestionSet, question: Question, engine: Engine, options
     return Problem(question.key, question.text, question.evidence if options.knowledge else "", database)
 
 
-def _stages(problem: Problem, options: Options, draft: str) -> list[tuple[str, Prompt]]:
+def _stages(problem: Problem, options: PromptOptions, draft: str) -> list[tuple[str, Prompt]]:
     replies = {"linking": draft, "synthesis": PLAN, "sql": draft}
     asked: list[tuple[str, Prompt]] = []
 

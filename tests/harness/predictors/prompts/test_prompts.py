@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines.tables import ColumnText, TableText
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
-from harness.predictors.prompts.prompter import Options, Prompter, correction, open_prompter, show
+from harness.predictors.prompts.prompter import Prompter, PromptOptions, correction, open_prompter, show
 from harness.predictors.prompts.tokens import ESTIMATE, Tokens
 from tests.harness.predictors.schema.shops import FARM, about_farm, table
 
@@ -15,7 +15,7 @@ WORDS = Tokens("words", lambda text: len(text.split()), estimated=False)
 
 
 def prompter(*, words: int | None = None, thinks: bool = False, templates: Path | None = None) -> Prompter:
-    options = Options(chain_of_thought=thinks, max_prompt_tokens=words, templates=templates)
+    options = PromptOptions(chain_of_thought=thinks, max_prompt_tokens=words, templates=templates)
     return open_prompter(options, WORDS)
 
 
@@ -113,13 +113,13 @@ def test_what_is_too_long_with_what_has_to_stay_is_refused(question: str, tables
 
 def test_an_estimated_length_is_said_to_be_one() -> None:
     with pytest.raises(PromptTooLong, match=r"has \d+ tokens \(estimated\) with"):
-        open_prompter(Options(max_prompt_tokens=1), ESTIMATE).write("direct.j2", about_farm())
+        open_prompter(PromptOptions(max_prompt_tokens=1), ESTIMATE).write("direct.j2", about_farm())
 
 
 def test_knowledge_that_is_off_is_not_told_even_where_the_problem_has_it() -> None:
     problem = about_farm(evidence="oldest refers to SECRET")
     assert "SECRET" in content(prompter().write("direct.j2", problem))
-    off = open_prompter(Options(knowledge=False, chain_of_thought=True), WORDS)
+    off = open_prompter(PromptOptions(knowledge=False, chain_of_thought=True), WORDS)
     told = content(off.write("direct.j2", problem))
     assert "SECRET" not in told
     assert "External knowledge" not in told
@@ -162,7 +162,7 @@ def test_a_question_is_told_as_it_is_whatever_is_in_it() -> None:
 )
 def test_numbers_out_of_range_are_refused(options: dict[str, int], says: str) -> None:
     with pytest.raises(BadInput, match=says):
-        Options(**options)  # type: ignore[arg-type]
+        PromptOptions(**options)  # type: ignore[arg-type]
 
 
 def test_a_user_s_template_takes_the_place_of_the_project_s_alone(tmp_path: Path) -> None:
@@ -174,7 +174,9 @@ def test_a_user_s_template_takes_the_place_of_the_project_s_alone(tmp_path: Path
     assert content(prompt).startswith(
         "Be <brief>. SQLite Which animal is the oldest?\nCREATE TABLE animals ("
     )
-    assert correction(Options(templates=tmp_path))(Dialect.MYSQL, None).startswith("There is no SQL query")
+    assert correction(PromptOptions(templates=tmp_path))(Dialect.MYSQL, None).startswith(
+        "There is no SQL query"
+    )
 
 
 @pytest.mark.parametrize(
@@ -221,19 +223,19 @@ def test_a_folder_or_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 def test_identity_changes_with_what_decides_the_prompt_and_with_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "direct.j2").write_text("{{ question }}", encoding="utf-8")
-    same = [Options(), Options(max_prompt_tokens=None)]
+    same = [PromptOptions(), PromptOptions(max_prompt_tokens=None)]
     others = [
-        Options(knowledge=False),
-        Options(chain_of_thought=True),
-        Options(descriptions=True),
-        Options(rows=1),
-        Options(max_prompt_tokens=9),
-        Options(templates=tmp_path),
+        PromptOptions(knowledge=False),
+        PromptOptions(chain_of_thought=True),
+        PromptOptions(descriptions=True),
+        PromptOptions(rows=1),
+        PromptOptions(max_prompt_tokens=9),
+        PromptOptions(templates=tmp_path),
     ]
     identities = [str(open_prompter(each, ESTIMATE).identity) for each in (*same, *others)]
     assert len(set(identities)) == len(others) + 1
-    assert open_prompter(Options(), WORDS).identity == open_prompter(Options(), ESTIMATE).identity
-    limited = Options(max_prompt_tokens=9)
+    assert open_prompter(PromptOptions(), WORDS).identity == open_prompter(PromptOptions(), ESTIMATE).identity
+    limited = PromptOptions(max_prompt_tokens=9)
     assert open_prompter(limited, WORDS).identity != open_prompter(limited, ESTIMATE).identity
 
 

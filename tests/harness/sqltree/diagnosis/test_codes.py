@@ -14,7 +14,7 @@ from harness.engines.execution import Ending, Limits, execute
 from harness.engines.mysql.codes import NUMBERS
 from harness.engines.postgresql.codes import SQLSTATES
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.sqltree.diagnosis import GROUPS, Group, diagnose
+from harness.sqltree.diagnosis import GROUPS, ErrorGroup, diagnose
 from loaders.namespace import Database
 
 
@@ -159,4 +159,4 @@ def test_what_runs_and_is_no_query_is_syntax() -> None:
 
 def test_every_class_has_a_group() -> None:
     assert GROUPS.keys() == set(ErrorClass)
-    assert set(GROUPS.values()) == set(Group)
+    assert set(GROUPS.values()) == set(ErrorGroup)
