@@ -10,11 +10,9 @@ from pathlib import Path
 from dialects.errors import BadInput
 from harness.report.console import console_text
 from harness.report.documents import reproduced, tables
-from harness.report.latex import latex
-from harness.report.markdown import markdown
 from harness.report.reproduction import REPRODUCED, PublishedReference, reference_of
 from harness.report.table_model import Document
-from harness.report.tidy import csv_text, json_text
+from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.files import replace
 from harness.runs.groups import By
 from harness.runs.reading import Run, read_previews, read_questions, read_run

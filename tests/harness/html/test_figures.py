@@ -19,10 +19,8 @@ from harness.report.console import console_text
 from harness.report.documents import tables
 from harness.report.formatting import DASH, spelled, spelled_range, texts
 from harness.report.html import write_html
-from harness.report.latex import latex
-from harness.report.markdown import markdown
 from harness.report.table_model import Document, TableModel
-from harness.report.tidy import csv_text, json_text
+from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.reading import Run, read_previews, read_questions, read_run
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import question, result

@@ -18,11 +18,9 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from harness.report.console import console_text, print_grids
-from harness.report.latex import latex
-from harness.report.markdown import markdown
 from harness.report.overview import overview
 from harness.report.table_model import Document
-from harness.report.tidy import COLUMNS, csv_text, json_text
+from harness.report.texts import COLUMNS, csv_text, json_text, latex, markdown
 from loaders.textfiles import one_line
 from tests.harness.report.tables import COUNTS, DIFFERENCES, HOSTILE, document, grid, scores
 

@@ -11,9 +11,7 @@ from dialects.enums import Dialect
 from harness.data.published import Provenance, databases_note, origins
 from harness.report.console import console_text
 from harness.report.documents import cautions, tables
-from harness.report.latex import latex
-from harness.report.markdown import markdown
-from harness.report.tidy import json_text
+from harness.report.texts import json_text, latex, markdown
 from harness.runs.reading import MANIFEST, SUMMARY, read_run
 from loaders.packages.manifest import published
 from tests.harness import small_sets as small
