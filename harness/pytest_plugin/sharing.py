@@ -12,7 +12,7 @@ from dataclasses import astuple
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -60,8 +60,8 @@ class Told:
             ItemPart(Path(file), name, tuple(ItemEntry(*entry) for entry in entries), properties)
             for file, name, entries, properties in parts
         ]
-        self._file = Path(path).open("rb")  # noqa: SIM115 - it is read until the process ends
-        self._rest = b""
+        self._path = Path(path)
+        self._read = 0
         self._known: dict[int, ItemAnswer] = {}
 
     def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
@@ -70,19 +70,31 @@ class Told:
     def answer(self, place: int) -> ItemAnswer:
         """See `ItemSource.answer`."""
         while place not in self._known:
-            is_over = self._is_over()
-            *lines, self._rest = (self._rest + self._file.read()).split(b"\n")
+            lines, is_over = self._new()
             for number, *answer in map(json.loads, lines):
                 self._known[number] = ItemAnswer(*answer)
+            if is_over and not lines:
+                pytest.exit("pytest-xdist's controller is gone", returncode=pytest.ExitCode.INTERRUPTED)
             if not lines:
-                if is_over:
-                    pytest.exit("pytest-xdist's controller is gone", returncode=pytest.ExitCode.INTERRUPTED)
                 time.sleep(_LOOK_SECONDS)
         return self._known[place]
 
-    def _is_over(self) -> bool:
+    def _new(self) -> tuple[list[bytes], bool]:
+        """The lines that have come since, and whether no more will."""
         try:
-            fcntl.flock(self._file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
+            with self._path.open("rb") as file:
+                is_over = _is_free(file)
+                file.seek(self._read)
+                *lines, _ = file.read().split(b"\n")
+        except FileNotFoundError:
+            return [], True
+        self._read += sum(len(line) + 1 for line in lines)
+        return lines, is_over
+
+
+def _is_free(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
