@@ -7,14 +7,20 @@ r"""Readers of the formats of prediction files.
   tell, predictor and dialect; db_id is checked when it is there. One file may hold several predictors. Where
   a predictor has no answer, sql is null and reason says why.
 - A JSON array of such objects, or of SQL texts, one for each question in the set's published order.
+- One SQL text a line (`.sql`, `.txt`), for each question in the set's order, as Spider's evaluation reads it:
+  https://github.com/taoyds/spider#evaluation. After a tab may stand the database; a blank line is no answer.
+- CSV (`.csv`) with a header: question_id, without which the rows are in the set's order, and sql.
 """
 
+import csv
+import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.data.prediction_names import SCHEME, Label, is_predictor, options_for
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, dialect_of, kinds_by_name
@@ -36,7 +42,8 @@ _FORM = r'write "SQL\t----- bird -----\tdb_id"'
 _OTHER_SET = "use a file made for this set"
 _READ = (
     'what is read is a JSON object with the entries "0", "1", ...; JSON lines with question_id and sql; and a'
-    " JSON array of such objects, or of SQL texts (docs/file-formats.md)"
+    " JSON array of such objects, or of SQL texts; one SQL text a line (.sql, .txt); and CSV"
+    " (docs/file-formats.md)"
 )
 _KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason")
 _SOMETHING = re.compile(rb"\S")
@@ -50,6 +57,15 @@ class Format(StrEnum):
     LINES = "jsonl"
     ARRAY = "array"
     """A JSON array of objects or of SQL texts."""
+    TEXT = "text"
+    """One SQL text a line."""
+    CSV = "csv"
+
+
+_ANSWER = "sql", "predicted", "prediction", "predicted_sql", "pred_sql", "pred", "answer", "query"
+"""What the column of answers may be called, the first that is there."""
+_ID = "question_id", "instance_id", "id"
+_NO_ANSWER = "the file has no answer there"
 
 
 @dataclass(frozen=True)
@@ -79,6 +95,11 @@ def read_entries(
     Raises:
         BadInput: the file or one of its entries is wrong, or it has no entries.
     """
+    kind = file.path.suffix.lower()
+    if kind in {".sql", ".txt"}:
+        return Format.TEXT, _read_lines(file, questions, named), ()
+    if kind == ".csv":
+        return Format.CSV, *_read_csv(file, questions, named)
     start = file.encoded.lstrip()[:1]
     if start not in {b"{", b"["}:
         refuse(file.path, f"is no JSON: it begins with {brief(next(file.lines()), 20)!r}", _READ)
@@ -145,6 +166,89 @@ def _read_array(
     return predictions, ()
 
 
+def _read_lines(file: TextFile, questions: QuestionSet, named: Label) -> list[Prediction]:
+    predictor, dialect = _whole(file, named)
+    order = questions.order[dialect_of(dialect)]
+    lines = [line.removesuffix("\r") for line in file.lines()]
+    while lines and not lines[-1].strip():
+        del lines[-1]
+    if len(lines) != len(order):
+        remedy = "write one SQL text a line, one for each question in their order; an empty line is no answer"
+        refuse(file.path, f"has {len(lines)} lines, and {questions.name} has {len(order)} questions", remedy)
+    faults = Faults(file.path, "line")
+    predictions: list[Prediction] = []
+    known = {db_id.casefold() for db_id in questions.db_ids}
+    for number, (key, line) in enumerate(zip(order, lines, strict=True), start=1):
+        sql, tab, db_id = line.rpartition("\t")
+        db_id = db_id.strip()
+        if not tab or db_id.casefold() not in known:
+            sql = line
+        elif db_id.casefold() != questions.by_key[key].db_id.casefold():
+            faults.add(
+                f"{number} ({db_id}, not {questions.by_key[key].db_id})", "for another database", _OTHER_SET
+            )
+        answer = sql.strip() or None
+        predictions.append(Prediction(key, answer, predictor, dialect, None if answer else _NO_ANSWER))
+    faults.stop()
+    return predictions
+
+
+def _read_csv(
+    file: TextFile, questions: QuestionSet, named: Label
+) -> tuple[list[Prediction], Sequence[int | str]]:
+    """The rows of a table as records; columns of other names are left."""
+    head, rows = _table(file)
+    answer = next((name for name in _ANSWER if name in head), None)
+    identity = next((name for name in _ID if name in head), None)
+    if answer is None:
+        shown = brief(", ".join(head))
+        refuse(
+            file.path, f"its header ({shown}) has no column of answers", "call one sql, and one question_id"
+        )
+    dialect = named.dialect or named.otherwise
+    order = questions.order[Dialect.SQLITE if dialect is None else dialect_of(dialect)]
+    if identity is None and len(rows) != len(order):
+        remedy = "add a column question_id, or write one row for each question in their order"
+        refuse(file.path, f"has {len(rows)} rows, and {questions.name} {len(order)} questions", remedy)
+    records = []
+    for place, (line, cells) in enumerate(rows):
+        record: dict[str, Any] = {
+            name: cells[name] for name in _KEYS if name != "reason" and cells.get(name, "").strip()
+        }
+        record["question_id"] = cells[identity].strip() if identity else order[place]
+        record["sql"] = cells[answer]
+        if not cells[answer].strip():
+            record |= {"sql": None, "reason": cells.get("reason", "").strip() or _NO_ANSWER}
+        records.append((line, record))
+    return _read_records(file, records, "line", questions, named)
+
+
+def _table(file: TextFile) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """The header of a CSV file in lower case, and its rows by the numbers of their first lines."""
+    reader = csv.reader(io.StringIO(file.text, newline=""), strict=True)
+    rows: list[tuple[int, list[str]]] = []
+    number = 1
+    try:
+        for row in reader:
+            if row:
+                rows.append((number, row))
+            number = reader.line_num + 1
+    except csv.Error as error:
+        refuse(file.path, f"line {reader.line_num}: not valid CSV ({error})", "write it as RFC 4180 says")
+    head = [name.strip().lower() for name in rows[0][1]]
+    if len(set(head)) < len(head):
+        refuse(file.path, "its header has a column twice", "name each once")
+    faults = Faults(file.path, "line")
+    for line, row in rows[1:]:
+        if len(row) != len(head):
+            remedy = "write a cell for each column, in double quotes where it has a comma or a line break"
+            faults.add(
+                f"{line} ({len(row)} cells, {len(head)} columns)", "not as many cells as columns", remedy
+            )
+    faults.stop()
+    return head, [(line, dict(zip(head, row, strict=True))) for line, row in rows[1:]]
+
+
 def _text_sql(value: Any, db_id: str) -> str:
     if not isinstance(value, str):
         raise _EntryError(f"{json_type(value)} among texts", "write SQL texts alone, or objects alone")
@@ -173,6 +277,10 @@ def _read_official(file: TextFile, content: Any, questions: QuestionSet, named: 
             faults.add(name, "out of order", "sort the entries by number: official scripts go by place")
         highest = max(highest, position)
         key = order[position]
+        if type(value) is int and value == 0:
+            # What published files have in the place of an answer that did not come.
+            predictions.append(Prediction(key, None, predictor, dialect, _NO_ANSWER))
+            continue
         try:
             sql = _official_sql(value, questions.by_key[key].db_id)
         except _EntryError as error:
@@ -291,6 +399,8 @@ def _key(question_id: Any, questions: QuestionSet) -> str:
     if isinstance(question_id, str) and question_id in questions.by_key:
         return question_id
     keys = questions.keys_of(question_id) if type(question_id) is int else ()
+    if not keys and type(question_id) is int and str(question_id) in questions.by_key:
+        return str(question_id)
     if not keys:
         raise _EntryError(f"not a question of {questions.name}", _OTHER_SET, f"question_id {question_id!r}")
     if len(keys) > 1:

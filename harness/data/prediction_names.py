@@ -22,7 +22,7 @@ SCHEME = "predict_<set>_<predictor>_<dialect>.json"
 
 
 _NAME = re.compile(
-    r"predict_(?P<rest>.+)_(?P<dialect>[a-z0-9]+?)(?:json)?\.jsonl?",
+    r"predict_(?P<rest>.+)_(?P<dialect>[a-z0-9]+?)(?:json)?\.(?:jsonl?|sql|txt|csv)",
     flags=re.IGNORECASE | re.DOTALL,
 )
 

@@ -116,13 +116,13 @@ PREDICTIONS = [
     ),
     Case(
         "text_in_a_file",
-        on_file(lambda: "SELECT 1;\nSELECT 2;\n", name="answers.sql"),
-        ("answers.sql", "is no JSON", "'SELECT 1;'", "JSON lines", "JSON array", "docs/file-formats.md"),
+        on_file(lambda: "SELECT 1;\nSELECT 2;\n", name="answers.log"),
+        ("answers.log", "is no JSON", "'SELECT 1;'", "JSON lines", "JSON array", "docs/file-formats.md"),
     ),
     Case(
         "table_in_a_file",
-        on_file(lambda: f"question_id,sql\n1471,{'x' * 999}\n", name="answers.csv"),
-        ("answers.csv", "is no JSON", "question_id,sql", "JSON lines", "JSON array"),
+        on_file(lambda: f"question_id,sql\n1471,{'x' * 999}\n", name="answers.tsv"),
+        ("answers.tsv", "is no JSON", "question_id,sql", "JSON lines", "JSON array"),
     ),
     Case(
         "text_of_json",
@@ -244,7 +244,7 @@ PREDICTIONS = [
     ),
     Case(
         "entry_number",
-        on_predictions(entry("3", 0)),
+        on_predictions(entry("3", 7)),
         (GOOD_NAME, "entry 3", "a number instead of a string", "write"),
     ),
     Case(
