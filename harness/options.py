@@ -88,6 +88,22 @@ OPTIONS: Mapping[str, Option] = {
     "limit": Option(
         "limit", "Only the first N questions.", "N", range=(1, 1_000_000, "questions"), kind=int
     ),
+    "db_ids": Option(
+        "db", "Only the questions about this database; repeatable.", "NAME", repeatable=True,
+        of_predictions=True,
+    ),
+    "difficulties": Option(
+        "difficulty", "Only the questions of this level; repeatable.", "LEVEL", repeatable=True,
+        of_predictions=True,
+    ),
+    "keys": Option(
+        "question", "Only the question of this id; repeatable.", "ID", repeatable=True, of_predictions=True
+    ),
+    "sample": Option(
+        "sample", "Only N questions, drawn so that databases and difficulties keep their shares.", "N",
+        range=(1, 1_000_000, "questions"), kind=int, of_predictions=True,
+    ),
+    "seed": Option("seed", "What decides which are drawn.", "N", "0", kind=int, of_predictions=True),
     # Engines count milliseconds, and 0 means no limit to them. The most is a day.
     "seconds": Option(
         "timeout", "Seconds for a prediction and its gold together.", "SECONDS",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
+from harness.data.choosing import Choice
 from harness.data.predictions import Extract
 from harness.engines import EngineName, in_order, kinds_by_name
 from harness.engines.execution import Limits
@@ -80,6 +81,11 @@ class Request:
     profile: Profile = Profile.OFFICIAL
     workers: int | None = None
     limit: int | None = None
+    db_ids: Sequence[str] = ()
+    difficulties: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    sample: int | None = None
+    seed: int = 0
     seconds: float = Limits.seconds
     out: Path = Path(OPTIONS["out"].default)
     bird_home: Path | None = None
@@ -88,6 +94,11 @@ class Request:
     resume: Path | None = None
     ray: str | None = None
     report: bool = True
+
+    @property
+    def choice(self) -> Choice:
+        """Which questions are asked."""
+        return Choice(self.db_ids, self.difficulties, self.keys, self.sample, self.seed, self.limit)
 
     @property
     def processes(self) -> int:
@@ -132,6 +143,7 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
         raise BadInput(f"--variants {request.variants}: is for test-suite accuracy; add ts to --metrics")
     check_range("workers", request.workers)
     check_range("limit", request.limit)
+    check_range("sample", request.sample)
     check_range("seconds", request.seconds, timeout)
     refuse_unwritable(out, request.out)
 

@@ -203,7 +203,11 @@ class QuestionSet:
         """
         if count < 1:
             raise BadInput(f"limit {count}: has to be 1 or more questions")
-        questions = self.questions[:count]
-        kept = {question.key for question in questions}
-        order = {dialect: tuple(key for key in keys if key in kept) for dialect, keys in self.order.items()}
-        return replace(self, questions=questions, order=order)
+        return chosen(self, self.questions[:count])
+
+
+def chosen(whole: QuestionSet, questions: Sequence[Question]) -> QuestionSet:
+    """The set with some of its questions, which stand in its order."""
+    kept = {question.key for question in questions}
+    order = {dialect: tuple(key for key in keys if key in kept) for dialect, keys in whole.order.items()}
+    return replace(whole, questions=tuple(questions), order=order)

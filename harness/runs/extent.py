@@ -30,6 +30,8 @@ class Extent:
     questions: int = 0
     set_questions: int = 0
     chosen: Sequence[str] = ()
+    by: str = ""
+    """The options that chose among the questions of the set."""
 
     @property
     def pairs(self) -> int:
@@ -42,6 +44,7 @@ class Extent:
             "pairs": self.pairs,
             "questions": self.questions,
             "set_questions": self.set_questions,
+            **({"by": self.by} if self.by else {}),
             "scores": [
                 {"predictor": predictor, "dialect": dialect, "questions": questions}
                 for (predictor, dialect), questions in self.planned.items()
@@ -66,6 +69,7 @@ class Extent:
             int(planned["questions"]),
             int(planned["set_questions"]),
             tuple(map(str, manifest.get("chosen", ()))),
+            str(planned.get("by", "")),
         )
 
     def is_complete(self, completed: Mapping[Whose, int]) -> bool:
@@ -81,9 +85,10 @@ class Extent:
         """
         lines = []
         if 0 < self.questions < self.set_questions:
+            first, by = ("", self.by) if self.by else ("The first ", "--limit")
             lines.append(
-                f"The first {self.questions:,} of {self.set_questions:,} questions:"
-                " a selection by --limit, not the set."
+                f"{first}{self.questions:,} of {self.set_questions:,} questions:"
+                f" a selection by {by}, not the set."
             )
         if not self.is_complete(completed):
             done = sum(completed.get(whose, 0) for whose in self.planned)

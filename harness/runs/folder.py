@@ -369,8 +369,8 @@ def _git(*arguments: str) -> str:
 
 
 _SAME = (
-    "set", "questions", "set_files", "databases", "profile", "metrics", "variants", "limits", "extract",
-    "allow_missing", "predictions", "engines",
+    "set", "questions", "choice", "set_files", "databases", "profile", "metrics", "variants", "limits",
+    "extract", "allow_missing", "predictions", "engines",
 )  # fmt: skip
 """What decides the results of a run, of all that its manifest says."""
 

@@ -64,7 +64,7 @@ class Plan:
         """What the run is to score: every question for every predictor and engine."""
         questions = len(self.questions.questions)
         planned = {(file.predictor, file.dialect): questions for file in self.files}
-        return Extent(planned, questions, self.set_questions)
+        return Extent(planned, questions, self.set_questions, by=self.request.choice.beyond_limit)
 
     def open_run(self) -> RunFolder:
         """Start the run's folder, or go on with that of a run that is to be completed.
@@ -120,6 +120,7 @@ class Plan:
         return {
             "set": self.questions.name,
             "questions": len(self.questions.questions),
+            **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
             "planned": self.extent.to_json(),
             **({} if self.questions.levels == BIRD_LEVELS else {"levels": list(self.questions.levels)}),
             "set_files": self.questions.files,
@@ -179,7 +180,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     for path, ids in {file.path: file.taken_in_order for file in files if file.taken_in_order}.items():
         twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so taken in its order"
         say(f"{path}: question_id {twice}")
-    questions = everything if request.limit is None else everything.limit(request.limit)
+    questions = request.choice.of(everything)
     answered = in_order(file.dialect for file in files)
     _check_sqlite(request, answered)
     left_out = [
