@@ -59,6 +59,9 @@ EXACT = 2**53
 
 BIGGEST = 2**63 - 1
 
+SEVERAL_TYPES = "values of several types"
+"""What an expression is refused as whose numbers and texts no column of a target holds together."""
+
 Rewrite = Callable[[Typed], Typed]
 
 _NUMBERS = frozenset({Kind.INTEGER, Kind.REAL, Kind.NUMBER})
@@ -67,9 +70,7 @@ _NUMBERS = frozenset({Kind.INTEGER, Kind.REAL, Kind.NUMBER})
 def value(c: Context, t: Typed) -> exp.Expr:
     """The expression where a value has to stand."""
     if t.kind is Kind.ANY:
-        raise Untranslatable(
-            "values of several types", "a column of the target holds numbers or texts, not both"
-        )
+        raise Untranslatable(SEVERAL_TYPES, "a column of the target holds numbers or texts, not both")
     if t.boolean:
         if c.target.has_boolean:
             c.applies("condition-as-number")
@@ -114,6 +115,8 @@ def as_number(c: Context, t: Typed) -> Typed:
 def as_double(c: Context, t: Typed) -> Typed:
     """A number as a REAL."""
     t = as_number(c, t)
+    if t.kind is Kind.ANY:
+        return _each(t, lambda part: as_double(c, part))
     if t.constant is not None and isinstance(t.constant.value, int | float):
         return literal(float(t.constant.value))
     if t.kind is Kind.REAL:
@@ -235,25 +238,40 @@ def within(t: Typed, bound: float) -> bool:
     return t.low is not None and t.high is not None and -bound <= t.low and t.high <= bound
 
 
-def with_numeric_affinity(c: Context, t: Typed) -> Typed:
+def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
     """The other operand of a number with an affinity: text that reads as a number counts as that number.
 
     https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison
     """
     if t.kind is Kind.ANY:
-        return _each(t, lambda part: with_numeric_affinity(c, part))
+        return _each(t, lambda part: with_numeric_affinity(c, part, other))
     if t.kind is not Kind.TEXT:
         return t
     if t.constant is not None and isinstance(t.constant.value, str):
         found = well_formed(t.constant.value)
         return t if found is None else literal(found)
-    read = Typed(server("as_number", t.node), Kind.NUMBER)
-    is_number = is_not_null(read.node)
+    # Double precision rounds an integer beyond 2^53, which matters if the other operand gets that far.
+    rounds = other.low is not None and other.high is not None and not within(other, EXACT - 1)
 
     def each(rewrite: Rewrite) -> Typed:
-        return choose(c, [(is_number.copy(), rewrite(read))], rewrite(t))
+        readings = exact_readings(t.node) if rounds else [reading(t.node)]
+        return choose(c, [(test, rewrite(read)) for test, read in readings], rewrite(t))
 
-    return Typed(exp.Null(), Kind.ANY, nullable=t.nullable, each=each)
+    return Typed(exp.Null(), Kind.ANY, nullable=t.nullable, each=each, written=t.node)
+
+
+def reading(node: exp.Expr) -> tuple[exp.Expr, Typed]:
+    """Whether a text reads as a number as a whole, and the number."""
+    read = server("as_number", node.copy())
+    return is_not_null(read), Typed(read, Kind.NUMBER)
+
+
+def exact_readings(node: exp.Expr) -> list[tuple[exp.Expr, Typed]]:
+    """The same for INTEGERs and REALs apart, none of them rounded; the second if it is not the first."""
+    is_number, read = reading(node)
+    whole = integer(server("to_integer", node.copy()), -BIGGEST - 1, BIGGEST)
+    is_whole = case((is_number.copy(), server("is_integer", node.copy())))
+    return [(is_whole, whole), (is_number, real(read.node))]
 
 
 def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Typed | None) -> Typed:
@@ -347,5 +365,5 @@ def integral(t: Typed) -> exp.Expr | None:
 
 def _each(t: Typed, rewrite: Rewrite) -> Typed:
     if t.each is None:
-        raise Untranslatable("values of several types", "they cannot be told apart on the target")
+        raise Untranslatable(SEVERAL_TYPES, "they cannot be told apart on the target")
     return t.each(rewrite)

@@ -71,9 +71,16 @@ class MySQL(TargetGenerator):
         return f"CONVERT(CAST({folded} AS BINARY) USING utf8mb4) COLLATE {_COLLATION}"
 
     def server_call(self, node: nodes.Server) -> str:
-        """A function of the namespace."""
+        """A function of the namespace, which is not called for texts that are written plainly.
+
+        A call takes 20 times as long as a cast, and nothing is put in its place.
+        """
         parts = ", ".join(self.sql(part) for part in node.expressions)
-        return f"{nodes.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
+        call = f"{nodes.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
+        shape = _PLAINLY.get(node.this)
+        if shape is None or not isinstance(node.expressions[0], exp.Column):
+            return call
+        return shape.format(text=parts, call=call)
 
     def fits(self, node: nodes.Fits) -> str:
         """Case counts whatever the collation. https://dev.mysql.com/doc/refman/9.7/en/regexp.html."""
@@ -106,6 +113,32 @@ class MySQL(TargetGenerator):
         """Whether it is materialized is the server's choice, and no row depends on it."""
         return f"{self.sql(node, 'alias')} AS ({self.sql(node.this)})"
 
+
+_PLAIN = "CAST(CAST({text} AS SIGNED) AS BINARY) = {text}"
+
+_SHORT = "REGEXP_LIKE({text}, '^ *[+-]?[0-9]{{1,9}}([.][0-9]{{0,4}})? *\\\\z')"
+
+_WHOLE = "CAST({text} AS DECIMAL(13, 4)) = CAST({text} AS SIGNED)"
+
+_SPACE = "[\\\\t-\\\\r ]*"
+
+_NUMBER = (
+    f"REGEXP_LIKE({{text}}, '^{_SPACE}[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?{_SPACE}\\\\z')"
+)
+
+_PLAINLY = {
+    "as_integer": f"CASE WHEN {_PLAIN} THEN CAST({{text}} AS SIGNED)"
+    f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST({{text}} AS SIGNED) END"
+    f" WHEN {_NUMBER} THEN {{call}} END",
+    "as_real": f"CASE WHEN {_PLAIN} AND CHAR_LENGTH({{text}}) < 16 OR {_SHORT}"
+    f" THEN CAST({{text}} AS DOUBLE) + 0e0"
+    f" WHEN {_NUMBER} THEN {{call}} END",
+    "as_key": f"CASE WHEN {_PLAIN} THEN {{text}}"
+    f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST(CAST({{text}} AS SIGNED) AS CHAR)"
+    f" ELSE CAST(CAST({{text}} AS DOUBLE) AS CHAR) END COLLATE {_COLLATION}"
+    f" WHEN {_NUMBER} THEN {{call}} ELSE {{text}} END",
+}
+"""The functions for the keys of joins: what they give for most texts, and the call for the rest."""
 
 _END = "\\z"
 """The end of a text to ICU; $ would do before a last line break, too."""

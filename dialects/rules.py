@@ -27,6 +27,10 @@ class Context(Protocol):
     def target(self) -> Target:
         """What the rewrite has to know of where the query is to run."""
 
+    @property
+    def filtering(self) -> bool:
+        """Whether NULL is as good as FALSE where the expression stands."""
+
     def applies(self, rule: str) -> None:
         """Note that a rewrite has changed something."""
 

@@ -100,6 +100,8 @@ class Typed:
     """NUMBER: whether its INTEGERs are all 0, so that dividing it, or by it, as a REAL gives the same."""
     each: Callable[[Callable[["Typed"], "Typed"]], "Typed"] | None = field(default=None, compare=False)
     """ANY: applies a rewrite to each alternative and puts the results where the alternatives were."""
+    written: exp.Expr | None = field(default=None, compare=False)
+    """ANY: the text that a value is a number by, if it reads as one as a whole; else it is that text."""
 
     @property
     def collation_is_binary(self) -> bool:

@@ -2,10 +2,20 @@
 
 from sqlglot import exp
 
-from dialects.coercions import EXACT, Rewrite, as_double, as_integer, as_number, as_text, choose, literal
+from dialects.coercions import (
+    EXACT,
+    Rewrite,
+    as_double,
+    as_integer,
+    as_number,
+    as_text,
+    choose,
+    literal,
+    reading,
+)
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Truncated, is_not_null, number, server
+from dialects.nodes import Truncated, number
 from dialects.rules import Context, Rule
 from dialects.schema import affinity
 from dialects.scope import Scope
@@ -90,11 +100,11 @@ def mixed(c: Context, t: Typed) -> Typed:
     if t.affinity is not Affinity.NUMERIC:
         raise Untranslatable("a column of several types", "its texts and its numbers cannot be told apart")
     c.applies("mixed-column")
-    read = server("as_number", t.node.copy())
-    numbers = Typed(read, Kind.NUMBER, integral=whole(read), low=t.low, high=t.high)
+    is_number, read = reading(t.node)
+    numbers = read.of(integral=whole(read.node), low=t.low, high=t.high)
 
     def each(rewrite: Rewrite) -> Typed:
         plain = t.of(mixed=False, affinity=Affinity.NONE, low=None, high=None)
-        return choose(c, [(is_not_null(read.copy()), rewrite(numbers))], rewrite(plain))
+        return choose(c, [(is_number.copy(), rewrite(numbers))], rewrite(plain))
 
-    return t.of(kind=Kind.ANY, each=each)
+    return t.of(kind=Kind.ANY, each=each, written=t.node)

@@ -21,6 +21,7 @@ from dialects.nodes import (
     Bigint,
     Exact,
     Lower,
+    Truncated,
     case,
     every,
     grouped,
@@ -39,7 +40,8 @@ RULES = (
         "A number compared with a text column counts as its text; a text compared with a number column counts"
         " as its number if it is one as a whole.",
         "https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison",
-        "A literal of the other type, a cast, or `bird_sqlite.as_number`.",
+        "A literal of the other type, a cast, or `bird_sqlite.as_number`; an equality that filters or joins"
+        " stays one, of `as_integer`, `as_real` or `as_key`.",
     ),
     Rule(
         "class-order",
@@ -99,9 +101,9 @@ def with_affinities(c: Context, left: Typed, right: Typed) -> tuple[Typed, Typed
         raise Untranslatable("a comparison", "SQLite leaves the affinity of a compound SELECT's column open")
     if Affinity.NUMERIC in {left.affinity, right.affinity}:
         if right.affinity is not Affinity.NUMERIC:
-            right = _noting(c, right, with_numeric_affinity(c, right))
+            right = _noting(c, right, with_numeric_affinity(c, right, left))
         if left.affinity is not Affinity.NUMERIC:
-            left = _noting(c, left, with_numeric_affinity(c, left))
+            left = _noting(c, left, with_numeric_affinity(c, left, right))
     elif left.affinity is Affinity.TEXT and right.affinity is Affinity.NONE:
         right = _noting(c, right, _with_text_affinity(c, right))
     elif right.affinity is Affinity.TEXT and left.affinity is Affinity.NONE:
@@ -178,10 +180,11 @@ def _with_text_affinity(c: Context, t: Typed) -> Typed:
 
 
 def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed, chosen: Collation) -> Typed:
-    for side, other in ((left, right), (right, left)):
+    if operator is exp.EQ and c.filtering and (pair := _keys(c, left, right, chosen)):
+        first, second = pair
+        return boolean(exp.EQ(this=grouped(first), expression=grouped(second)))
+    for side in (left, right):
         if side.kind is Kind.ANY and side.each is not None:
-            if operator is exp.EQ and getattr(c, "filtering", False) and (read := _read(side, other)):
-                return boolean(exp.EQ(this=grouped(other.node), expression=grouped(read)))
             return side.each(
                 (lambda part: _compared(c, operator, part, right, chosen))
                 if side is left
@@ -220,11 +223,50 @@ def _of_constants(operator: type[exp.Binary], left: Typed, right: Typed) -> Type
     return boolean(exp.Boolean(this=holds(place, 0)), nullable=False)
 
 
-def _read(mixed: Typed, other: Typed) -> exp.Expr | None:
-    """The reading of a text as a number, where an equality with a number needs nothing else to hold."""
-    if not other.kind.is_numeric or mixed.integral is None:
+def _keys(c: Context, left: Typed, right: Typed, chosen: Collation) -> tuple[exp.Expr, exp.Expr] | None:
+    """What is equal if and only if the operands are, and NULL where one cannot be equal to any of the other.
+
+    A filter needs no more, and a join on it can be hashed, merged and looked up: each side is an expression
+    over its own operand alone.
+    """
+    if (right.kind is Kind.ANY and left.kind is not Kind.ANY) or left.kind is Kind.REAL:
+        found = _keys_of(c, right, left, chosen)
+        return found and (found[1], found[0])
+    return _keys_of(c, left, right, chosen)
+
+
+def _keys_of(c: Context, one: Typed, other: Typed, chosen: Collation) -> tuple[exp.Expr, exp.Expr] | None:
+    """See `_keys`: `one` is a text or a number, or an INTEGER beyond 2^53."""
+    if one.kind is Kind.INTEGER and other.kind is Kind.REAL and is_beyond_double(one) and not other.constant:
+        return value(c, one), _integer_of(other.node)
+    text = one.written
+    if one.kind is not Kind.ANY or text is None:
         return None
-    return mixed.integral
+    match other.kind:
+        case Kind.INTEGER:
+            return server("as_integer", text), value(c, other)
+        case Kind.REAL:
+            return server("as_real", text), other.node
+        case Kind.NUMBER if not other.decimal:
+            return server("as_number", text), other.node
+        case Kind.ANY if other.written is not None and chosen is Collation.BINARY:
+            return server("as_key", text), server("as_key", other.written)
+        case Kind.TEXT if (
+            other.constant or other.affinity is Affinity.NUMERIC
+        ) and chosen is Collation.BINARY:
+            # It reads as no number, or would be one by now.
+            return text, other.node
+    return None
+
+
+def _integer_of(real: exp.Expr) -> exp.Expr:
+    """The INTEGER that a REAL is equal to; NULL if there is none."""
+    bound = literal(float(_BEYOND)).node
+    high = exp.LT(this=grouped(real.copy()), expression=bound)
+    low = exp.GTE(this=grouped(real.copy()), expression=literal(-float(_BEYOND)).node)
+    cut = Truncated(this=real)
+    same = exp.EQ(this=grouped(real.copy()), expression=cut)
+    return case((every([low, high]), case((same, cut.copy()))))
 
 
 def _native(

@@ -12,6 +12,7 @@ from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import renamed
 from dialects.rewrites.determined import conjuncts, reached
 from dialects.rewrites.emulation import takes_full_join
+from dialects.rewrites.names import told_apart
 from dialects.rules import Rule
 from dialects.scope import Nest, Scope, Source, names_rowid
 from dialects.server_schema import PLACE, ServerTable
@@ -407,7 +408,8 @@ def _share(
         node = exp.Coalesce(this=before.node.copy(), expressions=[after.node.copy()])
         common = before.of(node=node, low=None, high=None, affinity=Affinity.NONE, collation=None)
     scope.shared[lower] = common
-    return equal(c, before.of(node=before.node.copy()), after).node
+    with c.filtered(True):
+        return equal(c, told_apart(c, before.of(node=before.node.copy())), told_apart(c, after)).node
 
 
 def _column(source: Source, name: str) -> Typed:

@@ -45,10 +45,10 @@ def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
         found = per_group.of(affinity=found.affinity, collation=found.collation)
     if found.kind is Kind.NULL:
         return null()
-    return _told_apart(c, found)
+    return told_apart(c, found)
 
 
-def _told_apart(c: Compiler, found: Typed) -> Typed:
+def told_apart(c: Compiler, found: Typed) -> Typed:
     """A column with the storage classes of its values told apart, if it has several."""
     raw = found.mixed and found.each is None and found.integral is None
     return mixed(c, found) if raw else found
@@ -88,7 +88,7 @@ def _in_scope(c: Compiler, scope: Scope, name: str, qualifier: str) -> Typed | N
 def shared(c: Compiler, scope: Scope, name: str, found: Typed) -> Typed:
     """A column of USING or NATURAL, of which `found` is the common value."""
     if scope.grouping is None:
-        return _told_apart(c, found.of(node=found.node.copy()))
+        return told_apart(c, found.of(node=found.node.copy()))
     if key := scope.grouping.key(found.node):
         return key.of(node=key.node.copy())
     for source in scope.sources:

@@ -250,8 +250,8 @@ def _exported_value(found: Typed, name: str) -> Typed:
     # A column has a collation, and overrules one to its right even where that is SQLite's default.
     collation = found.collation or Collation.BINARY
     return found.of(
-        node=node, kind=kind, constant=None, boolean=False, each=None, integral=None, collation=collation,
-        collates=False,
+        node=node, kind=kind, constant=None, boolean=False, each=None, written=None, integral=None,
+        collation=collation, collates=False,
     )  # fmt: skip
 
 

@@ -2,13 +2,21 @@
 
 from sqlglot import exp
 
-from dialects.coercions import plain
+from dialects.coercions import SEVERAL_TYPES, is_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import case, grouped, number, some
+from dialects.nodes import case, every, grouped, number, some
 from dialects.relation import Relation, Wanted, named
 from dialects.rewrites.casts import mixed
-from dialects.rewrites.comparison import compare, compare_rows, equal, keyed, with_affinities
+from dialects.rewrites.comparison import (
+    compare,
+    compare_rows,
+    equal,
+    keyed,
+    null_test,
+    with_affinities,
+)
+from dialects.rewrites.names import told_apart
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, null
@@ -169,7 +177,7 @@ def _in_query(c: Compiler, node: exp.Expr, inside: exp.Expr, scope: Scope, left:
         inside = inside.this
     with c.filtered(False):
         parts = left if left is not None else [c.expression(node.this, scope)]
-    relation = c.query(inside, scope)
+    relation = _compared(c, inside, scope)
     if len(relation.columns) != len(parts):
         raise Untranslatable("IN", f"{len(parts)} columns are compared with {len(relation.columns)}")
     pairs = list(zip(parts, relation.columns, strict=True))
@@ -183,13 +191,22 @@ def _in_query(c: Compiler, node: exp.Expr, inside: exp.Expr, scope: Scope, left:
     return boolean(exp.In(this=this, query=exp.Subquery(this=query)))
 
 
+def _compared(c: Compiler, inside: exp.Expr, scope: Scope) -> Relation:
+    """The subquery of IN: a column of several types cannot be returned, but compared as it is stored."""
+    try:
+        return c.query(inside, scope)
+    except Untranslatable as error:
+        if error.construct != SEVERAL_TYPES:
+            raise
+        return c.query(inside, scope, derived=True)
+
+
 def _alike(left: Typed, right: Typed) -> bool:
     """Whether the target's own comparison is SQLite's."""
     if left.collation not in {None, Collation.BINARY} or left.mixed or right.mixed or left.kind is Kind.ANY:
         return False
-    return left.kind is right.kind or (
-        left.kind in {Kind.INTEGER, Kind.REAL} and right.kind in {Kind.INTEGER, Kind.REAL}
-    )
+    numbers = {left.kind, right.kind} == {Kind.INTEGER, Kind.REAL}
+    return left.kind is right.kind or (numbers and not is_beyond_double(left) and not is_beyond_double(right))
 
 
 def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
@@ -211,32 +228,48 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
         raise Untranslatable("a row value in IN", "a column of the subquery is of another type")
     c.applies("in-affinity")
     found, column = parts[0], relation.columns[0].value
-    if column.kind is Kind.ANY and not isinstance(column.node, exp.Column):
-        raise Untranslatable("IN", "the subquery has numbers and texts")
     columns = named(relation)
     alias = c.name("q")
     node = exp.column(exp.to_identifier(columns[0], quoted=True), table=exp.to_identifier(alias, quoted=True))
-    inner = column.of(node=node, boolean=False, constant=None)
-    if inner.mixed or inner.kind is Kind.ANY:
-        raise Untranslatable("IN", "the subquery's column has values of several types")
+    inner = told_apart(c, column.of(node=node, boolean=False, constant=None))
     source = exp.Subquery(
         this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     )
-    test = equal(c, plain(c, found), inner)
-    if test.node.find(exp.AggFunc, exp.Window):
-        raise Untranslatable("IN", "an aggregate is compared with values of another type")
-
-    def exists_where(condition: exp.Expr) -> exp.Expr:
-        return exp.Exists(
-            this=exp.Select(
-                expressions=[number(1)], from_=exp.From(this=source.copy()), where=exp.Where(this=condition)
-            )
-        )
-
-    hit = exists_where(test.node.copy())
+    with c.filtered(True):
+        test = equal(c, plain(c, found), inner).node
+    hit = _hit(test, source)
     if c.filtering:
-        return boolean(hit, nullable=False)
-    unknown = exists_where(exp.Is(this=grouped(test.node.copy()), expression=exp.Null()))
-    # The most that the comparison says of any row: TRUE, else NULL if one is NULL, else FALSE.
+        return boolean(hit)
+    # The most that the comparison says of any row: TRUE, else NULL if an operand is NULL, else FALSE.
+    unknown = []
+    if inner.nullable:
+        unknown.append(_exists(source, null_test(inner).node))
+    if found.nullable:
+        unknown.append(every([null_test(found).node, _exists(source, None)]))
     undecided = exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean"))
-    return boolean(case((hit, exp.Boolean(this=True)), (unknown, undecided), default=exp.Boolean(this=False)))
+    branches = [(hit, exp.Boolean(this=True)), *([(some(unknown), undecided)] if unknown else [])]
+    return boolean(case(*branches, default=exp.Boolean(this=False)))
+
+
+def _exists(source: exp.Subquery, condition: exp.Expr | None) -> exp.Expr:
+    query = exp.Select(expressions=[number(1)], from_=exp.From(this=source.copy()))
+    if condition is not None:
+        query.set("where", exp.Where(this=condition.copy()))
+    return exp.Exists(this=query)
+
+
+def _hit(test: exp.Expr, source: exp.Subquery) -> exp.Expr:
+    """Whether the comparison holds for a row of the subquery, in a filter.
+
+    With IN where the subquery has a side of its own, which engines hash.
+    """
+    if isinstance(test, exp.EQ):
+        for inside, outside in ((test.this, test.expression), (test.expression, test.this)):
+            within = {column.table == source.alias for column in inside.find_all(exp.Column)}
+            beyond = {column.table == source.alias for column in outside.find_all(exp.Column)}
+            if within == {True} and True not in beyond:
+                query = exp.Select(expressions=[inside.copy()], from_=exp.From(this=source.copy()))
+                return exp.In(this=grouped(outside.copy()), query=exp.Subquery(this=query))
+    if test.find(exp.AggFunc, exp.Window):
+        raise Untranslatable("IN", "an aggregate is compared with values of another type")
+    return _exists(source, test)

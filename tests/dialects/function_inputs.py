@@ -99,6 +99,13 @@ def number(random: Random) -> str:
     return random.choice(forms)()
 
 
+def rewritten(random: Random) -> Arguments:
+    """Two texts that may be the same number."""
+    found = number(random)
+    forms = ["{}", " {}", "{}.0", "0{}", "{}e0", "+{}", "-{}", "{}\t", "{}.", "{}0e-1", "{}x"]
+    return random.choice(forms).format(found), random.choice(forms).format(found)
+
+
 def double(random: Random) -> float:
     """Any double but infinity."""
     bits = random.getrandbits(64) & ~(0x7FF << 52) | random.randrange(2047) << 52
@@ -226,6 +233,9 @@ def singles(values: Sequence[str | float]) -> list[Arguments]:
     return [(value,) for value in values]
 
 
+_AFFINE = "(SELECT iif(typeof(n) = 'text', NULL, {}) FROM affine WHERE affine.id = t.id)"
+"""Of the value that a column of NUMERIC affinity makes of a text."""
+
 _PRINTED = "'%Y-%m-%d %H:%M:%f %s %j'"
 
 CASES = [
@@ -233,8 +243,13 @@ CASES = [
     Case("to_integer(a)", "CAST(a AS INTEGER)", ["TEXT"], lambda r: (number(r),), singles(NUMBERS)),
     Case("is_integer(a)", "iif(a IS NULL, NULL, typeof(a + 0) = 'integer')", ["TEXT"], lambda r: (number(r),),
          singles(NUMBERS)),
-    Case("as_number(a)", "(SELECT iif(typeof(n) = 'text', NULL, 1.0 * n) FROM affine WHERE affine.id = t.id)",
-         ["TEXT"], lambda r: (number(r),), singles(NUMBERS)),
+    Case("as_number(a)", _AFFINE.format("1.0 * n"), ["TEXT"], lambda r: (number(r),), singles(NUMBERS)),
+    Case("as_integer(a)", _AFFINE.format("iif(n = CAST(n AS INTEGER), CAST(n AS INTEGER), NULL)"), ["TEXT"],
+         lambda r: (number(r),), singles(NUMBERS)),
+    Case("as_real(a)", _AFFINE.format("iif(n = CAST(n AS REAL), CAST(n AS REAL), NULL)"), ["TEXT"],
+         lambda r: (number(r),), singles(NUMBERS)),
+    Case("as_key(a) = as_key(b)", "(SELECT n = m FROM affine WHERE affine.id = t.id)", ["TEXT", "TEXT"],
+         rewritten, [(a, b) for a in NUMBERS for b in NUMBERS[::4] if "e308" not in a]),
     Case("real_to_integer(a)", "CAST(a AS INTEGER)", ["REAL"], lambda r: (real(r),), singles(REALS)),
     Case("real_to_text(a)", "CAST(a AS TEXT)", ["REAL"], lambda r: (real(r),), singles(REALS)),
     Case("round_to(a, b)", "round(a, b)", ["REAL", "INTEGER"], lambda r: (real(r), places(r)),

@@ -83,8 +83,9 @@ def test_a_function_gives_what_sqlite_gives(number: int, server: Server, argumen
 
 def _expected(case: Case, number: int, path: Path) -> list[object]:
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TEMP TABLE affine (id INTEGER PRIMARY KEY, n NUMERIC)")
-        connection.execute(f"INSERT INTO affine SELECT id, a FROM t{number}")
+        connection.execute("CREATE TEMP TABLE affine (id INTEGER PRIMARY KEY, n NUMERIC, m NUMERIC)")
+        second = "b" if len(case.types) > 1 else "NULL"
+        connection.execute(f"INSERT INTO affine SELECT id, a, {second} FROM t{number}")
         rows = connection.execute(f"SELECT {case.sqlite} FROM t{number} AS t ORDER BY id")
         return [value for (value,) in rows]
 

@@ -44,7 +44,7 @@ def test_the_servers_have_the_same_functions_for_translations() -> None:
         "fixed", "lower_ascii", "upper_ascii", "substr_from", "substr_of", "glob_match", "trim_set",
         "ltrim_set", "rtrim_set", "unicode_of", "moment", "moment_of_julian", "moment_of_unix", "modified",
         "months_added", "milliseconds_of", "julian_of", "unix_of", "format_moment", "day_text", "time_text",
-        "datetime_text",
+        "datetime_text", "as_integer", "as_real", "as_key",
     }  # fmt: skip
 
 
