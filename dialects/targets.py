@@ -63,6 +63,8 @@ class Target:
     """The optimizer hint that lets a list get as long as it has to."""
     recursion_hint: str | None
     """The optimizer hint that lets a recursive query go as deep as it has to."""
+    planning_hint: str | None
+    """The optimizer hint for a statement of many tables, so that not all of their orders are tried."""
 
     # What it does otherwise.
     bits_are_unsigned: bool
@@ -123,6 +125,7 @@ TARGETS: Mapping[Dialect, Target] = {
         formats_by_locale=True,
         list_hint="SET_VAR(group_concat_max_len = 1073741824)",
         recursion_hint="SET_VAR(cte_max_recursion_depth = 4294967295)",
+        planning_hint="SET_VAR(optimizer_search_depth = 5)",
         bits_are_unsigned=True,
         computes_in_32_bits=False,
         sums_exactly=False,
@@ -163,6 +166,7 @@ TARGETS: Mapping[Dialect, Target] = {
         formats_by_locale=False,
         list_hint=None,
         recursion_hint=None,
+        planning_hint=None,
         bits_are_unsigned=False,
         computes_in_32_bits=True,
         sums_exactly=True,

@@ -58,6 +58,8 @@ def translate(sql: str, schema: Schema, target: Dialect) -> Translation:
         relation = compiler.query(tree, None)
         # What SQLite itself refuses has no meaning to keep, even where the compiler has found one.
         _ = compiler.plan
+        if compiler.target.planning_hint and len(list(relation.node.find_all(exp.Table))) > _FEW_TABLES:
+            compiler.hints[compiler.target.planning_hint] = None
         if compiler.hints and isinstance(relation.node, exp.Select):
             relation.node.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
         _refuse_depth(compiler, relation.node)
@@ -72,6 +74,9 @@ def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
     if most is not None and c.queries > most and levels(node, {}) > most:
         raise Untranslatable("the statement", f"{c.target.title} nests no more than {most} SELECTs")
 
+
+_FEW_TABLES = 10
+"""MySQL 9.7 plans a join of 12 tables in 0.1 s, of 14 in 2.6 s, of 16 in more than 40 s."""
 
 _KNOWN: dict[tuple[int, Dialect], tuple[Schema, Tables]] = {}
 """By identity: comparing schemas costs more than compiling a query. A schema kept keeps its identity."""

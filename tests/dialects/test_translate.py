@@ -56,6 +56,13 @@ def test_a_translation_does_not_change() -> None:
         found.sql = "SELECT 2"  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(("tables", "hints"), [(10, 0), (11, 1)])
+def test_mysql_is_kept_from_planning_longer_than_it_runs(schema: Schema, tables: int, hints: int) -> None:
+    sources = ", ".join(f"mark m{number}" for number in range(tables))
+    found = translate(f"SELECT m0.code FROM {sources}", schema, Dialect.MYSQL).sql
+    assert found.count("SET_VAR(optimizer_search_depth") == hints
+
+
 @pytest.mark.parametrize("sql", ["select  1 -- so", "SELECT FROM WHERE", "SELECT nope FROM nowhere", ""])
 def test_sqlite_stays_as_it_was_written(schema: Schema, sql: str) -> None:
     assert translate(sql, schema, Dialect.SQLITE) == Translation(sql, Dialect.SQLITE)

@@ -531,3 +531,7 @@ SELECT SUBSTR(born, 1, 7) AS ym, SUM(points) FROM pupil GROUP BY ym HAVING ym > 
 SELECT 1 AS "";
 SELECT "", 2 AS "" FROM (SELECT 1 AS "");
 WITH t("", b) AS (SELECT 1, 2) SELECT *, "" + b FROM t;
+
+-- joins of many tables
+SELECT COUNT(*) FROM mark a, mark b, mark c, mark d, mark e, mark f, mark g, mark h, mark i, mark j, mark k, mark l, mark m, mark n, mark o, mark p, mark q, mark r
+WHERE a.code = 'AR' AND b.pupil = a.pupil AND c.pupil = b.pupil AND d.pupil = c.pupil AND e.pupil = d.pupil AND f.pupil = e.pupil AND g.pupil = f.pupil AND h.pupil = g.pupil AND i.pupil = h.pupil AND j.pupil = i.pupil AND k.pupil = j.pupil AND l.pupil = k.pupil AND m.pupil = l.pupil AND n.pupil = m.pupil AND o.pupil = n.pupil AND p.pupil = o.pupil AND q.pupil = p.pupil AND r.pupil = q.pupil;
