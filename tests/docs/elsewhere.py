@@ -65,6 +65,8 @@ ELSEWHERE: Mapping[str, Why] = {
     'python -m benchmarks.scaling --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 1,2,4 --runs 3': Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --runs 3": Why.HOURS,
     "python -m benchmarks.soak --minutes 30": Why.HOURS,
+    "python -m benchmarks.joins --dialect mysql": Why.HOURS,
+    "python -m benchmarks.joins --dialect postgresql": Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect mysql --db formula_1 --runs 1": Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --scale 1.0": Why.HOURS,
     "bird-harness compare A B": Why.OWN,
