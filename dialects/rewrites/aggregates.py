@@ -183,6 +183,8 @@ def _sum(
 ) -> Typed:
     whole_values = _counts_as_integer(t)
     t = _within_doubles("sum()", as_number(c, t))
+    if t.kind is Kind.ANY:
+        raise Untranslatable("sum()", "integers beyond 2^53 are added to reals")
     if t.kind is Kind.NULL:
         return _of_nulls(finish)
     if t.kind is Kind.INTEGER:
