@@ -65,6 +65,7 @@ class Measured:
     """What a measurement gave: the answers, the folder that has them as files, and what is not as expected.
 
     `hint` says what to do about it, or that nothing was expected yet; empty where there is nothing to say.
+    `notes` say how the question set was read.
     """
 
     title: str
@@ -72,6 +73,7 @@ class Measured:
     folder: Path
     faults: Sequence[Fault]
     hint: str = ""
+    notes: Sequence[str] = ()
 
 
 class Subject:
@@ -190,11 +192,13 @@ def measure(
         _update(request, subject.everything, answers, manifest)
         subject.read_again()
     faults = [*subject.faults_of_the_set(), *subject.faults(answers)]
-    return Measured(title, answers, folder, faults, _hint(subject, faults))
+    return Measured(title, answers, folder, faults, _hint(subject, faults), subject.everything.notes)
 
 
 def print_measured(measured: Measured, say: Callable[[str], None]) -> int:
     """Print a measurement; the result is the exit code: 1 where something is not as expected."""
+    for note in measured.notes:
+        say(note)
     print_coverage(measured.title, measured.answers)
     say(f"written to {measured.folder}")
     for line in (*map(str, measured.faults), measured.hint):
