@@ -109,6 +109,8 @@ def prepare(wanted: WantedAnswers, say: Say, progress: Progress | None = None) -
         EngineUnavailable: an engine that was named is not up.
     """
     asked = wanted.asked
+    for note in wanted.whole.notes:
+        say(note)
     dialects = asked.request.dialects or tuple(kinds_by_name())
     equipped = equip(asked.request, wanted.questions, dialects, say=say, progress=progress)
     return Ready(wanted, equipped, _problems(asked.options, wanted.questions, equipped, say))
