@@ -46,7 +46,7 @@ class _Parser(SQLiteParser):
     """
 
     FUNCTIONS: ClassVar = {}
-    FUNCTION_PARSERS: ClassVar = {"CAST": SQLiteParser.FUNCTION_PARSERS["CAST"]}
+    FUNCTION_PARSERS: ClassVar = {"CAST": lambda self: self._parse_cast_to_words()}
     NO_PAREN_FUNCTION_PARSERS: ClassVar = {"CASE": SQLiteParser.NO_PAREN_FUNCTION_PARSERS["CASE"]}
     FUNCTIONS_WITH_ALIASED_ARGS: ClassVar = set()
     UNARY_PARSERS: ClassVar = {
@@ -91,6 +91,22 @@ class _Parser(SQLiteParser):
             operator = self.COMPARISON[self._prev.token_type]
             this = self._build_predicate(operator, this, self._parse_bitwise())
         return this
+
+    def _parse_cast_to_words(self) -> exp.Expr:
+        """CAST with the words of its type: SQLite takes any, and sqlglot changes those that it knows."""
+        this, words = self._parse_assignment(), []
+        if not self._match(TokenType.ALIAS):
+            self.raise_error("Expected AS after CAST")
+        while self._curr and self._curr.token_type not in {TokenType.L_PAREN, TokenType.R_PAREN}:
+            words.append(self._curr.text)
+            self._advance()
+        if not words:
+            self.raise_error("Expected TYPE after CAST")
+        if self._match(TokenType.L_PAREN):
+            self._parse_csv(self._parse_unary)
+            self._match_r_paren()
+        kind = exp.DataType(this=exp.DType.USERDEFINED, kind=" ".join(words))
+        return self.expression(exp.Cast(this=this, to=kind))
 
     def _parse_limit(
         self,

@@ -40,11 +40,7 @@ RULES = (
 
 def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """CAST(x AS type): the type's name decides by its letters alone."""
-    to = node.args["to"]
-    name = str(to.args.get("kind") or "") if to.this is exp.DType.USERDEFINED else to.this.name
-    return cast_to(
-        c, c.expression(node.this, scope), "BLOB" if name in {"VARBINARY", "BLOB"} else affinity(name)
-    )
+    return cast_to(c, c.expression(node.this, scope), affinity(node.args["to"].args["kind"]))
 
 
 def cast_to(c: Context, t: Typed, wanted: str) -> Typed:

@@ -329,20 +329,30 @@ def _exactly(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) 
     constant = isinstance(known, float) and abs(known) < _BEYOND and not left.decimal
     if not is_beyond_double(left) or right.kind is Kind.INTEGER or constant:
         return None
+    if operator in _NULL_SAFE:
+        return _exactly_null_safe(c, operator, left, right)
     double = as_double(c, right).node
     test: exp.Expr = operator(
         this=server("compared", Bigint(this=value(c, left)), double), expression=number(0)
     )
-    nullable = operator not in _NULL_SAFE and (left.nullable or right.nullable)
-    if operator in _NULL_SAFE:
-        raise Untranslatable("IS between an integer beyond 2^53 and a real", "no rewrite knows it")
     if left.decimal and left.integral is not None:
         beyond = operator(this=as_double(c, left).node, expression=double.copy())
         test = case((left.integral.copy(), test), default=beyond)
     if right.decimal and right.integral is not None:
         whole = operator(this=Exact(this=value(c, left).copy()), expression=grouped(right.node.copy()))
         test = case((right.integral.copy(), whole), default=test)
-    return boolean(test, nullable=nullable)
+    return boolean(test, nullable=left.nullable or right.nullable)
+
+
+def _exactly_null_safe(c: Context, operator: type[exp.Binary], left: Typed, right: Typed) -> Typed | None:
+    """IS and IS NOT of such numbers: where one of them is NULL, whether the other one is."""
+    equality = _exactly(c, exp.EQ, left, right)
+    if equality is None:
+        return None
+    c.applies("is-with-values")
+    missing = [is_null(side.node) for side in (left, right)]
+    same = case((some(missing), every(test.copy() for test in missing)), default=equality.node)
+    return boolean(same if operator is exp.NullSafeEQ else exp.Not(this=same), nullable=False)
 
 
 def _decimal(t: Typed) -> Typed:

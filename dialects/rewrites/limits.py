@@ -87,28 +87,51 @@ def limited(
     items = list(tree.expressions)
     order = tree.args.get("order")
     terms = [] if order is None else [_apart(term, items) for term in order.expressions]
+    tree.set("order", None)
+    if any(term.find(exp.Window) for term in terms):
+        tree, terms = _below(c, tree, terms)
     alias, place = c.name("q"), c.name("place")
     numbered = exp.Window(
         this=exp.Anonymous(this="ROW_NUMBER"),
         order=exp.Order(expressions=terms) if terms else None, over="OVER",
     )  # fmt: skip
     tree.append("expressions", exp.Alias(this=numbered, alias=exp.to_identifier(place, quoted=True)))
-    tree.set("order", None)
 
-    def column(name: str) -> exp.Column:
-        return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
-
-    conditions: list[exp.Expr] = [exp.GT(this=column(place), expression=start)]
+    conditions: list[exp.Expr] = [exp.GT(this=_column(alias, place), expression=start)]
     if most is not None:
-        last = exp.LTE(this=exp.Sub(this=column(place), expression=start.copy()), expression=most)
+        last = exp.LTE(this=exp.Sub(this=_column(alias, place), expression=start.copy()), expression=most)
         conditions.append(some([exp.LT(this=most.copy(), expression=number(0)), last]))
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     return exp.Select(
-        expressions=[column(item.alias_or_name) for item in items],
+        expressions=[_column(alias, item.alias_or_name) for item in items],
         from_=exp.From(this=exp.Subquery(this=tree, alias=named)),
         where=exp.Where(this=every(conditions)),
-        order=exp.Order(expressions=[exp.Ordered(this=column(place))]),
+        order=exp.Order(expressions=[exp.Ordered(this=_column(alias, place))]),
     )
+
+
+def _below(c: Compiler, tree: exp.Select, terms: list[exp.Expr]) -> tuple[exp.Select, list[exp.Expr]]:
+    """A SELECT over the SELECT, and the terms as columns of it: no window is sorted by another one."""
+    alias, names = c.name("q"), [item.alias_or_name for item in tree.expressions]
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    below = []
+    for term in terms:
+        hidden, sorting = c.name("sort"), term.copy()
+        tree.append(
+            "expressions", exp.Alias(this=term.this.copy(), alias=exp.to_identifier(hidden, quoted=True))
+        )
+        sorting.set("this", _column(alias, hidden))
+        below.append(sorting)
+    return exp.Select(
+        expressions=[
+            exp.Alias(this=_column(alias, name), alias=exp.to_identifier(name, quoted=True)) for name in names
+        ],
+        from_=exp.From(this=exp.Subquery(this=tree, alias=named)),
+    ), below
+
+
+def _column(table: str, name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True))
 
 
 def _apart(term: exp.Expr, items: list[exp.Expr]) -> exp.Expr:

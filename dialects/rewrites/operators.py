@@ -130,6 +130,8 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
         if left.low is not None and left.low <= _LOWEST:
             raise Untranslatable("division of the least integer", "-2^63 / -1 is a REAL")
         wide = _wide(c, left, left.low, left.high) if left.constant else left.node
+        if left.constant is not None and right.constant is not None:
+            return literal(_quotient(left.constant.value, right.constant.value))
         most = _greatest(left)
         low = None if most is None else -most
         return integer(Whole(this=grouped(wide), expression=grouped(right.node)), low, most)
@@ -147,6 +149,13 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
     c.applies("integer-division")
     divided = server("quotient", as_double(c, left).node, as_double(c, right).node, both)
     return Typed(divided, Kind.NUMBER, integral=both.copy())
+
+
+def _quotient(left: object, right: object) -> int:
+    """The quotient of two INTEGERs, cut off towards zero as SQLite has it."""
+    assert isinstance(left, int) and isinstance(right, int)  # noqa: S101, PT018 - the caller has looked
+    whole = abs(left) // abs(right)
+    return whole if (left < 0) is (right < 0) else -whole
 
 
 def modulo(c: Context, left: Typed, right: Typed) -> Typed:
