@@ -87,6 +87,8 @@ class Target:
     """A recursive query takes several first parts."""
     in_takes_any_query: bool
     """IN takes a query with LIMIT, window functions or set operations."""
+    joins_outward_by_subqueries: bool
+    """ON of an outer join takes EXISTS and IN of a subquery; else rows repeat where the left side decides."""
     joins_ctes_to_themselves: bool
     """A common table expression that is joined to itself can be sorted and grouped by that join's column."""
     set_operations_keep_null: bool
@@ -136,6 +138,7 @@ TARGETS: Mapping[Dialect, Target] = {
         sorts_windows_by_constants=False,
         recurses_from_several=False,
         in_takes_any_query=False,
+        joins_outward_by_subqueries=False,
         joins_ctes_to_themselves=False,
         set_operations_keep_null=False,
         frames_single_rows=False,
@@ -177,6 +180,7 @@ TARGETS: Mapping[Dialect, Target] = {
         sorts_windows_by_constants=True,
         recurses_from_several=True,
         in_takes_any_query=True,
+        joins_outward_by_subqueries=True,
         joins_ctes_to_themselves=True,
         set_operations_keep_null=True,
         frames_single_rows=True,

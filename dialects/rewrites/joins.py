@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import every
+from dialects.nodes import every, grouped, number
 from dialects.relation import exported_order
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import renamed
@@ -434,10 +434,18 @@ def _on(
                 "ON without a column before a RIGHT or FULL JOIN", "SQLite 3.40 drops all rows"
             )
     if not ahead:
-        target.set("on", node)
+        target.set("on", _apart(node) if target.side and not c.target.joins_outward_by_subqueries else node)
         return
     if outer:
         raise Untranslatable("ON", "it refers to a table to its right")
     c.applies("join-order")
     target.set("kind", "CROSS")
     result.conditions.append(node)
+
+
+def _apart(condition: exp.Expr) -> exp.Expr:
+    """An ON whose subqueries MySQL 9.7 makes no semijoins of: those repeat rows of an outer join."""
+    return every(
+        exp.EQ(this=grouped(part), expression=number(1)) if part.find(exp.Query) else part
+        for part in (part.copy() for part in conjuncts(condition))
+    )

@@ -100,3 +100,11 @@ SELECT id FROM pupil ORDER BY id LIMIT 10 / 3;
 SELECT id FROM pupil ORDER BY id LIMIT -7 / 2 OFFSET 9 / 4;
 SELECT id, MIN(points) OVER () FROM pupil ORDER BY 2, 1 LIMIT (SELECT 2);
 SELECT id FROM pupil ORDER BY ROW_NUMBER() OVER (ORDER BY points, id) DESC, id LIMIT (SELECT 3) OFFSET (SELECT 1);
+
+-- subqueries in ON of outer joins
+SELECT p.id, s.code FROM pupil p LEFT JOIN subject s ON p.mentor IN (SELECT pupil FROM mark) ORDER BY 1, 2;
+SELECT p.id, s.code FROM pupil p LEFT JOIN subject s ON EXISTS (SELECT 1 FROM mark m WHERE m.pupil = p.id) WHERE p.points > 0 ORDER BY 1, 2;
+SELECT p.id, s.code FROM pupil p LEFT JOIN subject s ON s.credits > 2 AND EXISTS (SELECT 1 FROM mark m WHERE m.pupil = p.id) ORDER BY 1, 2;
+SELECT p.id, s.code FROM pupil p LEFT JOIN subject s ON NOT EXISTS (SELECT 1 FROM mark m WHERE m.pupil = p.id) OR p.id NOT IN (SELECT mentor FROM pupil) ORDER BY 1, 2;
+SELECT p.id, s.code FROM subject s RIGHT JOIN pupil p ON p.id IN (SELECT pupil FROM mark) ORDER BY 1, 2;
+SELECT p.id, s.code FROM subject s FULL JOIN pupil p ON p.id IN (SELECT pupil FROM mark) AND s.credits > 2 ORDER BY 1, 2;
