@@ -4,6 +4,7 @@ Every message names what is wrong, where, and what to do about it, in one line: 
 it as it is and adds nothing.
 """
 
+import shlex
 import shutil
 import signal
 from collections.abc import Iterator, Sequence
@@ -87,12 +88,13 @@ def command(name: str, *switches: str, **options: str) -> str:
 
     `make up NATIVE=1` where that is a checkout of the project, and `bird-harness up --native` elsewhere.
     """
+    given = {option: shlex.quote(value) for option, value in options.items()}
     here = Path("Makefile")
     if here.exists() and _MAKEFILE.exists() and here.samefile(_MAKEFILE):
-        values = {**dict.fromkeys(switches, "1"), **options}
+        values = {**dict.fromkeys(switches, "1"), **given}
         return " ".join(("make", name, *(f"{option.upper()}={value}" for option, value in values.items())))
-    given = (*(f"--{switch}" for switch in switches), *(f"--{key} {value}" for key, value in options.items()))
-    return " ".join(("bird-harness", name, *given))
+    words = (*(f"--{switch}" for switch in switches), *(f"--{key} {value}" for key, value in given.items()))
+    return " ".join(("bird-harness", name, *words))
 
 
 def to_start() -> str:

@@ -35,10 +35,14 @@ _FIRST = ("dev", "examples")
 
 @dataclass(frozen=True)
 class Own:
-    """A user's set: its layout, the folder that its paths are below, and what to say of how it was found."""
+    """A user's set: its layout, the folder that its paths are below, and what to say of how it was found.
+
+    `manifest` is None where there is none.
+    """
 
     layout: Layout
     folder: Path
+    manifest: Path | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -96,9 +100,9 @@ def find_own(path: Path, taken: Sequence[str]) -> Own:
     """
     there = path.resolve()
     if there.suffix == ".toml":
-        return Own(read_manifest(there, taken=taken), there.parent)
+        return Own(read_manifest(there, taken=taken), there.parent, there)
     if (there / MANIFEST).exists():
-        return Own(read_manifest(there / MANIFEST, taken=taken), there)
+        return Own(read_manifest(there / MANIFEST, taken=taken), there, there / MANIFEST)
     if there.is_dir():
         return _recognised(there, None, taken)
     folder = there.parent.parent if there.parent.name in _INSIDE else there.parent
@@ -220,7 +224,7 @@ def _own(folder: Path, split: str, of: _Split, taken: Sequence[str], notes: tupl
         # As in Mini-Dev's first revision.
         ids_repeat=len(below) > 1,
     )
-    return Own(layout, folder, notes)
+    return Own(layout, folder, notes=notes)
 
 
 def _gold(folder: Path, stem: str, questions: Mapping[Dialect, tuple[str, ...]]) -> dict[Dialect, str]:
@@ -263,9 +267,7 @@ def find_databases(own: Own, db_ids: Sequence[str]) -> tuple[Path, dict[str, Pat
     if own.layout.databases:
         place = own.folder / own.layout.databases
         if not place.exists():
-            raise BadInput(
-                one_line(f"{own.folder / MANIFEST}: databases: there is no {place}; correct the file")
-            )
+            raise BadInput(one_line(f"{own.manifest}: databases: there is no {place}; correct the file"))
         if place.is_file():
             return place.parent, dict.fromkeys(db_ids, place)
         return place, _files(place, db_ids)

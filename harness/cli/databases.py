@@ -30,7 +30,9 @@ from loaders.textfiles import one_line
 def _databases(set_name: str, db_id: str | None) -> list[Path]:
     questions = load_set(set_name)
     if db_id is not None and db_id not in questions.db_ids:
-        raise BadInput(f"--db {db_id}: {set_name} has no such database; it has {', '.join(questions.db_ids)}")
+        raise BadInput(
+            f"--db {db_id}: {questions.name} has no such database; it has {', '.join(questions.db_ids)}"
+        )
     return [questions.database(each).sqlite_path for each in questions.db_ids if db_id in {None, each}]
 
 

@@ -65,7 +65,7 @@ def images(
         baked = bake(questions, asked, progress=progress)
     for tag in baked:
         start = command("up", set=set_name)
-        say(f"{tag} has {set_name} inside; `{start}` starts from it, unless there are data")
+        say(f"{tag} has {questions.name} inside; `{start}` starts from it, unless there are data")
 
 
 @app.command()

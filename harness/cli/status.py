@@ -35,17 +35,17 @@ def print_status(set_name: str) -> None:
     ):
         table.add_column(head, overflow="fold")
     for kind in kinds():
-        table.add_row(kind.name, *map(plain, _row(kind, questions)))
+        table.add_row(kind.name, *map(plain, _row(kind, questions, set_name)))
     print_table(wide(), table)
 
 
-def _row(kind: EngineKind, questions: QuestionSet) -> tuple[str, ...]:
+def _row(kind: EngineKind, questions: QuestionSet, set_name: str) -> tuple[str, ...]:
     if not kind.has_server:
         count = f"{len(questions.db_ids)} {'file' if len(questions.db_ids) == 1 else 'files'}"
         return kind.make(None, pooled=False).version(), "embedded", count, count, ""
     server = provision.find(kind.dialect)
     if server is None:
-        return "-", "-", "-", "-", _to_start(kind.dialect, questions)
+        return "-", "-", "-", "-", _to_start(kind.dialect, set_name)
     engine: Engine = on_server(server)
     counts = {profile: _loaded(server, questions, profile) for profile in Profile}
     missing = any(count < len(questions.db_ids) for count in counts.values())
@@ -53,7 +53,7 @@ def _row(kind: EngineKind, questions: QuestionSet) -> tuple[str, ...]:
         engine.version().partition(" ")[0],
         _where(server),
         *(f"{count} of {len(questions.db_ids)}" for count in counts.values()),
-        command("load", set=questions.name) if missing else "",
+        command("load", set=set_name) if missing else "",
     )
 
 
@@ -62,10 +62,10 @@ def _where(server: Server) -> str:
     return f"{server.origin} {server.address}" + (f", from {image}" if image else "")
 
 
-def _to_start(dialect: Dialect, questions: QuestionSet) -> str:
+def _to_start(dialect: Dialect, set_name: str) -> str:
     """How to start the server, and what is to be said of images that have the databases inside."""
-    start = command("up", set=questions.name)
-    notes = compose.beginning(dialect, questions.name)
+    start = command("up", set=set_name)
+    notes = compose.beginning(dialect, set_name)
     return "; ".join((f"{start} (without Docker: {command('up', 'native')})", *notes))
 
 

@@ -19,7 +19,7 @@ from harness.provision import compose, containers, loaded
 from harness.provision.docker_command import docker, engine_answers
 from harness.provision.server_kinds import SETS, VERSIONS, cells
 from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
-from harness.sets.loading import load_set
+from harness.sets.loading import load_set, name_of
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -147,7 +147,7 @@ def _on_images(
         image = cell.image_here(images)
         if image is None:
             why = f"no image {cell.image} on this machine; `docker pull {cell.image}` brings it"
-            yield from (Row(dialect, cell.version, name, Result.NOT_RUN, why=why) for name in sets)
+            yield from (Row(dialect, cell.version, name_of(name), Result.NOT_RUN, why=why) for name in sets)
             continue
         try:
             with _chosen(compose.image_variable(dialect), image), containers.throwaway(dialect) as server:
@@ -155,7 +155,8 @@ def _on_images(
                     yield _covered(server, cell.version, image, name, request, say)
         except EngineUnavailable as error:
             yield from (
-                Row(dialect, cell.version, name, Result.BROKE, image, why=str(error)) for name in sets
+                Row(dialect, cell.version, name_of(name), Result.BROKE, image, why=str(error))
+                for name in sets
             )
 
 
@@ -179,7 +180,9 @@ def _on_what_is_there(
     ran = {row.version for row in found}
     missing = (cell.version for cell in cells([dialect]) if cell.version not in ran)
     yield from found
-    yield from (Row(dialect, version, name, Result.NOT_RUN, why=why) for version in missing for name in sets)
+    yield from (
+        Row(dialect, version, name_of(name), Result.NOT_RUN, why=why) for version in missing for name in sets
+    )
 
 
 def _covered(  # noqa: PLR0913, PLR0917 - what a row is made of
@@ -191,18 +194,19 @@ def _covered(  # noqa: PLR0913, PLR0917 - what a row is made of
     say: Callable[[str], None],
 ) -> Row:
     """Cover one set on one server; a server that breaks makes a row that says so."""
-    say(f"{NAMES[server.dialect]} {version} ({where}): {set_name} ...")
+    name = name_of(set_name)
+    say(f"{NAMES[server.dialect]} {version} ({where}): {name} ...")
     wanted = CoverageRequest(set_name=set_name, limit=request.limit, out=request.out)
     try:
         measured = measure(wanted, {server.dialect: server})
     except EngineUnavailable as error:
-        return Row(server.dialect, version, set_name, Result.BROKE, where, why=str(error))
+        return Row(server.dialect, version, name, Result.BROKE, where, why=str(error))
     print_coverage(measured.title, measured.answers)
     say(f"written to {measured.folder}")
     return Row(
         server.dialect,
         version,
-        set_name,
+        name,
         Result.REGRESSION if measured.faults else Result.AS_EXPECTED,
         where,
         sum(answer.covered for answer in measured.answers),

@@ -41,6 +41,7 @@ from harness.request import Request
 from harness.runs.files import locked
 from harness.runs.reading import read_run
 from harness.session.plan import prepare as prepare_evaluation
+from harness.sets.loading import name_of
 from loaders.errors import EngineUnavailable, stopped_exit
 from loaders.load import Progress
 from loaders.paths import making
@@ -257,7 +258,7 @@ def _passes(
     """Print pass@k and keep it beside the predictions."""
     grid = passes_grid(asked.name, results, samples)
     print_grids([grid])
-    document = Document(run_id, (f"{asked.request.set_name}, {asked.name}",), (grid,))
+    document = Document(run_id, (f"{name_of(asked.request.set_name)}, {asked.name}",), (grid,))
     for kind, suffix in (
         (ReportFormat.MARKDOWN, "md"),
         (ReportFormat.CSV, "csv"),

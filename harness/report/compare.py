@@ -78,8 +78,7 @@ def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
     """
     _check(request)
     a, b = select(request.a), select(request.b)
-    if a.run.manifest.get("set") != b.run.manifest.get("set"):
-        sets = f"{a.run.manifest.get('set')} and {b.run.manifest.get('set')}"
+    if sets := _different_sets(a.run.manifest, b.run.manifest):
         raise _refusal(request, f"are runs of different question sets ({sets}); compare runs of the same one")
     paired, alone_in_a, alone_in_b = counterparts(a, b)
     if not paired:
@@ -104,6 +103,20 @@ def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
     if failures:
         say(f"exit code 1: {'; '.join(failures)}")
     return 1 if failures else 0
+
+
+def _different_sets(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
+    """The sets of two runs where they are not the same; empty where they are.
+
+    Sets of one's own may share a name: the name of the collection has a digest of what is asked. Earlier runs
+    do not say it.
+    """
+    if a.get("set") != b.get("set"):
+        return f"{a.get('set')} and {b.get('set')}"
+    found = a.get("collection"), b.get("collection")
+    if None in found or found[0] == found[1]:
+        return ""
+    return f"both are called {a.get('set')}, and ask other questions: {found[0]} and {found[1]}"
 
 
 def _check(request: CompareRequest) -> None:

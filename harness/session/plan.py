@@ -119,6 +119,7 @@ class Plan:
         request, databases = self.request, self._databases()
         return {
             "set": self.questions.name,
+            "collection": self.questions.collection,
             "questions": len(self.questions.questions),
             **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
             "planned": self.extent.to_json(),

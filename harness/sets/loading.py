@@ -99,7 +99,9 @@ def _own(name: str) -> Own:
 def _load_own(own: Own) -> QuestionSet:
     layout = own.layout
     files = _Files(own.folder)
-    manifest = own.folder / MANIFEST
+    if own.manifest is not None:
+        # It decides what is read, so that a run is of another set where it is another.
+        files.text(own.manifest)
     only = own.folder / layout.databases if layout.databases else None
     database = only.stem if only is not None and only.is_file() else None
     published = _published(layout, files, partial(_knowledge, own), database)
@@ -132,7 +134,7 @@ def _load_own(own: Own) -> QuestionSet:
             f"{layout.name}: no difficulties, so Spider's hardness of the golds"
             + (f"; {unread} that its measures cannot read count as {SPIDER_LEVELS[-1]}" if unread else "")
         )
-    _check_digests(manifest, layout, files, own.folder)
+    _check_digests(own.manifest or own.folder, layout, files, own.folder)
     return QuestionSet(
         name=layout.name,
         title=layout.title,
