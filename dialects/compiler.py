@@ -54,6 +54,9 @@ def _collation_below(node: exp.Expr) -> Collation | None:
     return next((found for part in parts if (found := _collation_below(part)) is not None), None)
 
 
+_LISTS = frozenset({"group_concat", "json_group_array"})
+
+
 class Compiler:
     """One statement on its way to one target; keeps what was applied and what was assumed."""
 
@@ -71,6 +74,8 @@ class Compiler:
         """Whether NULL is as good as FALSE where the expression stands."""
         self.queries = 0
         """How many have been compiled."""
+        self.documents: list[Scope] = []
+        """The SELECTs in which functions on JSON have been called."""
         self._expanded: set[str] = set()
         self._read: set[str] = set()
         self.cte_names: set[str] = set()
@@ -93,8 +98,8 @@ class Compiler:
 
     @cached_property
     def lists(self) -> bool:
-        """Whether group_concat() is somewhere in the statement, to which the order of subqueries matters."""
-        return any(call.name.lower() == "group_concat" for call in self.root.find_all(exp.Anonymous))
+        """Whether an aggregate that lists is somewhere in it, to which the order of subqueries matters."""
+        return any(call.name.lower() in _LISTS for call in self.root.find_all(exp.Anonymous))
 
     def common_names(self, expanded: set[str], read: set[str]) -> str | None:
         """A name that means a table here and a common table expression there, once a view is expanded.

@@ -178,6 +178,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Position: lambda self, e: self.func("LOCATE", e.expression, e.this),
     nodes.Slice: lambda self, e: self.func("SUBSTRING", e.this, e.args["start"], e.args.get("length")),
     nodes.Hexadecimal: lambda self, e: self.func("HEX", e.this),
+    nodes.JSONString: lambda self, e: f"JSON_QUOTE({self.sql(e.this)}) COLLATE {_COLLATION}",
     nodes.UtcNow: lambda *_: "DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:%i:%s')",
     nodes.AnyOf: lambda self, e: self.func("MIN", e.this),
     nodes.Whichever: lambda self, e: self.func("ANY_VALUE", e.this),

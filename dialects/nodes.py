@@ -114,6 +114,12 @@ class Hexadecimal(exp.Expression):
     arg_types = {"this": True, "blob": False}
 
 
+class JSONString(exp.Expression):
+    """A TEXT as a string of JSON, in quotes."""
+
+    arg_types = {"this": True}
+
+
 class UtcNow(exp.Expression):
     """The statement's UTC clock as text, 'YYYY-MM-DD HH:MM:SS'."""
 

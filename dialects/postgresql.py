@@ -118,6 +118,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Position: lambda self, e: f"CAST(STRPOS({self.sql(e.this)}, {self.sql(e.expression)}) AS BIGINT)",
     nodes.Slice: PostgreSQL.slice,
     nodes.Hexadecimal: PostgreSQL.hexadecimal,
+    nodes.JSONString: lambda self, e: f"CAST(TO_JSON(CAST({self.sql(e.this)} AS TEXT)) AS TEXT)",
     nodes.UtcNow: lambda *_: "TO_CHAR(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')",
     nodes.Whichever: lambda self, e: f"({self.func('ARRAY_AGG', e.this)})[1]",
     nodes.AnyOf: lambda self, e: self.func("MIN", e.this),

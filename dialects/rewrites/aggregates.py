@@ -12,16 +12,19 @@ from dialects.nodes import (
     AsInteger,
     Bigint,
     Double,
+    Joined,
     Listed,
     case,
     every,
     is_not_null,
     number,
     server,
+    string,
 )  # fmt: skip
 from dialects.rewrites.casts import whole
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import reached
+from dialects.rewrites.json import element
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, integer, real, text
@@ -63,9 +66,11 @@ RULES = (
 Finish = Callable[[exp.Expr], exp.Expr]
 """Adds FILTER and OVER to the call of an aggregate."""
 
-NAMES = frozenset({"count", "sum", "total", "avg", "group_concat", "string_agg", "min", "max"})
+NAMES = frozenset(
+    {"count", "sum", "total", "avg", "group_concat", "string_agg", "json_group_array", "min", "max"}
+)
 
-UNORDERED = "group_concat() joins the rows of a group in an order that SQLite does not define"
+UNORDERED = "{}() joins the rows of a group in an order that SQLite does not define"
 
 
 def is_aggregate(name: str, arguments: Sequence[exp.Expr]) -> bool:
@@ -121,11 +126,13 @@ def aggregate(
             return _average(c, read, kept, finish, distinct=distinct)
         case "min" | "max":
             return _extreme(c, name, first, kept, finish)
+        case "json_group_array":
+            return _listed_as_json(c, arguments[0], first, scope, kept, finish, distinct=distinct)
         case _:
             # Over a window the window's order is that of the list.
-            order = None if over or distinct or len(scope.sources) != 1 else scope.sources[0].order
+            order = None if over or distinct else _order_of_rows(scope)
             if order is None and over is None:
-                c.warn(UNORDERED)
+                c.warn(UNORDERED.format("group_concat"))
             return _listed(c, found[0], rest, kept, finish, order, distinct=distinct)
 
 
@@ -278,12 +285,40 @@ def _listed(
             raise Untranslatable("group_concat()", "its separator is not a constant")
         shown = as_text(c, found).constant
         separator = str(shown.value) if shown is not None and shown.value is not None else ""
+    listed = _list(c, kept(as_text(c, first).node), separator, order, distinct=distinct)
+    return text(finish(listed))
+
+
+def _list(
+    c: Compiler, node: exp.Expr, separator: str, order: list[exp.Expr] | None, *, distinct: bool = False
+) -> exp.Expr:
     if c.target.list_hint:
         c.hints[c.target.list_hint] = None
-    listed = Listed(
-        this=kept(as_text(c, first).node),
+    return Listed(
+        this=node,
         separator=exp.Literal.string(separator),
         distinct=distinct,
         order=None if order is None else exp.Order(expressions=[part.copy() for part in order]),
     )
-    return text(finish(listed))
+
+
+def _order_of_rows(scope: Scope) -> list[exp.Expr] | None:
+    """The order in which the only source gives its rows, if it has one."""
+    return scope.sources[0].order if len(scope.sources) == 1 else None
+
+
+def _listed_as_json(
+    c: Compiler, written: exp.Expr, t: Typed, scope: Scope, kept: Callable[[exp.Expr], exp.Expr],
+    finish: Finish, *, distinct: bool,
+) -> Typed:  # fmt: skip
+    """json_group_array(): NULL is an element, too, and of no rows there is an empty array."""
+    if distinct:
+        raise Untranslatable("json_group_array(DISTINCT)", "fractions that differ may be printed alike")
+    order = _order_of_rows(scope)
+    if order is None:
+        c.warn(UNORDERED.format("json_group_array"))
+    listed = _list(c, kept(element(c, written, t, scope)), ",", order)
+    c.documents.append(scope)
+    empty = exp.Coalesce(this=finish(listed), expressions=[string("")])
+    c.applies("json-text")
+    return text(Joined(expressions=[string("["), empty, string("]")]), nullable=False)

@@ -191,6 +191,10 @@ def _collate(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 def _call(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     name = node.name.lower()
     arguments = node.expressions
+    if name in json.BUILDERS:
+        return json.build(c, node, scope)
+    if name.startswith("json"):
+        c.documents.append(scope)
     if is_aggregate(name, arguments):
         return aggregate(c, node, scope, None)
     function = FUNCTIONS.get(name)

@@ -88,6 +88,8 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if is_aggregate(name, call.expressions):
         if call.expressions and isinstance(call.expressions[0], exp.Distinct):
             raise Untranslatable("DISTINCT in a window function", "SQLite has none")
+        if name == "json_group_array":
+            raise Untranslatable("json_group_array() OVER", "no rewrite knows it")
         if not c.target.has_list_over and name == "group_concat":
             raise Untranslatable("group_concat() OVER", f"{c.target.title} has none")
         if spec.counts_rows() or name in {"group_concat", "string_agg"}:

@@ -50,6 +50,11 @@ A, B = _column("a"), _column("b")
         (nodes.Tail(this=A, length=number(3)), "RIGHT(`a`, 3)", 'RIGHT("a", 3)'),
         (nodes.Hexadecimal(this=A), "HEX(`a`)", "UPPER(ENCODE(CONVERT_TO(\"a\", 'UTF8'), 'hex'))"),
         (nodes.Hexadecimal(this=A, blob=True), "HEX(`a`)", "UPPER(ENCODE(\"a\", 'hex'))"),
+        (
+            nodes.JSONString(this=A),
+            "JSON_QUOTE(`a`) COLLATE utf8mb4_0900_bin",
+            'CAST(TO_JSON(CAST("a" AS TEXT)) AS TEXT)',
+        ),
         (nodes.AnyOf(this=A), "MIN(`a`)", 'MIN("a")'),
         (
             nodes.Listed(this=A, separator=string(","), distinct=True),

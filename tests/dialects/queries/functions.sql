@@ -164,3 +164,19 @@ SELECT TYPEOF(rooms), TYPEOF(fee), TYPEOF(founded), TYPEOF(NULL), TYPEOF(code ||
 SELECT TYPEOF(raw), TYPEOF(n), TYPEOF(n / 2), TYPEOF(x > 1) FROM extreme ORDER BY id;
 SELECT TYPEOF(SUM(points)), TYPEOF(AVG(points)), TYPEOF(COUNT(*)), TYPEOF(TOTAL(points)), TYPEOF(MAX(name)) FROM pupil;
 SELECT TYPEOF(points) AS t, COUNT(*) FROM pupil GROUP BY t ORDER BY t;
+
+-- json-text
+SELECT json_array(id, name, height, points, NULL, points > 2, born, TRUE) FROM pupil ORDER BY id;
+SELECT json_object('id', id, 'name', name, "no such column", nick, 'd"q', "Full Name" || char(10, 9, 8, 12, 13, 1, 31, 127) || '\/"é') FROM pupil ORDER BY id;
+SELECT json_array(), json_object(), json_array(json_array()), json_array(1, 'a"b', 1.5, NULL, 2.0), json_object('k', 9007199254740993);
+SELECT json_object('a', json_array(id, json_object('n', name)), 'b', (json_array(height))) FROM pupil ORDER BY id;
+SELECT json_group_array(name) FROM (SELECT name FROM pupil ORDER BY id);
+SELECT house, json_group_array(json_object('id', id, 'n', name)) FROM (SELECT * FROM pupil ORDER BY id) GROUP BY house ORDER BY house;
+SELECT json_object('house', house, 'all', json_group_array(id)), COUNT(*) FROM (SELECT * FROM pupil ORDER BY id) GROUP BY house ORDER BY house;
+SELECT json_group_array(id) FILTER (WHERE points > 2), json_group_array(points) FROM (SELECT * FROM pupil ORDER BY id);
+SELECT json_group_array(id), json_group_array(1) FILTER (WHERE 0) FROM (SELECT * FROM nobody ORDER BY id);
+SELECT length(json_array(name)), json_array(name) = '["Ann"]', upper(json_object('k', name)) FROM pupil ORDER BY id;
+SELECT json_array(rooms, fee, title, CASE WHEN rooms THEN rooms ELSE title END, COALESCE(rooms, 'x')) FROM house ORDER BY code;
+SELECT json_array(n, x, bits) FROM extreme ORDER BY id;
+SELECT j, COUNT(*) FROM (SELECT json_array(house, points > 2) AS j FROM pupil) GROUP BY j ORDER BY j;
+SELECT id, json_object('marks', json_array((SELECT COUNT(*) FROM mark WHERE pupil = p.id)), 'rank', RANK() OVER (ORDER BY points)) FROM pupil p ORDER BY id;

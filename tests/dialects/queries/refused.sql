@@ -18,3 +18,15 @@ SELECT (SELECT 1 FROM mark LEFT JOIN (SELECT p.points AS v FROM subject) ON 500 
 
 -- neither a number nor a name
 SELECT 0xFF__FF;
+
+-- texts that may be JSON
+SELECT json_array(j) FROM (SELECT json_array(id) AS j FROM pupil);
+WITH d AS (SELECT json_object('a', id) AS j FROM pupil) SELECT json_group_array(j) FROM d;
+SELECT json_array(CASE WHEN points > 2 THEN json_array(id) ELSE name END) FROM pupil;
+SELECT json_array((SELECT json_group_array(score) FROM mark)) FROM pupil;
+SELECT json_array(x) FROM (SELECT json_extract('{"a": [1]}', '$.a') AS x, id FROM pupil);
+SELECT json_array(id) AS j FROM pupil ORDER BY json_array(j);
+SELECT json_array(json_array(id)) FROM pupil GROUP BY json_array(id);
+SELECT json_group_array(DISTINCT height) FROM pupil;
+SELECT json_object(name, id) FROM pupil;
+SELECT json_group_array(id) OVER (ORDER BY id) FROM pupil;

@@ -137,7 +137,7 @@ def concat(gen: Generator, _: Kind) -> Node:
         return _call("GROUP_CONCAT(", gen.expr(Kind.TEXT, Kind.INTEGER), f"{separator})")
 
 
-@rule("json-group", Kind.TEXT, weight=0.15, among=AGGREGATES)
+@rule("json-group", Kind.TEXT, weight=0.5, among=AGGREGATES)
 def json_group(gen: Generator, _: Kind) -> Node:
     with gen.instead(_rows(gen)):
         return _call("JSON_GROUP_ARRAY(", gen.expr(Kind.INTEGER, Kind.TEXT), ")")

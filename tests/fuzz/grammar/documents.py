@@ -62,7 +62,7 @@ def valid(gen: Generator, _: Kind) -> Node:
     return expression("JSON_VALID(", gen.expr(Kind.JSON, Kind.TEXT), ")")
 
 
-@rule("json-build", Kind.JSON, Kind.TEXT, weight=0.2)
+@rule("json-build", Kind.JSON, Kind.TEXT, weight=1)
 def build(gen: Generator, _: Kind) -> Node:
     if gen.chance(0.5):
         return expression("JSON_ARRAY(", gen.expr(Kind.INTEGER), ", ", gen.expr(Kind.TEXT), ")")

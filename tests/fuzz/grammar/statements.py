@@ -22,8 +22,8 @@ from tests.fuzz.leaves import identifier
 from tests.fuzz.tree import Node, construct, frozen, optional, plain
 
 construct(
-    "with", "with-columns", "with-materialized", "with-recursive", "recursive-hierarchy", "recursive-union",
-    "recursive-limit", "recursive-overflow",
+    "with", "with-nested", "with-columns", "with-materialized", "with-recursive", "recursive-hierarchy",
+    "recursive-union", "recursive-limit", "recursive-overflow",
 )  # fmt: skip
 
 
@@ -97,7 +97,10 @@ def is_ordered(root: Node) -> bool:
 
 
 def _common(gen: Generator) -> Node:
+    outside = list(gen.common)
+    inner = [_nested(gen)] if gen.selects > 1 and gen.chance(0.25) else []
     found = query(gen, Wanted(named=True, ordered=True))
+    gen.common[:] = outside
     name = gen.name("cte")
     columns = found.columns
     header = name
@@ -111,9 +114,20 @@ def _common(gen: Generator) -> Node:
     return plain(
         plain(header, tag=tag),
         plain(how, tag="with-materialized" if "MATERIALIZED" in how else ""),
+        *inner,
         found.node,
         ")",
     )
+
+
+def _nested(gen: Generator) -> Node:
+    """WITH inside a common table expression, which can hide one from outside by its name."""
+    hidden = gen.pick(gen.common).name if gen.common and gen.chance(0.5) else gen.name("cte")
+    # In its own body it would be itself, and not the one that it hides.
+    gen.common[:] = [table for table in gen.common if table.name != hidden]
+    found = query(gen, Wanted(named=True, ordered=True))
+    gen.common.append(Table(hidden, found.columns))
+    return plain("WITH ", plain(hidden, tag="with-nested"), " AS (", found.node, ") ")
 
 
 def _recursive(gen: Generator) -> Node:
