@@ -21,4 +21,4 @@ def test_the_example_of_the_readme_runs(
         connection.execute("CREATE TABLE t (a INTEGER)")
     monkeypatch.chdir(tmp_path)
     exec(compile(example, str(README), "exec"), {})  # noqa: S102 - our own text
-    assert capsys.readouterr().out == "SELECT 7 / 2, 'bc'\n"
+    assert capsys.readouterr().out == "SELECT 3, 'bc'\n"

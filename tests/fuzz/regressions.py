@@ -362,7 +362,6 @@ REGRESSIONS = (
         "a window function in IN, of several types",
         "SELECT DISTINCT (CASE WHEN 1 THEN 1 ELSE MIN('a') OVER (ORDER BY owner) END IN (SELECT name FROM "
         "person GROUP BY name)) FROM item",
-        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
     ),
     Regression(
         "the quotient of an integer beyond 2^53 and a text",
