@@ -72,7 +72,8 @@ def refuse_collisions(
             where = f"{database.sqlite_path}: table {table}: {'.'.join(place)} on {dialect}"
             if owner_id is not None:
                 raise BadInput(
-                    f"{where} has that of {owner_id} already; load one of them in another collection"
+                    f"{where} has that of {owner_id} already; use --profile faithful, where each"
+                    " database has a place of its own"
                 )
             if table in present[database] and table not in own:
                 raise BadInput(f"{where} has one that bird-harness did not load; drop or rename that one")

@@ -77,6 +77,12 @@ def label(path: Path, set_name: str, predictor: str | None, only: EngineName | N
     return Label(predictor or found, match["dialect"].lower(), only)
 
 
+def is_named(path: Path) -> bool:
+    """Whether a file's name is of the scheme, and so says that it holds predictions."""
+    match = _NAME.fullmatch(path.name)
+    return match is not None and match["dialect"].lower() in kinds_by_name()
+
+
 def _set_of(rest: str, set_name: str) -> str | None:
     """The set that a name begins with: the one that is read, or one that comes with bird-harness."""
     sets = sorted({*LAYOUTS, set_name}, key=len, reverse=True)

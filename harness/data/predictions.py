@@ -4,7 +4,7 @@ Wrong counts, unknown, repeated or missing questions and doubtful positions are 
 scripts would score something else without a word. `harness.data.prediction_files` describes the formats.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -12,10 +12,23 @@ from pathlib import Path
 from dialects.errors import BadInput
 from harness.data.extraction import unfenced
 from harness.data.prediction_files import Format, read_entries
-from harness.data.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS, Label, label
+from harness.data.prediction_names import (
+    ANSWERS,
+    JOURNAL,
+    MANIFEST,
+    PREDICTIONS,
+    SCHEME,
+    Label,
+    is_named,
+    label,
+)
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, dialect_of, kinds_by_name
+from loaders.errors import brief
 from loaders.textfiles import Faults, most_bytes, one_line, read_text, refuse
+
+_SHOWN = 200
+"""Characters of names of files in a message."""
 
 
 class Extract(StrEnum):
@@ -56,17 +69,20 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     extract: Extract = Extract.NONE,
     allow_missing: bool = False,
     dialects: Sequence[EngineName] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> list[PredictionFile]:
     """Read prediction files and folders of them.
 
     Args:
-        paths: files, and folders of which every `*.json` and `*.jsonl` is read, in order of their names.
+        paths: files, and folders of which every `*.json` and `*.jsonl` is read, in order of their names, and
+            every `*.sql`, `*.txt` and `*.csv` whose name is `predict_<set>_<predictor>_<dialect>`.
         questions: the whole set, even where only its first questions are to be scored.
         predictor: the predictor of all files, instead of what their names tell.
         extract: what to take out of the answers.
         allow_missing: questions without an answer become None instead of an error.
         dialects: leave other dialects out; None keeps all. A single one is also the dialect of files that
             do not tell theirs.
+        say: takes a line about each folder of which some such files are not read.
 
     Returns:
         One per predictor and dialect, in the order of the files.
@@ -77,7 +93,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     asked: Sequence[EngineName] = tuple(kinds_by_name()) if dialects is None else dialects
     only = asked[0] if len(asked) == 1 else None
     files: list[PredictionFile] = []
-    for path in _expand(paths):
+    for path in _expand(paths, say):
         named = label(path, questions.name, predictor, only)
         if named.dialect is None or named.dialect in asked:
             files += _read(path, questions, named, asked)
@@ -92,28 +108,43 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     return files if extract is Extract.NONE else [_unfenced(file) for file in files]
 
 
-def _expand(paths: Sequence[Path]) -> list[Path]:
+def _expand(paths: Sequence[Path], say: Callable[[str], None] | None) -> list[Path]:
     files: list[Path] = []
     for path in paths:
         if not path.is_dir():
             files.append(path)
             continue
-        inside = _inside(path)
+        inside, left = _inside(path)
         if (path / MANIFEST).exists() and (path / JOURNAL).exists():
             # The folder of `predict`, which keeps its prediction files below.
             inside = [one for one in inside if one.name not in {ANSWERS, JOURNAL, MANIFEST}]
-            inside += _inside(path / PREDICTIONS) if (path / PREDICTIONS).is_dir() else []
+            inside += _inside(path / PREDICTIONS)[0] if (path / PREDICTIONS).is_dir() else []
+            left = []
+        untold = brief(", ".join(one.name for one in left), _SHOWN)
+        remedy = f"name each with --predictions, or call it as in {SCHEME}"
+        if not inside and left:
+            refuse(
+                path, f"the folder has no *.json or *.jsonl, and names that tell too little: {untold}", remedy
+            )
         if not inside:
             refuse(path, "the folder has no *.json or *.jsonl", "name a folder of prediction files")
+        if left and say is not None:
+            say(f"{path}: not read, since their names tell too little: {untold}; {remedy}")
         files += inside
     return files
 
 
-def _inside(folder: Path) -> list[Path]:
+def _inside(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The prediction files of a folder, and those that may be some and do not tell it by their names."""
     try:
-        return sorted(p for p in folder.iterdir() if p.suffix in (".json", ".jsonl") and p.name[0] != ".")
+        there = sorted(path for path in folder.iterdir() if path.name[0] != ".")
     except OSError as error:
         refuse(folder, f"cannot be read ({error.strerror})", "check its permissions")
+    json = [path for path in there if path.suffix.lower() in {".json", ".jsonl"}]
+    others = [path for path in there if path.suffix.lower() in {".sql", ".txt", ".csv"} and path.is_file()]
+    # Text and tables may be anything: gold, notes, scores.
+    named = [path for path in others if is_named(path)]
+    return sorted([*json, *named]), [path for path in others if path not in named]
 
 
 def _read(

@@ -21,7 +21,7 @@ from loaders.textfiles import Faults, TextFile, is_text, json_type, read_json, r
 SPIDER_LEVELS = ("easy", "medium", "hard", "extra")
 """Spider's levels of hardness, in its order."""
 
-_DB_ID = re.compile(r"\w[\w-]*")
+_DB_ID = re.compile(r"\w(?:[\w -]*[\w-])?")
 """A database's name is the name of a folder and of namespaces on servers."""
 _SCALES = (BIRD_LEVELS, SPIDER_LEVELS)
 _LONGEST_ID = 200

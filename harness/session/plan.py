@@ -177,6 +177,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         extract=request.extract,
         allow_missing=request.allow_missing,
         dialects=request.dialects,
+        say=say,
     )
     for path, ids in {file.path: file.taken_in_order for file in files if file.taken_in_order}.items():
         twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so taken in its order"

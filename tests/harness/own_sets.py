@@ -101,6 +101,17 @@ def spider(folder: Path) -> Path:
     return folder
 
 
+def spider_rough(folder: Path) -> Path:
+    """What real files have: a byte order mark, names with dashes and blanks, a database without a schema."""
+    names = "shop-1", "my shop", "MY SHOP", "shop-1"
+    asked = [{**one, "db_id": name} for one, name in zip(records("query"), names, strict=True)]
+    write(folder / "dev.json", "\ufeff" + json.dumps(asked))
+    write(folder / "tables.json", [schema("shop-1")])
+    for name in set(names[:2]):
+        database(folder / "database" / "database" / name / f"{name}.sqlite")
+    return folder
+
+
 def spider_kin(folder: Path) -> Path:
     """A set made of Spider's, whose file has a name of its own."""
     write(folder / "Spider-DK.json", records("query"))
@@ -195,5 +206,6 @@ def own(folder: Path, manifest: str = MANIFEST) -> Path:
 
 
 FAMILIES: Mapping[str, Callable[[Path], Path]] = {
-    one.__name__: one for one in (bird_dev, bird_train, mini_dev, spider, spider_kin, kaggle, live, bull, own)
+    one.__name__: one
+    for one in (bird_dev, bird_train, mini_dev, spider, spider_rough, spider_kin, kaggle, live, bull, own)
 }

@@ -101,6 +101,8 @@ name spelled by code points. `DISCARD ALL` leaves the random seed and settings w
 @lru_cache(maxsize=1024)
 def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
     """Where and how to connect; `limit` in milliseconds."""
+    # A blank ends an option: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-OPTIONS
+    spelled = schema.replace(" ", r"\ ")
     # https://www.postgresql.org/docs/current/runtime-config-client.html#GUC-STATEMENT-TIMEOUT
     return make_conninfo(
         host=server.host,
@@ -108,7 +110,7 @@ def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
         user=server.reader_user,
         password=server.reader_password,
         dbname=database,
-        options=f'-c search_path="{schema}" -c statement_timeout={limit}',
+        options=f'-c search_path="{spelled}" -c statement_timeout={limit}',
         connect_timeout=_CONNECT_SECONDS,
         client_encoding="utf8",
         application_name="bird-harness",

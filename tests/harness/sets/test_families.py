@@ -1,6 +1,8 @@
 """A folder in the layout of a published family is a question set, whatever its files are called."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,8 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.questions import BIRD_LEVELS
+from harness.outcomes import Outcome
+from harness.session.evaluator import Answer, Evaluator
 from harness.sets.loading import load_set, name_of
 from tests.harness import own_sets as sets
 
@@ -37,8 +41,8 @@ def test_a_folder_is_a_set(family: str, tmp_path: Path) -> None:
     assert set(questions.questions[0].gold) == (
         set(Dialect) if family in {"mini_dev", "own"} else {Dialect.SQLITE}
     )
-    assert questions.db_ids == ("shop",)
-    assert questions.database("shop").sqlite_path.is_file()
+    assert questions.db_ids == (("my shop", "shop-1") if family == "spider_rough" else ("shop",))
+    assert all(questions.database(db_id).sqlite_path.is_file() for db_id in questions.db_ids)
     assert questions.path.is_file()
 
 
@@ -92,6 +96,23 @@ def test_a_gold_that_is_unreadable_is_extra_and_one_of_several_statements_is_sai
     assert questions.questions[0].difficulty == "extra"
     assert any("Spider-DK.json: question 1: gold of several statements" in note for note in questions.notes)
     assert any("2 that its measures cannot read count as extra" in note for note in questions.notes)
+
+
+def test_golds_that_sqlite_cannot_run_are_gold_errors_of_their_questions_alone(tmp_path: Path) -> None:
+    folder = sets.spider_rough(tmp_path / "rough")
+    asked = json.loads((folder / "dev.json").read_text(encoding="utf-8-sig"))
+    asked[1]["query"] = "SELECT nothing FROM nowhere"
+    asked[3]["query"] = "SELECT name FROM items WHERE id = 9"
+    sets.write(folder / "dev.json", asked)
+    with closing(sqlite3.connect(load_set(str(folder)).database("shop-1").sqlite_path)) as connection:
+        connection.execute("INSERT INTO items VALUES (9, CAST(x'63e9' AS TEXT), 1)")
+        connection.commit()
+    with Evaluator(str(folder), workers=1, cache=False) as evaluator:
+        found = evaluator.score([Answer(str(place), one["query"]) for place, one in enumerate(asked)])
+    assert [one.outcome for one in found] == [
+        Outcome.MATCH, Outcome.GOLD_ERROR, Outcome.MATCH, Outcome.GOLD_ERROR,
+    ]  # fmt: skip
+    assert "Could not decode to UTF-8" in str(found[3].error)
 
 
 def test_a_folder_named_as_a_set_of_ours_is_not_it(tmp_path: Path) -> None:

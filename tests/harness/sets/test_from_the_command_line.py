@@ -127,6 +127,25 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(
     assert [part for part in case.says if part not in errors] == [], errors
 
 
+def test_a_folder_of_predictions_says_what_it_does_not_read(call: Call, tmp_path: Path) -> None:
+    sets.own(tmp_path / "own")
+    texts = answers(tmp_path).read_text()
+    folder = tmp_path / "predicted"
+    for name in ("predict_Shop-Bench_a_sqlite.sql", "gold.sql", "scores.csv", "b.TXT"):
+        sets.write(folder / name, texts)
+    options = ("--predictions", "predicted", "--dialect", "sqlite", "--workers", "1", "--no-cache")
+    code, output, errors = call("eval", "--set", "own", *options)
+    assert code == 0, errors
+    assert "4 match" in output
+    assert (
+        "predicted: not read, since their names tell too little: b.TXT, gold.sql, scores.csv; name" in errors
+    )
+    (folder / "predict_Shop-Bench_a_sqlite.sql").unlink()
+    code, _, errors = call("eval", "--set", "own", *options)
+    assert (code, errors.count("\n")) == (2, 1)
+    assert "no *.json or *.jsonl, and names that tell too little: b.TXT, gold.sql, scores.csv" in errors
+
+
 def test_the_cases_are_there() -> None:
     assert {case.name for case in CASES} >= set(ONE_LINE)
 
