@@ -52,7 +52,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             errors of SQLite within the `with` block, too.
     """
     for suffix in _JOURNALS:
-        journal = path.with_name(path.name + suffix)
+        # Beside the path as it is given, which may have no name, as `.` has none.
+        journal = Path(f"{path}{suffix}")
         if journal.exists() and journal.stat().st_size:
             raise BadInput(
                 f"{path}: {journal.name} holds changes not yet in it; open it once with sqlite3 and close it"

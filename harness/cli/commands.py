@@ -59,6 +59,10 @@ COMMANDS: Mapping[str, Listed] = {
         "coverage",
         "Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression",
     ),
+    "translate": Listed(
+        "translating",
+        "Translate a SQLite query to MySQL or PostgreSQL; 1 if it has no exact translation",
+    ),
     "conformance": Listed(
         "conformance",
         "Run a suite's queries on SQLite and, translated, on the servers; 1 if any differs without a warning",

@@ -31,6 +31,7 @@ COMMANDS = (
     "doctor",
     "coverage",
     "conformance",
+    "translate",
     "data",
     "census",
     "twins",
