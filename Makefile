@@ -1,7 +1,7 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images data load eval predict report runs reproduce compare coverage conformance twins ci-matrix docs test fuzz lint format lock bench clean
+.PHONY: help setup up down status images data load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
@@ -121,6 +121,10 @@ compare: $(RUNNING) ## compare two runs, predictors or engines: A=results/one B=
 coverage: $(RUNNING) ## prove which golds answer the same on MySQL and PostgreSQL as on SQLite
 	@$(HARNESS) coverage $(on_set) $(on_dialect) $(on_profile) $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+
+translate: $(RUNNING) ## write the golds of SET in DIALECT into OUT, with certificates: a question set again
+	@$(HARNESS) translate --set "$(or $(SET),sample)" --dialect "$(or $(DIALECT),all)" --out "$(or $(OUT),results/translated)" \
+	  $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
 conformance: $(RUNNING) ## run the queries of SUITE on SQLite and, translated, on the servers, and count what became of them
 	@$(HARNESS) conformance $(if $(SUITE),"$(SUITE)") $(on_dialect) $(if $(TRANSLATOR),--translator "$(TRANSLATOR)") \

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from dialects.enums import Dialect
+from dialects.enums import Dialect, Profile
 from loaders.errors import brief
 from loaders.textfiles import read_text, refuse
 
@@ -37,7 +37,8 @@ class Layout:
     fields that every record has to have. `levels` are those of difficulty in their order; none are given
     where they are found in the records. `only` keeps the records with these values, the rest is counted.
     `ids_repeat`: ids may repeat, and every dialect then has the same questions at the same positions;
-    otherwise dialects are joined by id. `digests` are SHA-256 by path.
+    otherwise dialects are joined by id. `profile` is that in which the golds for servers are right, None
+    where it is the user's to say. `digests` are SHA-256 by path.
 
     The rest is of sets that come with bird-harness: the namespace on servers, the places below BIRD_HOME in
     their order, the folders that hold `databases`, and the databases of the published set, in whose place
@@ -56,6 +57,7 @@ class Layout:
     levels: tuple[str, ...] = ()
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     ids_repeat: bool = False
+    profile: Profile | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
     collection: str | None = None
     folders: tuple[str, ...] = ("",)
@@ -103,6 +105,7 @@ _KEYS = (
     "levels",
     "only",
     "ids_repeat",
+    "profile",
     "digests",
 )
 _BUILT_IN = ("collection", "folders", "databases_in", "db_ids")
@@ -141,6 +144,7 @@ class _Manifest:
             levels=self._levels(),
             only=self._only(),
             ids_repeat=self._flag("ids_repeat"),
+            profile=self._profile(),
             digests=self._digests(),
             collection=built_in.get("collection"),
             folders=tuple(built_in.get("folders", ("",))),
@@ -179,6 +183,14 @@ class _Manifest:
         if not isinstance(value, bool):
             self._refuse(key, f"is {brief(repr(value))}", "write true or false")
         return bool(value)
+
+    def _profile(self) -> Profile | None:
+        value = self._content.get("profile")
+        if value is None:
+            return None
+        if value not in list(Profile):
+            self._refuse("profile", f"is {brief(repr(value))}", f"write one of {', '.join(Profile)}")
+        return Profile(value)
 
     def _name(self, taken: Sequence[str]) -> str:
         name = self._get("name")

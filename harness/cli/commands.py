@@ -61,7 +61,7 @@ COMMANDS: Mapping[str, Listed] = {
     ),
     "translate": Listed(
         "translating",
-        "Translate a SQLite query to MySQL or PostgreSQL; 1 if it has no exact translation",
+        "Translate a SQLite query or a set's golds to MySQL or PostgreSQL; 1 if one is not exact or proven",
     ),
     "conformance": Listed(
         "conformance",

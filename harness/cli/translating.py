@@ -1,7 +1,8 @@
-"""The command that translates SQLite's SQL."""
+"""The command that translates SQLite's SQL: one text, or the golds of a question set."""
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,20 +12,55 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.translate import Untranslatable
 from harness.cli.commands import app
-from harness.cli.console import say, served_dialects
+from harness.cli.console import messages, say, served_dialects
+from harness.coverage.golds import GoldTranslator, counted, refuse_other_sets, write_golds
 from harness.coverage.translating import translate_text
+from harness.engines.execution import Limits
+from harness.report.loading import loading_bar
+from harness.request import check_range
+from harness.session.servers import find_servers
+from harness.sets.loading import load_set
+from loaders.errors import command, to_start
+from loaders.machine import processors
 
 
 @app.command()
-def translate(
-    sql: Annotated[str, typer.Argument(help="A query as SQLite takes it; - reads it from standard input.")],
+def translate(  # noqa: PLR0913 - one parameter an option
+    sql: Annotated[
+        str | None, typer.Argument(help="A query as SQLite takes it; - reads it from standard input.")
+    ] = None,
     *,
-    database: Annotated[Path, typer.Option(help="The SQLite file that the query is for.")],
-    dialect: Annotated[str, typer.Option(help="mysql or postgresql.", metavar="DIALECT")],
-    as_json: Annotated[bool, typer.Option("--json", help="As a JSON object, a refusal, too.")] = False,
+    database: Annotated[Path | None, typer.Option(help="The SQLite file that the query is for.")] = None,
+    set_name: Annotated[
+        str | None, typer.Option("--set", help="In place of a query: the golds of this question set.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="With --set: the folder of the translated set.")] = None,
+    dialect: Annotated[
+        str, typer.Option(help="mysql or postgresql; with --set all, too.", metavar="DIALECT")
+    ],
+    timeout: Annotated[float, typer.Option(help="Seconds for one SQL text of a proof.")] = Limits.seconds,
+    workers: Annotated[int | None, typer.Option(help="Threads of a proof. Default: one a core.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Of a query: as a JSON object, a refusal, too.")
+    ] = False,
 ) -> None:
-    """Translate a SQLite query to MySQL or PostgreSQL; 1 if it has no exact translation."""
-    target = _target(dialect)
+    """Translate a SQLite query or a set's golds to MySQL or PostgreSQL; 1 if one is not exact or proven."""
+    check_range("seconds", timeout)
+    check_range("workers", workers, unit="threads")
+    targets = served_dialects(dialect)
+    if sql is not None and database is not None and set_name is None and out is None:
+        raise typer.Exit(_text(sql, database, targets, dialect, as_json=as_json))
+    if set_name is None or out is None or sql is not None or database is not None or as_json:
+        raise BadInput("translate: give a query and --database, or --set and --out; leave out what is else")
+    if not targets:
+        raise BadInput(f"--dialect {dialect}: SQLite's golds are there; name mysql, postgresql or all")
+    raise typer.Exit(_set(set_name, out, targets, Limits(seconds=timeout), workers or processors()))
+
+
+def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *, as_json: bool) -> int:
+    if len(targets) != 1:
+        raise BadInput(f"--dialect {dialect}: one text is for one server; name mysql or postgresql")
+    [target] = targets
     text = _standard_input() if sql == "-" else sql
     try:
         translation = translate_text(text, database, target)
@@ -32,7 +68,7 @@ def translate(
         if as_json:
             typer.echo(json.dumps({"dialect": target, "sql": None, "refusal": str(refusal)}))
         say(f"no translation: {refusal}")
-        raise typer.Exit(1) from None
+        return 1
     for warning in translation.warnings:
         say(f"warning: {warning}")
     if as_json:
@@ -40,13 +76,7 @@ def translate(
         typer.echo(json.dumps({"dialect": target, **found}))
     else:
         typer.echo(translation.sql)
-
-
-def _target(dialect: str) -> Dialect:
-    targets = served_dialects(dialect)
-    if len(targets) != 1:
-        raise BadInput(f"--dialect {dialect}: one text is for one server; name mysql or postgresql")
-    return targets[0]
+    return 0
 
 
 def _standard_input() -> str:
@@ -54,3 +84,25 @@ def _standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"standard input: is not UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def _set(set_name: str, out: Path, targets: Sequence[Dialect], limits: Limits, workers: int) -> int:
+    questions = load_set(set_name)
+    refuse_other_sets(questions, out)
+    for note in questions.notes:
+        say(note)
+    servers = find_servers(targets, required=False, say=lambda _: None)
+    for target in targets:
+        if target not in servers:
+            say(f"{target}: no server is up, so no gold is run there; {to_start()}")
+    with loading_bar(messages) as progress:
+        first = {found[0].dialect: found[0] for found in servers.values()}
+        translator = GoldTranslator(questions, targets, first, limits, progress)
+    with messages.status("translating"):
+        golds = {target: list(translator.golds(target, workers)) for target in targets}
+    notes = write_golds(questions, golds, out)
+    faults = [one.certificate for some in golds.values() for one in some if one.certificate.is_fault]
+    for line in (*map(str, faults), *notes, *(counted(some, target) for target, some in golds.items())):
+        say(line)
+    say(f"written to {out}; `{command('eval', set=str(out))}` scores with these golds")
+    return 1 if faults else 0

@@ -21,7 +21,8 @@ HOME = Path(__file__).parents[2] / "dialects" / "expectations"
 WITH_TEXT = frozenset({"sample"})
 """The question sets whose translations are kept as text, too."""
 
-_COVERED = "covered"
+COVERED = "covered"
+"""What is expected of a gold whose rows are SQLite's, or another valid answer."""
 
 
 @dataclass(frozen=True)
@@ -115,13 +116,13 @@ _OVERRIDES = {
 
 def _expected(answer: Answer) -> Expected:
     return Expected(
-        _COVERED if answer.covered else str(answer.reason), None if answer.sql is None else digest(answer.sql)
+        COVERED if answer.covered else str(answer.reason), None if answer.sql is None else digest(answer.sql)
     )
 
 
 def _may_vary(answer: Answer, before: Expected) -> bool:
     """Where SQLite does not define the answer, a server may give SQLite's today and another tomorrow."""
-    open_answers = {_COVERED, str(Reason.UNSPECIFIED)}
+    open_answers = {COVERED, str(Reason.UNSPECIFIED)}
     return bool(answer.warnings) and {before.answer, _expected(answer).answer} == open_answers
 
 

@@ -121,7 +121,8 @@ class QuestionSet:
     SQLite's. `files` maps the names of the files it was read from to their sha256; `schemas` is empty where
     none are published. `paths` are the databases that are not `<db_id>/<db_id>.sqlite` below `databases`;
     `path` is the file with SQLite's questions. `notes` say what a user has to know of how the set was read,
-    and `own` that it does not come with bird-harness.
+    `own` that it does not come with bird-harness, and `profile` in which the golds for servers are
+    right, None where it is the user's to say.
     """
 
     name: str
@@ -136,6 +137,7 @@ class QuestionSet:
     path: Path = Path()
     notes: tuple[str, ...] = ()
     own: bool = False
+    profile: Profile | None = None
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from dialects.enums import Dialect
 from dialects.overrides import Override, overrides
@@ -11,6 +12,9 @@ from harness.engines import EngineName, dialect_of
 from harness.engines.execution import Ending, Execution, Limits
 from harness.outcomes import GoldOrigin, Outcome
 from harness.scoring.once import Once
+
+if TYPE_CHECKING:
+    from dialects.translate import Translation
 
 Run = Callable[[str], Execution]
 """Runs a text on the question's database."""
@@ -84,14 +88,24 @@ class Golds:
         Raises:
             NoGold: there is none for the dialect.
         """
-        written = self.written(question, dialect)
         if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
-            return written
-        # Slow to import, and most sets publish their golds.
-        from dialects.translate import Untranslatable, translate  # noqa: PLC0415
+            return self.written(question, dialect)
+        return self.translation(question, dialect).sql
 
+    def translation(self, question: Question, dialect: EngineName) -> "Translation":
+        """The SQL of a gold, with what the translator says of it; of one written by hand nothing.
+
+        Raises:
+            NoGold: there is none for the dialect.
+        """
+        written = self.written(question, dialect)
+        # Slow to import, and most sets publish their golds.
+        from dialects.translate import Translation, Untranslatable, translate  # noqa: PLC0415
+
+        if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
+            return Translation(written, dialect_of(dialect))
         try:
-            return translate(written, self._schema(question.db_id), dialect_of(dialect)).sql
+            return translate(written, self._schema(question.db_id), dialect_of(dialect))
         except Untranslatable as error:
             raise NoGold(str(error)) from error
 

@@ -318,7 +318,13 @@ def _workers(request: Request, setup: Setup) -> Workers:
 def _with_profile(
     request: Request, questions: QuestionSet, servers: Iterable[EngineName], say: Callable[[str], None]
 ) -> Request:
-    """The request with profile `faithful` where gold is translated: only there is it true to SQLite."""
+    """The request with the profile that the golds are for, if the set names one.
+
+    It is `faithful` where gold is translated: only there is it true to SQLite.
+    """
+    if servers and questions.profile not in {None, request.profile}:
+        say(f"{questions.name}: its golds are for profile {questions.profile}, in which it is loaded")
+        request = replace(request, profile=questions.profile)
     golds = [question.gold for question in questions.questions]
     translated = [name for name in servers if any(dialect_of(name) not in gold for gold in golds)]
     if not translated or request.profile is Profile.FAITHFUL:

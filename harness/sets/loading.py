@@ -148,6 +148,7 @@ def _load_own(own: Own) -> QuestionSet:
         path=own.folder / layout.questions[Dialect.SQLITE][0],
         notes=tuple(notes),
         own=True,
+        profile=layout.profile,
     )
 
 

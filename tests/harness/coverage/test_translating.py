@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Profile
+from dialects.enums import Dialect, Profile
+from harness.coverage import expectations
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
+from harness.provision import dsn
+from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
@@ -112,3 +115,135 @@ def test_bad_input_is_one_line_and_exits_with_2(
     assert (code, printed) == (2, "")
     assert says in said
     assert said.count("\n") == 1
+
+
+ASKED = (
+    ("most", "SELECT name FROM items ORDER BY price DESC LIMIT 1"),
+    ("two", "SELECT 1; SELECT 2"),
+    ("lines", "SELECT name || '\n' FROM items ORDER BY id"),
+    ("bare", "SELECT name, COUNT(*) FROM items"),
+)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """A set of four questions: one has no translation, one a text of two lines, one a warning."""
+    folder = tmp_path / "asked"
+    own_sets.database(folder / "files" / "shop" / "shop.sqlite")
+    own_sets.write(
+        folder / "questions.json",
+        [
+            {"question_id": key, "db_id": "shop", "question": key, "SQL": gold, "difficulty": "any"}
+            for key, gold in ASKED
+        ],
+    )
+    own_sets.write(
+        folder / "benchmark.toml", 'name = "asked"\nquestions = "questions.json"\ndatabases = "files"\n'
+    )
+    return folder
+
+
+def certificates(folder: Path, dialect: str, name: str = "asked") -> list[dict[str, object]]:
+    text = (folder / f"{name}_{dialect}_certificates.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.mark.engine
+def test_a_translated_set_is_evaluated_with_its_golds(
+    asked: Path, tmp_path: Path, server: Server, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
+    monkeypatch.setenv(dsn.variable(server.dialect), address)
+    out, dialect = tmp_path / "translated", server.dialect
+    usual = ("--set", str(asked), "--dialect", dialect, "--out", str(out))
+    code, printed, said = call("translate", *usual)
+    assert (code, printed) == (1, "")
+    assert f"{dialect} two: untranslatable: " in said
+    assert f"asked_{dialect}_gold.sql: question lines: it holds a line break" in said
+    found = certificates(out, dialect)
+    assert [one["question"] for one in found] == [key for key, _ in ASKED]
+    assert [one["proof"] for one in found][:3] == ["proven", "untranslatable", "proven"]
+    assert found[3]["warnings"]
+    lines = (out / f"asked_{dialect}_gold.sql").read_text(encoding="utf-8").splitlines()
+    assert [line.split("\t")[1] for line in lines] == ["shop"] * len(ASKED)
+    assert [line.startswith("UNTRANSLATABLE: ") for line in lines] == [False, True, True, False]
+
+    translated = load_set(str(out))
+    assert translated.name == "asked_translated"
+    assert translated.profile is Profile.FAITHFUL
+    answers = own_sets.write(
+        tmp_path / "answers.jsonl",
+        own_sets.lines(
+            [
+                {"question_id": one.key, "dialect": dialect, "sql": one.gold[dialect]}
+                for one in translated.questions
+            ]
+        ),
+    )
+    scored = ("--predictions", str(answers), "--predictor", "gold", "--dialect", dialect)
+    code, _, said = call(
+        "eval", "--set", str(out), *scored, "--out", str(tmp_path / "results"), "--no-report"
+    )
+    assert code == 0
+    assert "asked_translated: its golds are for profile faithful" in said
+    [run] = (tmp_path / "results").glob("2*")
+    results = (run / "results.jsonl").read_text(encoding="utf-8").splitlines()
+    outcomes = {one["question"]: one["outcome"] for one in map(json.loads, results)}
+    assert outcomes == {"most": "match", "two": "gold_error", "lines": "match", "bare": "match"}
+
+
+@pytest.fixture
+def no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for dialect in (Dialect.MYSQL, Dialect.POSTGRESQL):
+        monkeypatch.delenv(dsn.variable(dialect), raising=False)
+    monkeypatch.setenv("BIRD_PROVISION", "native")
+    monkeypatch.setenv("BIRD_STATE", str(tmp_path / "state"))
+
+
+@pytest.mark.usefixtures("no_server")
+def test_without_a_server_golds_are_written_and_not_proven(asked: Path, tmp_path: Path, call: Call) -> None:
+    out = tmp_path / "translated"
+    usual = ("translate", "--set", str(asked), "--out", str(out))
+    code, _, said = call(*usual, "--dialect", "mysql")
+    assert code == 1
+    assert "mysql: 4 golds: 0 proven, 0 expected, 3 unproven, 1 untranslatable\n" in said
+    assert {one["detail"] for one in certificates(out, "mysql") if one["sql_sha256"]} == {"no server was up"}
+    before = (out / "asked_mysql.json").read_bytes()
+    assert call(*usual, "--dialect", "postgresql")[0] == 1
+    assert (out / "asked_mysql.json").read_bytes() == before
+    assert set(load_set(str(out)).questions[0].gold) == set(Dialect)
+
+
+@pytest.mark.usefixtures("no_server")
+def test_what_is_expected_of_the_sample_is_said_without_a_server(tmp_path: Path, call: Call) -> None:
+    out = tmp_path / "out"
+    assert call("translate", "--set", "sample", "--dialect", "mysql", "--out", str(out))[0] == 0
+    covered = {one.sha256 for one in expectations.read("sample")[Dialect.MYSQL].values()}
+    found = certificates(out, "mysql", "sample")
+    assert {one["proof"] for one in found if one["sql_sha256"] in covered} == {"expected"}
+    assert {one["proof"] for one in found if one["sql_sha256"] not in covered} <= {"unproven"}
+
+
+def test_a_folder_of_others_is_left_alone(asked: Path, call: Call) -> None:
+    usual = ("translate", "--set", str(asked), "--dialect", "mysql", "--out")
+    for out in (asked, asked / "questions.json", asked / "files"):
+        code, _, said = call(*usual, str(out))
+        assert code == 2
+        assert "holds something else" in said
+    assert sorted(path.name for path in asked.iterdir()) == ["benchmark.toml", "files", "questions.json"]
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("SELECT 1",),
+        ("--set", "sample"),
+        ("--out", "there"),
+        ("SELECT 1", "--set", "sample", "--out", "there"),
+        ("--set", "sample", "--out", "there", "--json"),
+    ],
+)
+def test_a_query_and_a_set_are_told_apart(call: Call, args: tuple[str, ...]) -> None:
+    code, printed, said = call("translate", *args, "--dialect", "mysql")
+    assert (code, printed) == (2, "")
+    assert "give a query and --database, or --set and --out" in said

@@ -134,6 +134,8 @@ MANIFESTS = [
     ),
     Case("a_level_twice", manifest('"tricky"]', '"warm-up"]'), (M, "levels has a level twice")),
     Case("a_level_called_total", manifest('"tricky"]', '"total"]'), (M, "'total'", "rename it")),
+    Case("no_such_profile", top('profile = "best"'), (M, "profile is 'best'", "write one of official")),
+    Case("profile_is_a_list", top("profile = []"), (M, "profile is []", "write one of official")),
     Case("ids_repeat_is_a_text", top('ids_repeat = "yes"'), (M, "ids_repeat is 'yes'", "true or false")),
     Case(
         "digest_is_short",

@@ -1,0 +1,320 @@
+"""A question set's golds in another dialect: files that are a question set again, and certificates."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import dialects
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.overrides import digest
+from dialects.translate import Translation
+from harness.coverage import expectations
+from harness.coverage.answers import Reason
+from harness.coverage.holding import Reference
+from harness.data.questions import Question, QuestionSet
+from harness.engines import on_server
+from harness.engines.base import Engine
+from harness.engines.execution import Limits
+from harness.outcomes import GoldOrigin
+from harness.scoring.golds import Golds, NoGold
+from loaders import load as loading
+from loaders.digests import digests
+from loaders.load import Progress
+from loaders.server import Server
+from loaders.set_manifest import MANIFEST, read_manifest
+from loaders.textfiles import one_line
+
+_NO_GOLD = "UNTRANSLATABLE"
+"""How the text begins that stands for a gold without translation: every engine refuses it."""
+
+
+class Proof(StrEnum):
+    """What is known of a gold's translation."""
+
+    PROVEN = "proven"
+    """It was run, and its rows are SQLite's, or proven to be another valid answer: a tie."""
+    EXPECTED = "expected"
+    """It was not run; it is the very text whose rows are SQLite's in the project's own coverage."""
+    UNPROVEN = "unproven"
+    """It was not run, or its rows are not SQLite's; `reason` and `detail` say why."""
+    UNTRANSLATABLE = "untranslatable"
+    """There is no translation; `detail` says why."""
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known of one gold in one dialect.
+
+    The digests are SHA-256: of SQLite's gold, of its translation (None without one), of the database's file,
+    and of the translator's code. `engine` is the version that the text was run on.
+    """
+
+    question: str
+    db_id: str
+    dialect: Dialect
+    origin: GoldOrigin
+    proof: Proof
+    reason: Reason | None
+    detail: str | None
+    engine: str | None
+    warnings: tuple[str, ...]
+    gold_sha256: str
+    sql_sha256: str | None
+    database_sha256: str
+    translator_sha256: str
+    sqlglot: str
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether somebody has to look: there is no translation, or it was run and is not proven."""
+        return self.proof is Proof.UNTRANSLATABLE or (
+            self.proof is Proof.UNPROVEN and self.reason is not None
+        )
+
+    def __str__(self) -> str:
+        why = ": ".join(filter(None, (self.reason, self.detail, *self.warnings)))
+        return f"{self.dialect} {self.question}: {self.proof}: {why}"
+
+
+@dataclass(frozen=True)
+class Certified:
+    """The text of a gold that others may read, with what is known of it."""
+
+    question: Question
+    sql: str
+    certificate: Certificate
+
+
+class GoldTranslator:
+    """Translates the golds of a set, and proves them on the servers that are there; thread-safe.
+
+    Args:
+        questions: the set; golds that it publishes for servers are left aside.
+        targets: the dialects.
+        servers: one of some of the dialects; the databases are loaded where they are not there.
+        limits: what one text may use.
+        progress: see `loaders.load.load`.
+
+    Raises:
+        BadInput: a file is wrong.
+        EngineUnavailable: a server broke.
+    """
+
+    def __init__(
+        self,
+        questions: QuestionSet,
+        targets: Sequence[Dialect],
+        servers: Mapping[Dialect, Server],
+        limits: Limits,
+        progress: Progress | None = None,
+    ) -> None:
+        self._questions = replace(
+            questions,
+            questions=tuple(
+                replace(one, gold={Dialect.SQLITE: one.gold[Dialect.SQLITE]}) for one in questions.questions
+            ),
+        )
+        self._databases = {db_id: questions.database(db_id, Profile.FAITHFUL) for db_id in questions.db_ids}
+        self._unloaded: dict[tuple[Dialect, str], str] = {}
+        for dialect, server in servers.items():
+            _, left = loading.load_each(list(self._databases.values()), server, progress=progress)
+            self._unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
+        self._engines: dict[Dialect, Engine] = {
+            dialect: on_server(server) for dialect, server in servers.items()
+        }
+        self._versions = {dialect: engine.version() for dialect, engine in self._engines.items()}
+        self._golds = Golds(self._questions, targets, limits)
+        self._reference = Reference(limits)
+        self._expected = {} if questions.own else expectations.read(questions.name)
+        files = digests(one.sqlite_path for one in self._databases.values())
+        self._digests = {db_id: files[one.sqlite_path] for db_id, one in self._databases.items()}
+
+    def golds(self, target: Dialect, workers: int) -> Iterator[Certified]:
+        """The golds in a dialect, in the order of the set."""
+        with ThreadPoolExecutor(workers, thread_name_prefix="translate") as pool:
+            try:
+                yield from pool.map(lambda one: self._gold(one, target), self._questions.questions)
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _gold(self, question: Question, target: Dialect) -> Certified:
+        blank = Certificate(
+            question=question.key,
+            db_id=question.db_id,
+            dialect=target,
+            origin=self._golds.origin(question, target),
+            proof=Proof.UNTRANSLATABLE,
+            reason=None,
+            detail=None,
+            engine=None,
+            warnings=(),
+            gold_sha256=digest(question.gold[Dialect.SQLITE]),
+            sql_sha256=None,
+            database_sha256=self._digests[question.db_id],
+            translator_sha256=_translator(),
+            sqlglot=version("sqlglot"),
+        )
+        try:
+            translation = self._golds.translation(question, target)
+        except NoGold as error:
+            why = one_line(str(error))
+            return Certified(question, f"{_NO_GOLD}: {why}", replace(blank, detail=why))
+        known = replace(blank, warnings=translation.warnings, sql_sha256=digest(translation.sql))
+        return Certified(question, translation.sql, self._proven(question, translation, known))
+
+    def _proven(self, question: Question, translation: Translation, known: Certificate) -> Certificate:
+        target = translation.target
+        engine = self._engines.get(target)
+        if engine is None:
+            before = self._expected.get(target, {}).get(question.key)
+            if before == expectations.Expected(expectations.COVERED, known.sql_sha256):
+                return replace(known, proof=Proof.EXPECTED)
+            return replace(known, proof=Proof.UNPROVEN, detail="no server was up")
+        if why := self._unloaded.get((target, question.db_id)):
+            return replace(known, proof=Proof.UNPROVEN, reason=Reason.NOT_LOADED, detail=why)
+        database, gold = self._databases[question.db_id], question.gold[Dialect.SQLITE]
+        held = self._reference.hold(database, gold, self._reference.run(database, gold), engine, translation)
+        proof = Proof.PROVEN if held.reason in {None, Reason.TIE} else Proof.UNPROVEN
+        return replace(
+            known, proof=proof, reason=held.reason, detail=held.detail, engine=self._versions[target]
+        )
+
+
+@cache
+def _translator() -> str:
+    """The digest of the translator's code, and of the overrides."""
+    home = Path(dialects.__file__).parent
+    found = hashlib.sha256()
+    for path in sorted(home.rglob("*")):
+        if path.suffix in {".py", ".sql"}:
+            content = path.read_bytes()
+            found.update(f"{path.relative_to(home).as_posix()}\0{len(content)}\0".encode() + content)
+    return found.hexdigest()
+
+
+def name_of_translated(questions: QuestionSet) -> str:
+    """What the set with the translated golds is called."""
+    return f"{questions.name[:_LONGEST]}_translated"
+
+
+_LONGEST = 49
+"""Characters of a set's name in that of its translation."""
+
+
+def refuse_other_sets(questions: QuestionSet, folder: Path) -> None:
+    """Refuse a folder that holds anything but golds of this set from an earlier call.
+
+    Raises:
+        BadInput: there is something else.
+    """
+    if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
+        return
+    manifest = folder / MANIFEST
+    if manifest.is_file() and read_manifest(manifest).name == name_of_translated(questions):
+        return
+    raise BadInput(f"--out {folder}: holds something else; name a folder that is empty or not there yet")
+
+
+def write_golds(
+    questions: QuestionSet, golds: Mapping[Dialect, Sequence[Certified]], folder: Path
+) -> Sequence[str]:
+    """Write golds as the published files are written, with certificates and a manifest.
+
+    Returns:
+        What a reader of the files has to know, a sentence each.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    notes: list[str] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(
+            folder / f"{questions.name}_sqlite.json",
+            _records((one, one.gold[Dialect.SQLITE]) for one in questions.questions),
+        )
+        for dialect, some in golds.items():
+            stem = f"{questions.name}_{dialect}"
+            _write(folder / f"{stem}.json", _records((one.question, one.sql) for one in some))
+            _write(folder / f"{stem}_gold.sql", "".join(_line(one, stem, notes) for one in some))
+            certificates = (json.dumps(asdict(one.certificate)) for one in some)
+            _write(folder / f"{stem}_certificates.jsonl", "".join(f"{one}\n" for one in certificates))
+        _write(folder / MANIFEST, _manifest(questions, folder))
+    except OSError as error:
+        raise BadInput(
+            f"--out {folder}: cannot be written ({error.strerror}); choose another folder"
+        ) from error
+    return notes
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _records(golds: Iterator[tuple[Question, str]] | Any) -> str:
+    return json.dumps(
+        [
+            {
+                "question_id": one.question_id,
+                "db_id": one.db_id,
+                "question": one.text,
+                "evidence": one.evidence,
+                "SQL": sql,
+                "difficulty": one.difficulty,
+            }
+            for one, sql in golds
+        ],
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _line(one: Certified, stem: str, notes: list[str]) -> str:
+    """`SQL<TAB>db_id`; a text that holds a line break or a tab cannot stand there, and its place is kept."""
+    sql = one.sql
+    if any(character in sql for character in "\t\n\r"):
+        why = f"it holds a line break or a tab, so it stands in {stem}.json alone"
+        notes.append(f"{stem}_gold.sql: question {one.question.key}: {why}")
+        sql = f"{_NO_GOLD}: {why}"
+    return f"{sql}\t{one.question.db_id}\n"
+
+
+def _manifest(questions: QuestionSet, folder: Path) -> str:
+    paths = {questions.database(db_id).sqlite_path.resolve() for db_id in questions.db_ids}
+    only = next(iter(paths)) if len(paths) == 1 else questions.databases.resolve()
+    ids = [one.question_id for one in questions.questions]
+    files = {one: f"{questions.name}_{one}.json" for one in Dialect}
+    lines = [
+        f"name = {_toml(name_of_translated(questions))}",
+        f"title = {_toml(f'{questions.title}: golds translated')}",
+        f"databases = {_toml(str(only))}",
+        f"levels = {_toml(list(questions.levels))}",
+        f"ids_repeat = {_toml(len(set(ids)) < len(ids))}",
+        "# Where the translations are exact.",
+        f"profile = {_toml(Profile.FAITHFUL)}",
+        "",
+        "[questions]",
+        *(f"{one} = {_toml(name)}" for one, name in files.items() if (folder / name).is_file()),
+    ]
+    return "".join(f"{one}\n" for one in lines)
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def counted(golds: Sequence[Certified], target: Dialect) -> str:
+    """How many golds of a dialect are proven, in a line."""
+    counts = Counter(one.certificate.proof for one in golds)
+    engines = {one.certificate.engine for one in golds} - {None}
+    on = f" (on {', '.join(sorted(map(str, engines)))})" if engines else ""
+    return f"{target}: {len(golds)} golds: {', '.join(f'{counts[one]} {one}' for one in Proof)}{on}"
