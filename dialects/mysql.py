@@ -114,11 +114,14 @@ class MySQL(TargetGenerator):
         return f"{self.sql(node, 'alias')} AS ({self.sql(node.this)})"
 
 
-_PLAIN = "CAST(CAST({text} AS SIGNED) AS BINARY) = {text}"
+# Whatever is cast has been matched before: a text that is cut off is an error where a subquery keeps its rows.
+_PLAIN = "REGEXP_LIKE({text}, '^(0|-?[1-9][0-9]{{0,17}})\\\\z')"
 
 _SHORT = "REGEXP_LIKE({text}, '^ *[+-]?[0-9]{{1,9}}([.][0-9]{{0,4}})? *\\\\z')"
 
-_WHOLE = "CAST({text} AS DECIMAL(13, 4)) = CAST({text} AS SIGNED)"
+_SHORTLY = "CAST({text} AS DECIMAL(13, 4))"
+
+_WHOLE = f"{_SHORTLY} = FLOOR({_SHORTLY})"
 
 _SPACE = "[\\\\t-\\\\r ]*"
 
@@ -128,13 +131,13 @@ _NUMBER = (
 
 _PLAINLY = {
     "as_integer": f"CASE WHEN {_PLAIN} THEN CAST({{text}} AS SIGNED)"
-    f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST({{text}} AS SIGNED) END"
+    f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST({_SHORTLY} AS SIGNED) END"
     f" WHEN {_NUMBER} THEN {{call}} END",
     "as_real": f"CASE WHEN {_PLAIN} AND CHAR_LENGTH({{text}}) < 16 OR {_SHORT}"
     f" THEN CAST({{text}} AS DOUBLE) + 0e0"
     f" WHEN {_NUMBER} THEN {{call}} END",
     "as_key": f"CASE WHEN {_PLAIN} THEN {{text}}"
-    f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST(CAST({{text}} AS SIGNED) AS CHAR)"
+    f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST(CAST({_SHORTLY} AS SIGNED) AS CHAR)"
     f" ELSE CAST(CAST({{text}} AS DOUBLE) AS CHAR) END COLLATE {_COLLATION}"
     f" WHEN {_NUMBER} THEN {{call}} ELSE {{text}} END",
 }

@@ -108,3 +108,8 @@ SELECT p.id, s.code FROM pupil p LEFT JOIN subject s ON s.credits > 2 AND EXISTS
 SELECT p.id, s.code FROM pupil p LEFT JOIN subject s ON NOT EXISTS (SELECT 1 FROM mark m WHERE m.pupil = p.id) OR p.id NOT IN (SELECT mentor FROM pupil) ORDER BY 1, 2;
 SELECT p.id, s.code FROM subject s RIGHT JOIN pupil p ON p.id IN (SELECT pupil FROM mark) ORDER BY 1, 2;
 SELECT p.id, s.code FROM subject s FULL JOIN pupil p ON p.id IN (SELECT pupil FROM mark) AND s.credits > 2 ORDER BY 1, 2;
+
+-- texts that are no numbers, joined to numbers in a subquery
+SELECT id FROM pupil WHERE NOT (SELECT '' FROM mark m RIGHT JOIN extreme e ON m.code == e.n) ORDER BY id;
+SELECT id FROM pupil WHERE (SELECT '7' FROM pupil p RIGHT JOIN subject s ON p.locker = s.credits) ORDER BY id;
+SELECT id, (SELECT 'x' FROM pupil p LEFT JOIN subject s ON p.locker == s.credits) FROM pupil ORDER BY id;
