@@ -114,7 +114,7 @@ class MySQL(TargetGenerator):
         return f"{self.sql(node, 'alias')} AS ({self.sql(node.this)})"
 
 
-# Whatever is cast has been matched before: a text that is cut off is an error where a subquery keeps its rows.
+# What is cast has been matched before: a text that is cut off is an error where a subquery keeps its rows.
 _PLAIN = "REGEXP_LIKE({text}, '^(0|-?[1-9][0-9]{{0,17}})\\\\z')"
 
 _SHORT = "REGEXP_LIKE({text}, '^ *[+-]?[0-9]{{1,9}}([.][0-9]{{0,4}})? *\\\\z')"
