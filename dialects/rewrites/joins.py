@@ -434,7 +434,8 @@ def _on(
                 "ON without a column before a RIGHT or FULL JOIN", "SQLite 3.40 drops all rows"
             )
     if not ahead:
-        target.set("on", _apart(node) if target.side and not c.target.joins_outward_by_subqueries else node)
+        apart = target.side and not c.target.joins_outward_by_subqueries and node.find(exp.Query)
+        target.set("on", _apart(node) if apart else node)
         return
     if outer:
         raise Untranslatable("ON", "it refers to a table to its right")
