@@ -49,8 +49,10 @@ class Option:
             return {"action": "append", "default": [], "metavar": self.metavar, **about}
         if self.choices:
             return {"choices": list(self.choices), "default": self.default or None, **about}
+        # pytest --help asks for values before argparse has given defaults their types.
+        default = self.kind(self.default) if self.default else None
         typed = {} if self.kind is str else {"type": self.kind}
-        return {"metavar": self.metavar, "default": self.default or None, **typed, **about}
+        return {"metavar": self.metavar, "default": default, **typed, **about}
 
 
 OPTIONS: Mapping[str, Option] = {

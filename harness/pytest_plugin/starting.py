@@ -89,7 +89,7 @@ def request_of(config: pytest.Config) -> Request:
         difficulties=option("--bird-difficulty"),
         keys=option("--bird-question"),
         sample=option("--bird-sample"),
-        seed=int(option("--bird-seed")),
+        seed=option("--bird-seed"),
         out=Path(option("--bird-out")),
         workers=option("--bird-workers"),
         cache=not option("--bird-no-cache"),
