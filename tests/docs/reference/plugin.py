@@ -46,7 +46,8 @@ def plugin() -> str:
             "" if flag or about.get("ini") else f" {cell(value)}"
         )
         default = about.get("default")
-        rows.append(f"| {shown} | {f'`{default}`' if default not in (None, []) else ''} | {cell(about.get('help') or '')} |")
+        said = "" if default in (None, []) else f"`{default}`"
+        rows.append(f"| {shown} | {said} | {cell(about.get('help') or '')} |")
     parts = [
         WRITTEN,
         "# pytest options and fixtures\n",
