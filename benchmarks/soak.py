@@ -192,7 +192,7 @@ def command(
     place: Place, dialect: Dialect, asked: Sequence[Asked], seconds: float, changes: Changes
 ) -> float:
     """Score the same by the command line; the peak memory of the process that asks, in MB."""
-    lines = [each for each in asked if each.dialect is dialect]
+    lines = [each for each in asked if each.dialect == dialect]
     with (place.folder / "answers.jsonl").open("w", encoding="utf-8") as file:
         for each in lines:
             record = {

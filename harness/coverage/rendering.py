@@ -77,9 +77,9 @@ def totals(answers: Sequence[Answer]) -> list[Totals]:
     """The counts of each engine that there are answers of."""
     levels = levels_of(answer.difficulty for answer in answers)
     return [
-        _count(dialect, [answer for answer in answers if answer.dialect is dialect], levels)
+        _count(dialect, [answer for answer in answers if answer.dialect == dialect], levels)
         for dialect in Dialect
-        if any(answer.dialect is dialect for answer in answers)
+        if any(answer.dialect == dialect for answer in answers)
     ]
 
 
