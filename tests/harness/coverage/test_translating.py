@@ -154,6 +154,7 @@ def test_a_translated_set_is_evaluated_with_its_golds(
 ) -> None:
     address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
     monkeypatch.setenv(dsn.variable(server.dialect), address)
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
     out, dialect = tmp_path / "translated", server.dialect
     usual = ("--set", str(asked), "--dialect", dialect, "--out", str(out))
     code, printed, said = call("translate", *usual)
