@@ -7,6 +7,7 @@ the project. Within the modules of commands imports stand at the top, as everywh
 import gc
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -17,11 +18,20 @@ from typer.main import get_command_from_info
 import harness
 
 
+class Group(StrEnum):
+    """What a command is for: the headings of the help, in its order."""
+
+    SCORE = "Score predictors"
+    SERVE = "Data and servers"
+    PROVE = "Prove translations"
+
+
 @dataclass(frozen=True)
 class Listed:
-    """A command as it is listed: the module that declares it, and the first sentence of its help."""
+    """A command as it is listed: the module that declares it, its group, the first sentence of its help."""
 
     module: str
+    group: Group
     summary: str
     hidden: bool = False
 
@@ -29,56 +39,74 @@ class Listed:
 _STATUS = "Say which engines are there, which databases are loaded, and what to do about the rest"
 
 COMMANDS: Mapping[str, Listed] = {
+    "eval": Listed("scoring", Group.SCORE, "Score prediction files and print the table"),
+    "predict": Listed(
+        "predicting",
+        Group.SCORE,
+        "Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score them",
+    ),
+    "reproduce": Listed(
+        "reproduce",
+        Group.SCORE,
+        "Score the published predictions of Mini-Dev and hold the figures against the published ones",
+    ),
+    "runs": Listed(
+        "reports", Group.SCORE, "List runs, the newest first: what was run, how it ended, the best EX"
+    ),
+    "report": Listed("reports", Group.SCORE, "Make the reports of a run again, from its folder alone"),
+    "compare": Listed(
+        "reports",
+        Group.SCORE,
+        "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",
+    ),
+    "cache": Listed(
+        "reports", Group.SCORE, "Say what is kept from earlier runs, so that it need not be executed again"
+    ),
     "data": Listed(
-        "packages", "Bring a published question set with its databases to where `eval` looks for it"
+        "packages",
+        Group.SERVE,
+        "Bring a published question set with its databases to where `eval` looks for it",
     ),
     "census": Listed(
         "databases",
+        Group.SERVE,
         "Say what the columns of SQLite files hold, which types they get, and what would stop a load",
     ),
-    "load": Listed("databases", "Load a question set's databases into the servers that are up"),
     "twins": Listed(
-        "twins", "Make synthetic databases: the same tables, other rows, and an answer to every gold"
+        "twins",
+        Group.SERVE,
+        "Make synthetic databases: the same tables, other rows, and an answer to every gold",
+    ),
+    "up": Listed("servers", Group.SERVE, "Start MySQL and PostgreSQL and wait until they answer"),
+    "down": Listed("servers", Group.SERVE, "Stop what `up` started"),
+    "status": Listed("servers", Group.SERVE, _STATUS),
+    "doctor": Listed("servers", Group.SERVE, _STATUS, hidden=True),
+    "images": Listed(
+        "servers",
+        Group.SERVE,
+        "Build server images from Debian packages, for where no registry can be reached",
+    ),
+    "load": Listed("databases", Group.SERVE, "Load a question set's databases into the servers that are up"),
+    "translate": Listed(
+        "translating",
+        Group.PROVE,
+        "Translate a SQLite query or a set's golds to MySQL or PostgreSQL; 1 if one is not exact or proven",
+    ),
+    "coverage": Listed(
+        "coverage",
+        Group.PROVE,
+        "Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression",
     ),
     "matrix": Listed(
         "matrix",
+        Group.PROVE,
         "Run `coverage` on a throw-away server of each engine version that is here; 1 on a regression",
-    ),
-    "predict": Listed(
-        "predicting",
-        "Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score them",
-    ),
-    "runs": Listed("reports", "List runs, the newest first: what was run, how it ended, the best EX"),
-    "report": Listed("reports", "Make the reports of a run again, from its folder alone"),
-    "reproduce": Listed(
-        "reproduce",
-        "Score the published predictions of Mini-Dev and hold the figures against the published ones",
-    ),
-    "eval": Listed("scoring", "Score prediction files and print the table"),
-    "coverage": Listed(
-        "coverage",
-        "Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression",
-    ),
-    "translate": Listed(
-        "translating",
-        "Translate a SQLite query or a set's golds to MySQL or PostgreSQL; 1 if one is not exact or proven",
     ),
     "conformance": Listed(
         "conformance",
+        Group.PROVE,
         "Run a suite's queries on SQLite and, translated, on the servers; 1 if any differs without a warning",
     ),
-    "compare": Listed(
-        "reports",
-        "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",
-    ),
-    "cache": Listed("reports", "Say what is kept from earlier runs, so that it need not be executed again"),
-    "up": Listed("servers", "Start MySQL and PostgreSQL and wait until they answer"),
-    "down": Listed("servers", "Stop what `up` started"),
-    "images": Listed(
-        "servers", "Build server images from Debian packages, for where no registry can be reached"
-    ),
-    "status": Listed("servers", _STATUS),
-    "doctor": Listed("servers", _STATUS, hidden=True),
 }
 """Every command by its name, in the order of the help."""
 
@@ -90,6 +118,17 @@ class LazyGroup(TyperGroup):
         super().__init__(**attributes)
         for name, each in COMMANDS.items():
             self.add_command(TyperCommand(name, short_help=each.summary, hidden=each.hidden))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The help's lists of commands, a group each; no description is cut."""
+        del ctx
+        shown = {name: each for name, each in COMMANDS.items() if not each.hidden}
+        widest = max(map(len, shown))
+        for group in Group:
+            of_group = [(name, each.summary) for name, each in shown.items() if each.group is group]
+            with formatter.section(group):
+                # Names are as wide in each group, so that the lists stand as one.
+                formatter.write_dl([(f"{name:<{widest}}", summary) for name, summary in of_group])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is called, with its options."""
@@ -123,7 +162,7 @@ app = typer.Typer(
 
 def _print_version(*, wanted: bool) -> None:
     if wanted:
-        print(harness.__version__)  # noqa: T201 - the answer itself
+        print(f"bird-harness {harness.__version__}")  # noqa: T201 - the answer itself
         raise typer.Exit
 
 
@@ -131,7 +170,8 @@ def _print_version(*, wanted: bool) -> None:
 def _root(
     *,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+        bool,
+        typer.Option("--version", help="Print name and version.", callback=_print_version, is_eager=True),
     ] = False,
 ) -> None:
     del version

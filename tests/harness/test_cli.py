@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli.commands import Group
 from loaders.errors import command
 from loaders.sample import PREDICTIONS
 from tests.harness.arrangements import Case
@@ -63,7 +64,7 @@ def run(tmp_path: Path) -> Run:
 
 
 def test_the_version_is_the_installed_one(run: Run) -> None:
-    assert run("--version").stdout.strip() == version("bird-harness")
+    assert run("--version").stdout == f"bird-harness {version('bird-harness')}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -81,7 +82,9 @@ def test_help_takes_the_width_of_the_terminal_and_cuts_nothing(
     monkeypatch.setenv("COLUMNS", str(columns))
     _, commands, _ = call("--help")
     _, options, _ = call("predict", "--help")
-    assert "..." not in commands.partition("Commands:")[2]
+    heads = [f"\n{group}:\n" for group in Group]
+    assert "..." not in commands.partition(heads[0])[2]
+    assert [commands.count(head) for head in heads] == [1] * len(heads)
     described = "Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score"
     assert described in " ".join(commands.split())
     widest = max(len(line) for line in options.splitlines())
@@ -92,6 +95,14 @@ def test_shell_completion_is_offered(run: Run) -> None:
     done = run("--show-completion", "bash")
     assert done.returncode == 0
     assert "complete" in done.stdout
+    for typed, offered in (
+        ("bird-harness com", "compare"),
+        ("bird-harness eval --metr", "--metrics"),
+        ("bird-harness eval --profile f", "faithful"),
+    ):
+        words = {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split()) - 1)}
+        found = run(_BIRD_HARNESS_COMPLETE="complete_bash", **words)
+        assert found.stdout.split() == [offered]
 
 
 def test_the_console_command_is_the_module() -> None:
