@@ -1,7 +1,7 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images data load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs test fuzz lint format lock bench clean
+.PHONY: help setup up down status images data describe load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
@@ -21,10 +21,10 @@ SAMPLE ?=#      how many queries of SUITE `conformance` runs, chosen by SEED; de
 TRANSLATOR ?=#  for `conformance`: bird (default), and beside it sqlglot or polyglot, separated by commas
 QUERIES ?=#     how many queries `fuzz` generates; default: 10000
 RUN ?=#         the run folder that `report` makes the reports of; default: results/latest
-FORMAT ?=#      for `report`: console, markdown, csv, latex, json or html; default: the tables, and every file
+FORMAT ?=#      for `report`: console, markdown, csv, latex, json or html; default: the tables, and every file; for `describe`: the same but csv
 BY ?=#          for `report`: difficulty, database, outcome, error-class or construct
 SEED ?=#        which queries `fuzz` generates and `conformance` samples (default: 0), which rows `twins` makes up (default: 1)
-TO ?=#          folder that `twins` puts databases in, or `report` its files
+TO ?=#          folder that `twins` puts databases in, or `report` its files; the file that `describe` writes
 NATIVE ?=#      NATIVE=1: private servers without Docker and without root
 LOADED ?=#      LOADED=1: images with the databases of SET inside, so that `make up` starts with them
 ARGS ?=#        anything else for the command, e.g. ARGS="--extract fences"
@@ -92,6 +92,9 @@ images: $(RUNNING) ## build the server images from Debian packages, where no reg
 
 data: $(RUNNING) ## bring the published package of SET to where it is looked for (ARGS="--archive FILE": one that you have)
 	@$(HARNESS) data $(on_set) $(ARGS)
+
+describe: $(RUNNING) ## say what SET consists of: sizes, values, SQL, keywords (ARGS="--set OTHER": another beside it)
+	@$(HARNESS) describe $(on_set) $(if $(FORMAT),--format "$(FORMAT)") $(if $(TO),--to "$(TO)") $(ARGS)
 
 load: $(RUNNING) ## load the databases of SET into the servers that are up
 	@$(HARNESS) load $(on_set) $(on_dialect) $(on_profile) $(ARGS)

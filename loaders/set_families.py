@@ -252,7 +252,9 @@ def _tables(folder: Path, stem: str) -> str | None:
 _SUFFIXES = ("{0}/{0}.sqlite", "{0}/{0}.db", "{0}.sqlite", "{0}.db", "{0}/{0}_template.sqlite")
 
 
-def find_databases(own: Own, db_ids: Sequence[str]) -> tuple[Path, dict[str, Path]]:
+def find_databases(
+    own: Own, db_ids: Sequence[str], *, may_miss: bool = False
+) -> tuple[Path, dict[str, Path]]:
     """The folder that holds the databases of a set, and the file of each that is there.
 
     The names of databases are taken as they are spelled there: questions may differ in case.
@@ -260,13 +262,14 @@ def find_databases(own: Own, db_ids: Sequence[str]) -> tuple[Path, dict[str, Pat
     Args:
         own: the set.
         db_ids: as the questions name them.
+        may_miss: whether there may be none.
 
     Raises:
         BadInput: the manifest names a place that is not there.
     """
     if own.layout.databases:
         place = own.folder / own.layout.databases
-        if not place.exists():
+        if not place.exists() and not may_miss:
             raise BadInput(one_line(f"{own.manifest}: databases: there is no {place}; correct the file"))
         if place.is_file():
             return place.parent, dict.fromkeys(db_ids, place)

@@ -38,7 +38,7 @@ class Layout:
     where they are found in the records. `only` keeps the records with these values, the rest is counted.
     `ids_repeat`: ids may repeat, and every dialect then has the same questions at the same positions;
     otherwise dialects are joined by id. `profile` is that in which the golds for servers are right, None
-    where it is the user's to say. `digests` are SHA-256 by path.
+    where it is the user's to say. `digests` are SHA-256 by path, `domains` what databases are about.
 
     The rest is of sets that come with bird-harness: the namespace on servers, the places below BIRD_HOME in
     their order, the folders that hold `databases`, and the databases of the published set, in whose place
@@ -59,6 +59,7 @@ class Layout:
     ids_repeat: bool = False
     profile: Profile | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
+    domains: Mapping[str, str] = field(default_factory=dict)
     collection: str | None = None
     folders: tuple[str, ...] = ("",)
     databases_in: tuple[str, ...] = ("",)
@@ -107,6 +108,7 @@ _KEYS = (
     "ids_repeat",
     "profile",
     "digests",
+    "domains",
 )
 _BUILT_IN = ("collection", "folders", "databases_in", "db_ids")
 
@@ -146,6 +148,7 @@ class _Manifest:
             ids_repeat=self._flag("ids_repeat"),
             profile=self._profile(),
             digests=self._digests(),
+            domains=self._domains(),
             collection=built_in.get("collection"),
             folders=tuple(built_in.get("folders", ("",))),
             databases_in=tuple(built_in.get("databases_in", built_in.get("folders", ("",)))),
@@ -269,6 +272,10 @@ class _Manifest:
             values = value if isinstance(value, list) else [value]
             found[key] = tuple(self._path_text(f"only.{key}", each) for each in values)
         return found
+
+    def _domains(self) -> dict[str, str]:
+        domains = self._table("domains")
+        return {key: self._path_text(f"domains.{key}", value) for key, value in domains.items()}
 
     def _digests(self) -> dict[str, str]:
         digests = self._table("digests")

@@ -72,6 +72,11 @@ COMMANDS: Mapping[str, Listed] = {
         Group.SERVE,
         "Say what the columns of SQLite files hold, which types they get, and what would stop a load",
     ),
+    "describe": Listed(
+        "describing",
+        Group.SERVE,
+        "Say what question sets consist of, one beside the other: sizes, values, SQL, keywords",
+    ),
     "twins": Listed(
         "twins",
         Group.SERVE,

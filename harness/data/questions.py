@@ -122,7 +122,8 @@ class QuestionSet:
     none are published. `paths` are the databases that are not `<db_id>/<db_id>.sqlite` below `databases`;
     `path` is the file with SQLite's questions. `notes` say what a user has to know of how the set was read,
     `own` that it does not come with bird-harness, and `profile` in which the golds for servers are
-    right, None where it is the user's to say.
+    right, None where it is the user's to say. `domains` say what databases are about, of those that are
+    named.
     """
 
     name: str
@@ -138,6 +139,7 @@ class QuestionSet:
     notes: tuple[str, ...] = ()
     own: bool = False
     profile: Profile | None = None
+    domains: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:

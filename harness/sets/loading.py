@@ -30,23 +30,29 @@ _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""
 
 
-def load_set(name: str, bird_home: Path | None = None) -> QuestionSet:
+def load_set(name: str, bird_home: Path | None = None, *, questions_alone: bool = False) -> QuestionSet:
     """Read a question set and check that its files fit together.
 
     Args:
         name: sample, mini_dev, mini_dev_2025 or dev; or the path of a folder, a manifest or a question file.
         bird_home: the folder of the unpacked published packages; default: the environment's BIRD_HOME, else
             `./data`. The sample and a user's own sets need none.
+        questions_alone: whether databases may be missing, for what looks at questions.
 
     Raises:
         BadInput: the name is unknown, a file is missing or wrong, or the files contradict each other.
     """
     layout = LAYOUTS.get(name)
     if layout is None:
-        return _load_own(_own(name))
+        return _load_own(_own(name), questions_alone=questions_alone)
     home = _sample_home() if name == "sample" else bird_home or Path(os.environ.get("BIRD_HOME") or "data")
     folder = find(name, home, layout.folders, layout.questions[Dialect.SQLITE][0])
-    databases = find(name, home, layout.databases_in, layout.databases) / layout.databases
+    try:
+        databases = find(name, home, layout.databases_in, layout.databases) / layout.databases
+    except BadInput:
+        if not questions_alone:
+            raise
+        databases = folder / layout.databases
     files = _Files(folder)
     published = _published(layout, files)
     tables = databases.parent / (layout.tables or "")
@@ -54,7 +60,7 @@ def load_set(name: str, bird_home: Path | None = None) -> QuestionSet:
     db_ids = {entry.db_id for entry in published[Dialect.SQLITE].entries}
     remedies = "unpack the published databases there", "fetch it again"
     paths = {db_id: databases / db_id / f"{db_id}.sqlite" for db_id in db_ids}
-    _check_databases(databases, paths, remedies)
+    _check_databases(databases, paths, remedies, may_miss=questions_alone)
     _check_schemas(tables, db_ids, schemas)
     questions = _join(published)
     return QuestionSet(
@@ -67,6 +73,7 @@ def load_set(name: str, bird_home: Path | None = None) -> QuestionSet:
         schemas=schemas,
         files=files.digests,
         path=folder / layout.questions[Dialect.SQLITE][0],
+        domains=layout.domains,
     )
 
 
@@ -96,7 +103,7 @@ def _own(name: str) -> Own:
     return find_own(path, tuple(LAYOUTS))
 
 
-def _load_own(own: Own) -> QuestionSet:
+def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
     layout = own.layout
     files = _Files(own.folder)
     if own.manifest is not None:
@@ -107,14 +114,15 @@ def _load_own(own: Own) -> QuestionSet:
     published = _published(layout, files, partial(_knowledge, own), database)
     entries = published[Dialect.SQLITE].entries
     named = sorted({entry.db_id for entry in entries})
-    databases, found = find_databases(own, named)
+    databases, found = find_databases(own, named, may_miss=questions_alone)
     spelled = {db_id: _spelled(db_id, found.get(db_id)) for db_id in named}
     published = {
         dialect: replace(asked, entries=[replace(one, db_id=spelled[one.db_id]) for one in asked.entries])
         for dialect, asked in published.items()
     }
     paths = {spelled[db_id]: found.get(db_id, databases / db_id / f"{db_id}.sqlite") for db_id in named}
-    _check_databases(databases, paths, (f"put it there, or name their folder in {MANIFEST}", CORRECT))
+    remedies = f"put it there, or name their folder in {MANIFEST}", CORRECT
+    _check_databases(databases, paths, remedies, may_miss=questions_alone)
     schemas: Mapping[str, DatabaseSchema] = {}
     notes = [*own.notes, *files.notes, *_notes(own, published)]
     if layout.tables:
@@ -149,6 +157,7 @@ def _load_own(own: Own) -> QuestionSet:
         notes=tuple(notes),
         own=True,
         profile=layout.profile,
+        domains=layout.domains,
     )
 
 
@@ -346,17 +355,22 @@ def _join(published: Mapping[Dialect, Asked]) -> tuple[Question, ...]:
     )
 
 
-def _check_databases(folder: Path, paths: Mapping[str, Path], remedies: tuple[str, str]) -> None:
+def _check_databases(
+    folder: Path, paths: Mapping[str, Path], remedies: tuple[str, str], *, may_miss: bool = False
+) -> None:
     """Refuse databases that are not there, are no SQLite files, or cannot be told apart on a server.
 
     Args:
         folder: where they are.
         paths: their files.
         remedies: what to do about one that is not there, and about one that is no database.
+        may_miss: whether one may be missing.
     """
     faults = Faults(folder, "database")
     spelled: dict[str, str] = {}
     for db_id, path in sorted(paths.items()):
+        if not path.is_file() and may_miss:
+            continue
         if not path.is_file():
             faults.add(db_id, "no file <database>/<database>.sqlite", remedies[0])
             continue

@@ -49,7 +49,7 @@ def write_page(
         BadInput: the file cannot be written.
     """
     style, script = _bundled("report.css"), _bundled("report.js")
-    text = _template().render(
+    text = _template("page.html.jinja").render(
         title=printable(title),
         table=PageTable(table.heads, [[printable(cell) for cell in row] for row in table.rows]),
         policy=_policy(style, script),
@@ -58,6 +58,26 @@ def write_page(
         core=_packed(core),
         details=_packed(details),
     )
+    _replace(path, text)
+
+
+def write_static(path: Path, template: str, **content: Any) -> None:
+    """Write a page without a script, in the same style, whole or not at all.
+
+    Args:
+        path: the file.
+        template: the name of the template beside this module; it is given `style` and `policy`, too.
+        content: what the template shows; texts are printable.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    style = _bundled("report.css")
+    own = {"style": Markup(style), "policy": _policy(style)}  # noqa: S704 - the project's own
+    _replace(path, _template(template).render(**own, **content))
+
+
+def _replace(path: Path, text: str) -> None:
     try:
         replace(path, text)
     except OSError as error:
@@ -65,9 +85,9 @@ def write_page(
 
 
 @cache
-def _template() -> jinja2.Template:
+def _template(name: str) -> jinja2.Template:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string((_PLACE / "page.html.jinja").read_text(encoding="utf-8"))
+    return environment.from_string((_PLACE / name).read_text(encoding="utf-8"))
 
 
 @cache
@@ -75,9 +95,10 @@ def _bundled(name: str) -> str:
     return (_PLACE / "bundle" / name).read_text(encoding="utf-8").strip()
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(style: str, script: str = "") -> str:
+    scripts = f"script-src {_digest(script)}; " if script else ""
     return (
-        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:;"
+        f"default-src 'none'; {scripts}style-src {_digest(style)}; img-src data:;"
         " base-uri 'none'; form-action 'none'"
     )
 

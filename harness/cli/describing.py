@@ -1,0 +1,83 @@
+"""The command that says what question sets consist of."""
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.cli.commands import app
+from harness.cli.console import messages, say
+from harness.report.console import print_grids
+from harness.report.describing import described
+from harness.report.formatting import printable_json
+from harness.report.table_model import Document
+from harness.report.texts import latex, markdown
+from harness.report.writing import write
+from harness.sets.describing import Description
+from harness.sets.describing import describe as describe_set
+from harness.sets.loading import load_set
+
+
+class Form(StrEnum):
+    """What a description can be."""
+
+    CONSOLE = "console"
+    MARKDOWN = "markdown"
+    LATEX = "latex"
+    JSON = "json"
+    HTML = "html"
+
+
+_Text = Callable[[Document, Sequence[Description]], str]
+_TEXTS: Mapping[Form, _Text] = {
+    Form.MARKDOWN: lambda document, _: markdown(document, f"Question sets: {document.run_id}"),
+    Form.LATEX: lambda document, _: latex(document, f"Question sets: {document.run_id}"),
+    Form.JSON: lambda _, sets: (
+        f"{printable_json({'schema_version': 1, 'sets': [one.to_json() for one in sets]})}\n"
+    ),
+}
+
+
+@app.command()
+def describe(
+    *,
+    set_name: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="SET", help="Question set, as of eval; repeatable. Default: sample."),
+    ] = None,
+    dialect: Annotated[Dialect, typer.Option(help="Whose golds are counted.")] = Dialect.SQLITE,
+    form: Annotated[Form, typer.Option("--format", help="What is written.")] = Form.CONSOLE,
+    to: Annotated[
+        Path | None, typer.Option(help="File to write to. Default: standard output; html needs one.")
+    ] = None,
+) -> None:
+    """Say what question sets consist of, one beside the other: sizes, values, SQL, keywords."""
+    if to is None and form is Form.HTML:
+        raise BadInput("--format html: is a page of its own; name its file by --to")
+    if to is not None and form is Form.CONSOLE:
+        raise BadInput(f"--to {to}: goes with another --format than console; add --format markdown")
+    sets = []
+    for name in dict.fromkeys(set_name or ["sample"]):
+        questions = load_set(name, questions_alone=True)
+        for note in questions.notes:
+            say(note)
+        with messages.status(f"counting {questions.name}"):
+            sets.append(describe_set(questions, dialect))
+    document = described(sets)
+    if form is Form.HTML and to is not None:
+        from harness.report.html.descriptions import write_description_html  # noqa: PLC0415 - as of reports
+
+        write_description_html(document, to)
+        say(f"written: {to}")
+    elif form is Form.CONSOLE:
+        for fact in document.facts:
+            say(fact)
+        print_grids(document.grids)
+    elif to is not None:
+        say(f"written: {write(to, _TEXTS[form](document, sets))}")
+    else:
+        typer.echo(_TEXTS[form](document, sets), nl=False)

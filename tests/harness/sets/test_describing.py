@@ -1,0 +1,149 @@
+"""What `describe` says of sets, held against what was put into them."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from harness.sets.describing import describe
+from harness.sets.loading import load_set
+from tests.harness import own_sets as sets
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+def shop(folder: Path) -> Path:
+    """A set with a manifest, which names domains and grades of its own."""
+    sets.database(folder / "files" / "shop.db")
+    asked = [
+        {**one, "difficulty": level, "evidence": "" if level == "easy" else "a hint"}
+        for one, level in zip(sets.records(), ("easy", "hard", "hard", "easy"), strict=True)
+    ]
+    sets.write(folder / "questions.json", asked)
+    manifest = 'name = "shop"\nquestions = "questions.json"\ndatabases = "files"\nlevels = ["easy", "hard"]\n'
+    sets.write(folder / "benchmark.toml", f'{manifest}[domains]\nshop = "trade"\n')
+    return folder
+
+
+def test_a_set_is_counted(tmp_path: Path) -> None:
+    found = describe(load_set(str(shop(tmp_path / "shop"))))
+    assert (found.questions, found.with_knowledge) == (4, 2)
+    assert found.levels == {"easy": 2, "hard": 2}
+    (about,) = found.databases.values()
+    assert (about.questions, about.domain) == (4, "trade")
+    assert about.size is not None
+    assert (about.size.tables, about.size.columns, about.size.rows) == (2, 5, 6)
+    assert found.values == {"integer": 12, "real": 0, "text": 3, "blob": 0, "date": 0, "datetime": 0}
+    assert found.left_out == []
+    golds = found.golds
+    assert (golds.counted, golds.with_function, dict(golds.joins)) == (4, 2, {0: 3, 1: 1})
+    assert golds.functions["COUNT"].golds == golds.functions["MAX"].golds == 1
+    assert (golds.keywords["SELECT"].occurrences, golds.keywords["SELECT"].golds) == (5, 4)
+    assert golds.joins_each is not None
+    assert (golds.joins_each.mean, golds.joins_each.median, golds.joins_each.greatest) == (0.25, 0, 1)
+
+
+def test_dates_are_told_from_texts() -> None:
+    found = describe(load_set("sample"))
+    kinds = found.values
+    assert kinds["date"] > 500
+    assert kinds["datetime"] > 300
+    assert kinds["text"] > 1000
+
+
+@pytest.mark.parametrize("layout", list(sets.FAMILIES))
+def test_every_layout_is_described_with_questions_alone(layout: str, tmp_path: Path, call: Call) -> None:
+    folder = sets.FAMILIES[layout](tmp_path / "bench")
+    for path in [*folder.rglob("*.sqlite"), *folder.rglob("*.db")]:
+        path.unlink()
+    code, out, err = call("describe", "--set", str(folder))
+    assert code == 0, err
+    assert "databases are not there or cannot be read, so their tables, rows and values are left out" in err
+    assert "Value types" not in out
+    assert "Keywords by category" in out
+
+
+def test_a_manifest_whose_databases_are_missing_is_described(tmp_path: Path, call: Call) -> None:
+    folder = shop(tmp_path / "shop")
+    shutil.rmtree(folder / "files")
+    code, out, err = call("describe", "--set", str(folder))
+    assert (code, "trade" in out) == (0, True), err
+    code, _, err = call("eval", "--set", str(folder), "--predictions", "x")
+    assert code == 2
+    assert "databases: there is no" in err
+
+
+def test_sets_stand_side_by_side_in_every_form(tmp_path: Path, call: Call) -> None:
+    folder = shop(tmp_path / "shop")
+    both = ("describe", "--set", str(folder), "--set", "sample")
+    code, text, _ = call(*both, "--format", "markdown")
+    assert code == 0
+    assert "| shop | 4 | 1 | 1 | 2.0 | 5.0 | 6.0 |" in text
+    assert "| sample | 66 | 4 | 4 |" in text
+    assert "| easy | 2 | 50.00 |  |  |" in text
+    code, text, _ = call(*both, "--format", "json")
+    content = json.loads(text)
+    assert [one["name"] for one in content["sets"]] == ["shop", "sample"]
+    assert content["sets"][0]["databases"]["shop"]["size"]["rows"] == 6
+    page = tmp_path / "page.html"
+    code, _, err = call(*both, "--format", "html", "--to", str(page))
+    assert (code, f"written: {page}" in err) == (0, True)
+    hold_page(page.read_text(encoding="utf-8"))
+
+
+class Seen(HTMLParser):
+    """What a page has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+def hold_page(text: str) -> None:
+    """Nothing is loaded or run, and each chart and table says what it is."""
+    tags = Seen(text).tags
+    names = {tag for tag, _ in tags}
+    assert "script" not in names
+    assert not [about for _, about in tags if "src" in about or "style" in about]
+    assert [about["href"] for _, about in tags if "href" in about] == ["data:,"]
+    ids = {about["id"] for _, about in tags if "id" in about}
+    charts = [about for tag, about in tags if tag == "svg"]
+    assert len(charts) > 10
+    assert all(about["role"] == "img" and about["aria-labelledby"] in ids for about in charts)
+    assert len([about for tag, about in tags if tag == "table"]) == 9
+    assert all(about["aria-label"] for tag, about in tags if about.get("role") == "region")
+    assert re.search(r"default-src &#39;none&#39;; style-src &#39;sha256-", text)
+
+
+def test_names_are_no_markup(tmp_path: Path, call: Call) -> None:
+    folder = shop(tmp_path / "shop")
+    manifest = (folder / "benchmark.toml").read_text(encoding="utf-8").replace('"trade"', '"<b>x</b>"')
+    sets.write(folder / "benchmark.toml", manifest)
+    page = tmp_path / "page.html"
+    assert call("describe", "--set", str(folder), "--format", "html", "--to", str(page))[0] == 0
+    assert "<b>x" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--format", "html"), "name its file by --to"),
+        (("--to", "x.md"), "goes with another --format"),
+        (("--format", "html", "--to", "no/such/x.html"), "cannot be written"),
+        (("--dialect", "mysql"), "has no gold in it; it has gold in sqlite"),
+        (("--set", "nothing"), "is not known; choose one of"),
+    ],
+)
+def test_bad_usage_is_one_line(args: tuple[str, ...], says: str, tmp_path: Path, call: Call) -> None:
+    code, _, err = call("describe", "--set", str(shop(tmp_path / "shop")), *args)
+    assert code == 2
+    assert says in err
+    assert err.strip().count("\n") == 0
