@@ -8,20 +8,31 @@ import typer
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import (
-    say,
-)
+from harness.cli.console import say
 from harness.report.cache import cache_lines, cleared_lines
 from harness.report.compare import CompareRequest, parse_thresholds
 from harness.report.compare import compare as compare_runs
 from harness.report.console import print_grids
 from harness.report.documents import tables
 from harness.report.listing import print_runs, runs_in
-from harness.report.writing import HTML, TEXTS, ReportFormat, file_name, write, write_page, write_reports
+from harness.report.paper import PaperRequest, paper
+from harness.report.reproduction import published_beside
+from harness.report.table_model import Document
+from harness.report.writing import (
+    HTML,
+    TEXTS,
+    ReportFormat,
+    ReportTable,
+    file_name,
+    write,
+    write_page,
+    write_reports,
+)
 from harness.runs.groups import By
 from harness.runs.reading import read_run
 from loaders.store import Store, allowed_bytes, default_path
 
+_OF_PAPER = "Of the paper table: {}, separated by commas. Default: all."
 _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."
 
 
@@ -38,7 +49,7 @@ def runs(
 
 
 @app.command()
-def report(
+def report(  # noqa: PLR0913 - one parameter an option
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder: results/<run id>, results/latest.")],
     *,
     formats: Annotated[
@@ -48,12 +59,45 @@ def report(
     by: Annotated[
         list[By] | None, typer.Option("--by", help="Tables of each metric by these groups; repeatable.")
     ] = None,
+    table: Annotated[
+        ReportTable, typer.Option(help="All tables, or one for a paper: predictors, metrics, engines.")
+    ] = ReportTable.ALL,
+    metrics: Annotated[str | None, typer.Option(metavar="NAMES", help=_OF_PAPER.format("metrics"))] = None,
+    engines: Annotated[str | None, typer.Option(metavar="NAMES", help=_OF_PAPER.format("engines"))] = None,
+    predictors: Annotated[
+        list[str] | None,
+        typer.Option("--predictors", metavar="NAMES", help=f"{_OF_PAPER.format('predictors')} Repeatable."),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="Of the paper table: levels, total, interval, n. Default: total."),
+    ] = None,
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Of the paper table: published figures. Default: those of `reproduce`."
+        ),
+    ] = None,
     to: Annotated[
         Path | None, typer.Option(help="File, or folder, to write to. Default: standard output.")
     ] = None,
 ) -> None:
     """Make the reports of a run again, from its folder alone."""
     groupings = by or []
+    chosen = {
+        "--metrics": metrics, "--engines": engines, "--predictors": predictors, "--columns": columns,
+        "--published": published,
+    }  # fmt: skip
+    _check_table(table, groupings, [option for option, value in chosen.items() if value is not None])
+    if table is ReportTable.PAPER:
+        asked = PaperRequest(
+            _names(metrics),
+            _names(engines),
+            _names(*(predictors or ())),
+            _names(columns) or PaperRequest.columns,
+        )
+        _report_paper(run, asked, formats or [], published, to)
+        return
     if not formats and not groupings and to is None:
         for written in write_reports(run):
             say(f"written: {written}")
@@ -65,10 +109,53 @@ def report(
         raise BadInput(f"--to {to}: is no folder, and there are {len(wanted)} files to write; make one there")
     document = tables(found, groupings)
     for each in wanted:
-        path = _place(to, HTML if each is ReportFormat.HTML else file_name(each, groupings))
         if each is ReportFormat.HTML:
-            say(f"written: {write_page(found, path or run / HTML)}")
-        elif path is not None:
+            say(f"written: {write_page(found, _place(to, HTML) or run / HTML)}")
+        else:
+            _give(document, [each], to, by=groupings)
+
+
+def _check_table(table: ReportTable, groupings: Sequence[By], options: Sequence[str]) -> None:
+    """Make sure that options are of the tables that are asked for.
+
+    Raises:
+        BadInput: one is not.
+    """
+    if table is ReportTable.PAPER and groupings:
+        raise BadInput("--by: groups the other tables; leave it out, or --table paper")
+    if table is not ReportTable.PAPER and options:
+        raise BadInput(f"{options[0]}: is of the table for a paper; add --table paper, or leave it out")
+
+
+def _report_paper(
+    run: Path, asked: PaperRequest, formats: Sequence[ReportFormat], published: Path | None, to: Path | None
+) -> None:
+    """Print or write the table for a paper."""
+    wanted = list(dict.fromkeys(formats)) or [ReportFormat.CONSOLE if to is None else ReportFormat.LATEX]
+    if ReportFormat.HTML in wanted:
+        raise BadInput("--table paper: is no page; leave it out, or --format html")
+    if to is not None and len(wanted) > 1 and not to.is_dir():
+        raise BadInput(f"--to {to}: is no folder, and there are {len(wanted)} files to write; make one there")
+    found = read_run(run)
+    _give(paper(found, asked, published_beside(found, published)), wanted, to, ReportTable.PAPER)
+
+
+def _names(*texts: str | None) -> list[str]:
+    """The names of lists that commas separate."""
+    return [name.strip() for text in texts if text for name in text.split(",") if name.strip()]
+
+
+def _give(
+    document: Document,
+    formats: Sequence[ReportFormat],
+    to: Path | None,
+    table: ReportTable = ReportTable.ALL,
+    by: Sequence[By] = (),
+) -> None:
+    """Print a document or write it, in every format."""
+    for each in formats:
+        path = _place(to, file_name(each, by, table))
+        if path is not None:
             say(f"written: {write(path, TEXTS[each](document))}")
         elif each is ReportFormat.CONSOLE:
             print_grids(document.grids)

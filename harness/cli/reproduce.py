@@ -22,12 +22,13 @@ from harness.cli.console import (
     say,
 )
 from harness.data.predictions import Extract
-from harness.data.published import provenance, read_published
+from harness.data.published import PUBLISHED_SET, provenance, read_published
 from harness.pytest_plugin.runner import exit_code, run
 from harness.report.console import print_grids
 from harness.report.documents import reproduced
 from harness.report.loading import loading_bar
 from harness.report.overview import fenced_lines
+from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import PublishedReference
 from harness.report.table_model import Document
 from harness.report.writing import write_reproduction
@@ -35,9 +36,6 @@ from harness.request import AUTO, Request, parse_dialects, parse_metrics
 from harness.runs.reading import read_run
 from harness.session.plan import prepare
 from loaders.packages.manifest import find_published
-
-SET = "mini_dev"
-"""The revision of Mini-Dev that the published predictions answer."""
 
 
 @app.command()
@@ -70,7 +68,7 @@ def reproduce(  # noqa: PLR0913 - one parameter an option
 
 
 def reproduce_published(asked: Request, say: Callable[[str], None], console: Console) -> int:
-    """Score published predictions on every engine that is up; print and write the three tables.
+    """Score published predictions on every engine that is up; print and write the tables.
 
     Args:
         asked: what to run; without predictions it is the folder `predictions` of the data. The published
@@ -88,16 +86,17 @@ def reproduce_published(asked: Request, say: Callable[[str], None], console: Con
     home = Path(os.environ.get("BIRD_HOME") or "data")
     published = read_published(home)
     request = replace(
-        asked, set_name=SET, predictions=asked.predictions or [home / "predictions"], bird_home=home
+        asked, set_name=PUBLISHED_SET, predictions=asked.predictions or [home / "predictions"], bird_home=home
     )
     with loading_bar(console) as progress:
         plan = prepare(request, say=say, progress=progress)
     with plan:
-        held = PublishedReference(published, provenance(plan.questions, find_published(SET).files))
+        held = PublishedReference(published, provenance(plan.questions, find_published(PUBLISHED_SET).files))
         done = run(plan, console)
     done.require_written()
     finished = read_run(done.folder)
     written = write_reproduction(finished, held)
+    print_grids(paper(finished, PaperRequest(), published).grids)
     show(reproduced(finished, held), say)
     for line in fenced_lines(done.scores):
         say(line)

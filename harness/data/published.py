@@ -5,7 +5,7 @@ They are tables of totals in percent, a file a metric, in the folder `published`
 """
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from math import isfinite, nan
@@ -22,6 +22,14 @@ from loaders.set_layouts import PUBLISHED
 from loaders.textfiles import Faults, TextFile, read_text, refuse
 
 FOLDER = "published"
+PUBLISHED_SET = "mini_dev"
+"""The question set that the published figures are of: the first revision of Mini-Dev."""
+TITLES: Mapping[str, str] = {
+    "mini_dev": "Mini-Dev, first revision",
+    "mini_dev_2025": "Mini-Dev, revision of 2025",
+    "dev": "BIRD dev",
+}
+"""What papers call the published sets."""
 METRICS_PUBLISHED = tuple(dict.fromkeys(each.published_as for each in METRICS.values() if each.published_as))
 """The metrics that there are tables of, each in `<metric>.csv`."""
 
@@ -64,11 +72,20 @@ def read_published(home: Path) -> list[Published]:
     Raises:
         BadInput: there is none, or one is wrong.
     """
-    paths = [home / FOLDER / f"{metric}.csv" for metric in METRICS_PUBLISHED]
+    return read_published_folder(home / FOLDER)
+
+
+def read_published_folder(folder: Path) -> list[Published]:
+    """Read every published table in `folder`, in the order of the metrics, then of the rows.
+
+    Raises:
+        BadInput: there is none, or one is wrong.
+    """
+    paths = [folder / f"{metric}.csv" for metric in METRICS_PUBLISHED]
     there = [path for path in paths if path.exists()]
     if not there:
         raise BadInput(
-            f"{home / FOLDER}: has none of {', '.join(path.name for path in paths)};"
+            f"{folder}: has none of {', '.join(path.name for path in paths)};"
             " put the published tables there (docs/reports.md), or point BIRD_HOME at where they are"
         )
     return [one for path in there for one in _rows(read_text(path))]
@@ -109,10 +126,14 @@ def origins(set_name: str, found: Mapping[str, str | None]) -> dict[str, Provena
     }
 
 
-def databases_note(manifest: Mapping[str, Any]) -> list[str]:
+def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> list[str]:
     """What has to stand wherever figures of a run do, if its databases are not the published ones.
 
     A digest that nobody has named is not held against a run whose other databases are the published ones.
+
+    Args:
+        manifest: of the run.
+        are_named: whether to name the databases, and not only to count them.
     """
     recorded = manifest.get("provenance")
     try:
@@ -122,24 +143,26 @@ def databases_note(manifest: Mapping[str, Any]) -> list[str]:
     kinds = set(found.values())
     if not kinds or (Provenance.PUBLISHED in kinds and Provenance.OTHER not in kinds):
         return []
-    return [said_of(found, _TITLES.get(str(manifest.get("set")), str(manifest.get("set"))))]
+    name = str(manifest.get("set"))
+    return [said_of(found, TITLES.get(name, name).partition(",")[0], are_named=are_named)]
 
 
-_TITLES = {"mini_dev": "Mini-Dev", "mini_dev_2025": "Mini-Dev", "dev": "BIRD dev"}
-
-
-def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev") -> str:
+def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are_named: bool = True) -> str:
     """What the figures of a run on these databases are worth beside published ones, in a sentence or two."""
+
+    def names(of: Sequence[str]) -> str:
+        return f" ({', '.join(of)})" if are_named else ""
+
     by: dict[Provenance, list[str]] = {each: [] for each in Provenance}
     for db_id, each in databases.items():
         by[each].append(db_id)
     unnamed = by[Provenance.UNKNOWN]
-    unknown = f"; of {len(unnamed)} nobody has named a digest ({', '.join(unnamed)})" if unnamed else ""
+    unknown = f"; of {len(unnamed)} nobody has named a digest{names(unnamed)}" if unnamed else ""
     if by[Provenance.OTHER]:
         other = by[Provenance.OTHER]
         return (
             f"Not {title} results: {len(other)} of {len(databases)} databases are not the published ones"
-            f" ({', '.join(other)}){unknown}. What differs from published figures may be due to that alone."
+            f"{names(other)}{unknown}. What differs from published figures may be due to that alone."
         )
     proven = (
         f"{len(by[Provenance.PUBLISHED])} of {len(databases)} databases have the digests of published ones"

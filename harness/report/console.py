@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report.formatting import texts
+from harness.report.formatting import DAGGER, emphasised, texts
 from harness.report.overview import noted, overview
 from harness.report.table_model import ColumnGroup, TableColumn, TableModel
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
@@ -115,8 +115,18 @@ def _table(grid: TableModel, label: int = _WIDTH_OF_A_LABEL) -> Table:
         for number, column in enumerate(group.columns):
             over = f"{group.head if number == 0 else ''}\n" if has_heads else ""
             _add(table, column, over)
-    for row in grid.rows:
-        table.add_row(*map(plain, row.labels), *texts(grid, row))
+    rows = [list(texts(grid, row)) for row in grid.rows]
+    # Digits stand below digits beside a dagger, too.
+    marked = [any(text.endswith(DAGGER) for text in column) for column in zip(*rows, strict=True)]
+    for row, cells in zip(grid.rows, rows, strict=True):
+        shown = (
+            Text(
+                f"{text} " if is_marked and not text.endswith(DAGGER) else text,
+                style="bold" if is_best else "",
+            )
+            for text, is_marked, is_best in zip(cells, marked, emphasised(grid, row), strict=True)
+        )
+        table.add_row(*map(plain, row.labels), *shown)
     return table
 
 

@@ -120,7 +120,7 @@ def tables(run: Run, by: Iterable[By] = ()) -> Document:
     else:
         grids = overview(scores, metrics, run.extent)
     grids = noted(grids, databases_note(run.manifest))
-    return Document(_run_id(run), tuple(facts(run, scores)), tuple(grids), extent=_extent(scores))
+    return Document(run_id_of(run), tuple(facts(run, scores)), tuple(grids), extent=extents(scores))
 
 
 def scores_of(run: Run) -> list[Score]:
@@ -131,9 +131,9 @@ def scores_of(run: Run) -> list[Score]:
 def reproduced(run: Run, held: PublishedReference) -> Document:
     """The three tables of a run that is held against published figures."""
     scores = scores_of(run)
-    made = reproduction(_run_id(run), facts(run, scores), scores, held)
+    made = reproduction(run_id_of(run), facts(run, scores), scores, held)
     grids = marked(made.grids, extent_lines(scores, run.extent))
-    return replace(made, grids=tuple(grids), extent=_extent(scores))
+    return replace(made, grids=tuple(grids), extent=extents(scores))
 
 
 def facts(run: Run, scores: Sequence[Score]) -> list[str]:
@@ -166,7 +166,7 @@ def _left_out(manifest: Mapping[str, Any]) -> list[str]:
     return [f"Left out: {line}" for line in (left_out if isinstance(left_out, list) else ())]
 
 
-def _extent(scores: Sequence[Score]) -> dict[tuple[str, str], tuple[int, int]]:
+def extents(scores: Sequence[Score]) -> dict[tuple[str, str], tuple[int, int]]:
     """How many pairs of each predictor on each engine were planned and have a result."""
     return {(score.predictor, score.dialect): (score.planned, score.questions) for score in scores}
 
@@ -189,7 +189,8 @@ def _grouped(run: Run, scores: Sequence[Score], metrics: Sequence[str], by: Sequ
     return grids
 
 
-def _run_id(run: Run) -> str:
+def run_id_of(run: Run) -> str:
+    """What its manifest calls a run."""
     return str(run.manifest.get("run_id"))
 
 

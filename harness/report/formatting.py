@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harness.metrics.statistics import Interval
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import Cell, CellKind, ColumnGroup, Mark, TableColumn, TableModel, TableRow
 from loaders.textfiles import one_line
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"
+DAGGER = "\N{DAGGER}"
+"""Behind a figure that cannot be told from the best of its column."""
 NONE = "-"
 """Where there is no figure."""
 
@@ -53,9 +55,23 @@ def texts(grid: TableModel, row: TableRow) -> Iterator[str]:
 def _parts(column: TableColumn, cell: Cell | None) -> Iterator[str]:
     if column.has_questions:
         yield "" if cell is None else spelled(cell.questions, CellKind.COUNT)
-    yield "" if cell is None else spelled(cell.value, column.kind)
+    yield "" if cell is None else f"{spelled(cell.value, column.kind)}{_dagger(cell)}"
     if column.has_interval:
         yield "" if cell is None else spelled_range(cell.interval)
+
+
+def _dagger(cell: Cell) -> str:
+    return DAGGER if cell.mark is Mark.NOT_DISTINGUISHABLE else ""
+
+
+def emphasised(grid: TableModel, row: TableRow) -> Iterator[bool]:
+    """Which of the `texts` of a row are the best of their columns."""
+    for column, cell in zip(grid.columns, row.cells, strict=True):
+        if column.has_questions:
+            yield False
+        yield cell is not None and cell.mark is Mark.BEST
+        if column.has_interval:
+            yield False
 
 
 def width(group: ColumnGroup) -> int:

@@ -1,8 +1,9 @@
 """The tables of a run: one per metric, engines side by side; then outcomes, error classes and measures."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from harness.engines import EngineName, in_order
 from harness.engines.error_classes import ErrorClass
@@ -43,6 +44,17 @@ def noted(grids: Sequence[TableModel], notes: Sequence[str]) -> list[TableModel]
 def extent_lines(scores: Sequence[Score], extent: Extent | None) -> list[str]:
     """What has to stand beside these scores where they are not of the whole set."""
     return [] if extent is None else extent.lines(completed(scores), NAMES)
+
+
+def versions(manifest: Mapping[str, Any], dialects: Iterable[EngineName]) -> list[str]:
+    """The engines of a run with their versions, in short."""
+    engines = manifest.get("engines")
+    found = engines if isinstance(engines, Mapping) else {}
+    return [f"{NAMES[dialect]} {_version(found.get(dialect))}".strip() for dialect in dialects]
+
+
+def _version(engine: Any) -> str:
+    return str(engine.get("version", "")).split(" ", 1)[0] if isinstance(engine, Mapping) else ""
 
 
 def fenced_lines(scores: Sequence[Score]) -> list[str]:

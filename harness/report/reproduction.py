@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.data.published import Provenance, Published, said_of
+from dialects.errors import BadInput
+from harness.data.published import PUBLISHED_SET, Provenance, Published, read_published_folder, said_of
 from harness.engines import EngineName, in_order
 from harness.metrics import METRICS
 from harness.report.table_model import (
@@ -17,7 +18,7 @@ from harness.report.table_model import (
     TableRow,
 )
 from harness.report.tables import NAMES
-from harness.runs.reading import AGAIN
+from harness.runs.reading import AGAIN, Run
 from harness.runs.summary import TOTAL, Score
 from loaders.textfiles import read_json, read_text, refuse
 
@@ -84,6 +85,27 @@ def reproduction(
             _grid("difference", names, metrics, differences, dialects, _within(ours, totals)),
         ),
     )
+
+
+def published_beside(run: Run, folder: Path | None = None) -> Sequence[Published]:
+    """The published figures to show beside those of a run.
+
+    Args:
+        run: the run.
+        folder: where they are; without one they are those that the run was held against, if it was.
+
+    Raises:
+        BadInput: their file cannot be read, or the run is of another set than they are.
+    """
+    if folder is None:
+        return reference_of(run.folder).published if (run.folder / f"{REPRODUCED}.json").exists() else ()
+    set_name = run.manifest.get("set")
+    if set_name != PUBLISHED_SET:
+        raise BadInput(
+            f"--published {folder}: the published figures are of {PUBLISHED_SET}, and {run.folder} is of"
+            f" {set_name}; leave them out"
+        )
+    return read_published_folder(folder)
 
 
 def reference_of(folder: Path) -> PublishedReference:

@@ -24,6 +24,14 @@ class CellKind(StrEnum):
     """Of counts."""
 
 
+class Mark(StrEnum):
+    """How a figure stands among those of its column, where a table holds them against each other."""
+
+    BEST = "best"
+    NOT_DISTINGUISHABLE = "not_distinguishable"
+    """From the best one, as far as the same questions tell."""
+
+
 @dataclass(frozen=True)
 class Cell:
     """One figure: None where there is none, as for a level without a question.
@@ -34,6 +42,7 @@ class Cell:
     value: float | None
     interval: Interval | None = None
     questions: int | None = None
+    mark: Mark | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ class ColumnGroup:
 class TableRow:
     """One row: a cell for every column, None where the table has nothing to show there.
 
-    `dialect` and `level` where the row, and not the column, has them.
+    `dialect`, `level` and `by` where the row, and not the column, has them.
     """
 
     labels: tuple[str, ...]
@@ -77,6 +86,7 @@ class TableRow:
     predictor: str
     dialect: EngineName | None = None
     level: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,7 @@ class TableModel:
     """One table.
 
     `labels` are the heads of the rows' labels. A note that begins with two spaces belongs to the one before.
+    `anchor` is what a paper refers to the table by: then the notes are its caption, and it fits a page.
     """
 
     title: str
@@ -91,6 +102,7 @@ class TableModel:
     groups: tuple[ColumnGroup, ...]
     rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
+    anchor: str = ""
 
     @property
     def columns(self) -> list[TableColumn]:
@@ -123,7 +135,7 @@ class NamedCell:
     """One cell with all that names it, for programs; values are as they were computed, nothing rounded.
 
     `planned` and `completed` count the pairs of the predictor on the engine: where they differ, the figure is
-    of a selection.
+    of a selection. `mark` is there in tables that hold figures against each other.
     """
 
     predictor: str
@@ -137,10 +149,14 @@ class NamedCell:
     questions: int | None
     planned: int | None
     completed: int | None
+    mark: Mark | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
+        """As plain values; the mark only where there is one."""
+        content = asdict(self)
+        if self.mark is None:
+            del content["mark"]
+        return content
 
 
 def figures(
@@ -163,7 +179,7 @@ def figures(
                     row.predictor,
                     engine,
                     column.metric,
-                    column.by,
+                    row.by or column.by,
                     ", ".join(filter(None, (row.level, column.level))),
                     cell.value,
                     low,
@@ -171,4 +187,5 @@ def figures(
                     cell.questions,
                     planned,
                     completed,
+                    cell.mark,
                 )

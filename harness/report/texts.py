@@ -3,11 +3,22 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from io import StringIO
+from itertools import repeat
 from typing import Any
 
-from harness.report.formatting import DASH, MINUS, heads, printable, printable_json, texts, width
+from harness.report.formatting import (
+    DAGGER,
+    DASH,
+    MINUS,
+    emphasised,
+    heads,
+    printable,
+    printable_json,
+    texts,
+    width,
+)
 from harness.report.table_model import Document, NamedCell, TableModel, figures
 
 _ACTIVE = re.compile(r"([\\`*_\[\]~|$#])")
@@ -60,7 +71,12 @@ def _markdown_table(grid: TableModel) -> Iterator[str]:
     yield _markdown_line([*map(escaped_markdown, grid.labels), *map(escaped_markdown, names)])
     yield "|---" * len(grid.labels) + "|--:" * len(names) + "|"
     for row in grid.rows:
-        yield _markdown_line([*map(escaped_markdown, row.labels), *map(escaped_markdown, texts(grid, row))])
+        cells = map(escaped_markdown, texts(grid, row))
+        shown = (
+            f"**{cell}**" if is_best else cell
+            for cell, is_best in zip(cells, emphasised(grid, row), strict=True)
+        )
+        yield _markdown_line([*map(escaped_markdown, row.labels), *shown])
 
 
 def _markdown_line(cells: Sequence[str]) -> str:
@@ -99,6 +115,10 @@ _ESCAPES = {
     "'": r"\textquotesingle{}",
     MINUS: "$-$",
     DASH: "--",
+    # Beside the column, so that digits stay below digits.
+    DAGGER: r"\makebox[0pt][l]{\textsuperscript{\textdagger}}",
+    "\N{DOUBLE DAGGER}": r"\textdaggerdbl{}",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
 }
 
 
@@ -113,11 +133,11 @@ def latex(document: Document, title: str) -> str:
         title: a comment at the top.
     """
     lines = [f"% {printable(title)}", *(f"% {printable(fact)}" for fact in document.facts)]
-    lines.append(
-        r"% \usepackage[T1]{fontenc}, \usepackage{booktabs} and \usepackage{textcomp} in the preamble"
-    )
+    needed = ["booktabs", "textcomp", *(["graphicx"] if any(grid.anchor for grid in document.grids) else [])]
+    packages = ", ".join([r"\usepackage[T1]{fontenc}", *(rf"\usepackage{{{name}}}" for name in needed[:-1])])
+    lines.append(rf"% {packages} and \usepackage{{{needed[-1]}}} in the preamble")
     for grid in document.grids:
-        lines += ["", *_latex_table(grid)]
+        lines += ["", *(_latex_paper(grid) if grid.anchor else _latex_table(grid))]
     return "\n".join(lines) + "\n"
 
 
@@ -133,6 +153,44 @@ def _latex_table(grid: TableModel) -> Iterator[str]:
         r"\begin{table}[tp]", r"\centering", r"\small", r"\setlength{\tabcolsep}{3pt}",
         rf"\caption{{{escaped_latex(grid.title)}}}",
     )  # fmt: skip
+    yield from _latex_tabular(grid)
+    for note in grid.notes:
+        yield rf"\par\footnotesize {escaped_latex(note.strip())}"
+    yield r"\end{table}"
+
+
+_ROWS_OF_A_PAGE = 40
+_COLUMNS_OF_A_COLUMN = 4
+"""With more columns of figures a table spans both columns of a page, where there are two."""
+
+
+def _latex_paper(grid: TableModel) -> Iterator[str]:
+    """A table as it stands in a paper: its notes are its caption, and no page is too narrow or too short."""
+    parts = [
+        replace(grid, rows=grid.rows[first : first + _ROWS_OF_A_PAGE])
+        for first in range(0, len(grid.rows), _ROWS_OF_A_PAGE)
+    ]
+    environment = "table" if sum(map(width, grid.groups)) <= _COLUMNS_OF_A_COLUMN else "table*"
+    for number, part in enumerate(parts, start=1):
+        title = grid.title if number == 1 else f"{grid.title}, continued ({number} of {len(parts)})"
+        notes = " ".join(note.strip() for note in grid.notes) if number == 1 else ""
+        yield from (rf"\begin{{{environment}}}[tp]", r"\centering", r"\small", r"\setlength{\tabcolsep}{4pt}")
+        yield r"\setlength{\belowcaptionskip}{6pt}"
+        yield rf"\caption[{_caption(title)}]{{{_caption(f'{title}. {notes}'.rstrip())}}}"
+        if number == 1:
+            yield rf"\label{{{grid.anchor}}}"
+        # No wider than the text: \width is what the table would take.
+        yield r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+        yield from _latex_tabular(part)
+        yield from ("}", rf"\end{{{environment}}}")
+
+
+def _caption(text: str) -> str:
+    """A text for a caption, where a dagger stands in its line."""
+    return escaped_latex(text).replace(_ESCAPES[DAGGER], r"\textdagger{}")
+
+
+def _latex_tabular(grid: TableModel) -> Iterator[str]:
     yield rf"\begin{{tabular}}{{{_latex_columns(grid)}}}"
     yield r"\toprule"
     yield from _latex_groups(grid)
@@ -140,11 +198,10 @@ def _latex_table(grid: TableModel) -> Iterator[str]:
     yield _latex_row([*grid.labels, *names])
     yield r"\midrule"
     for row in grid.rows:
-        yield _latex_row([*row.labels, *texts(grid, row)])
+        yield _latex_row(
+            [*row.labels, *texts(grid, row)], [False] * len(row.labels) + [*emphasised(grid, row)]
+        )
     yield from (r"\bottomrule", r"\end{tabular}")
-    for note in grid.notes:
-        yield rf"\par\footnotesize {escaped_latex(note.strip())}"
-    yield r"\end{table}"
 
 
 def _latex_columns(grid: TableModel) -> str:
@@ -166,14 +223,19 @@ def _latex_groups(grid: TableModel) -> Iterator[str]:
     yield " ".join(rules)
 
 
-def _latex_row(texts_: Sequence[str]) -> str:
-    return f"{' & '.join(map(escaped_latex, texts_))} \\\\"
+def _latex_row(texts_: Sequence[str], best: Iterable[bool] = repeat(False)) -> str:
+    cells = (
+        rf"\textbf{{{escaped_latex(text)}}}" if is_best else escaped_latex(text)
+        for text, is_best in zip(texts_, best, strict=False)
+    )
+    return f"{' & '.join(cells)} \\\\"
 
 
 SCHEMA_VERSION = 1
 """Version of `tables.json` and `reproduce.json`; docs/reports.md describes them."""
 
-COLUMNS = tuple(field.name for field in fields(NamedCell))
+COLUMNS = tuple(field.name for field in fields(NamedCell) if field.name != "mark")
+"""Of every CSV; one whose table holds its figures against each other has `mark`, too."""
 
 
 def csv_text(document: Document) -> str:
@@ -185,8 +247,10 @@ def csv_text(document: Document) -> str:
     before it (https://owasp.org/www-community/attacks/CSV_Injection). So has one that begins with an
     apostrophe, so that readers can take one off. What does not print stands as its escape.
     """
-    rows = (figure.to_json().values() for grid in document.grids for figure in figures(grid, document.extent))
-    return "".join(map(_csv_line, (COLUMNS, *rows)))
+    found = [figure for grid in document.grids for figure in figures(grid, document.extent)]
+    columns = (*COLUMNS, "mark") if any(figure.mark for figure in found) else COLUMNS
+    rows = ([figure.to_json().get(name) for name in columns] for figure in found)
+    return "".join(map(_csv_line, (columns, *rows)))
 
 
 def json_text(document: Document, **more: Any) -> str:

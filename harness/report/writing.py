@@ -10,6 +10,7 @@ from pathlib import Path
 from dialects.errors import BadInput
 from harness.report.console import console_text
 from harness.report.documents import reproduced, tables
+from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import REPRODUCED, PublishedReference, reference_of
 from harness.report.table_model import Document
 from harness.report.texts import csv_text, json_text, latex, markdown
@@ -29,6 +30,13 @@ class ReportFormat(StrEnum):
     LATEX = "latex"
     JSON = "json"
     HTML = "html"
+
+
+class ReportTable(StrEnum):
+    """Which tables a report has."""
+
+    ALL = "all"
+    PAPER = "paper"
 
 
 TEXTS: Mapping[ReportFormat, Callable[[Document], str]] = {
@@ -56,8 +64,8 @@ def write_reports(folder: Path) -> list[Path]:
     """Write every report of a finished run into its folder, over those that are there.
 
     Returns:
-        The files: `tables.md`, `tables.csv`, `tables.tex`, `tables.json`, `report.html`; `reproduce.md`,
-        `reproduce.csv` and `reproduce.json` where the run has been held against published figures.
+        The files: `tables.md`, `tables.csv`, `tables.tex`, `tables.json`, `report.html`; those of
+        `write_reproduction` where the run has been held against published figures.
 
     Raises:
         BadInput: the folder is no finished run's, or cannot be written.
@@ -84,7 +92,7 @@ def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
     """Write the three tables of a run that is held against published figures into its folder.
 
     Returns:
-        The files: `reproduce.md`, `reproduce.csv`, `reproduce.json`.
+        The files: `reproduce.md`, `reproduce.csv`, `reproduce.json`, and `reproduce.tex` for a paper.
 
     Raises:
         BadInput: the folder cannot be written.
@@ -98,13 +106,15 @@ def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
         ReportFormat.MARKDOWN: markdown(document, f"Published figures and run {document.run_id}"),
         ReportFormat.CSV: csv_text(document),
         ReportFormat.JSON: json_text(document, **more),
+        ReportFormat.LATEX: TEXTS[ReportFormat.LATEX](paper(run, PaperRequest(), held.published)),
     }
     return [write(run.folder / f"{REPRODUCED}.{SUFFIXES[each]}", text) for each, text in texts.items()]
 
 
-def file_name(kind: ReportFormat, by: Sequence[By] = ()) -> str:
+def file_name(kind: ReportFormat, by: Sequence[By] = (), table: ReportTable = ReportTable.ALL) -> str:
     """What a file of the tables is called."""
-    return f"{'-by-'.join(['tables', *by])}.{SUFFIXES[kind]}"
+    stem = "paper" if table is ReportTable.PAPER else "-by-".join(["tables", *by])
+    return f"{stem}.{SUFFIXES[kind]}"
 
 
 def write(path: Path, text: str) -> Path:

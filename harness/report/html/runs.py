@@ -13,7 +13,7 @@ from harness.report.documents import cautions
 from harness.report.formatting import spelled, spelled_range
 from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import PageTable, write_page
-from harness.report.overview import dialects_of, extent_lines, is_partial, scored
+from harness.report.overview import dialects_of, extent_lines, is_partial, scored, versions
 from harness.report.table_model import CellKind
 from harness.report.tables import NAMES, figure
 from harness.runs.error_counts import summary as error_classes
@@ -125,16 +125,12 @@ def _score(score: Score, predictors: Sequence[str], partial: Collection[str]) ->
 
 def _facts(run: Run, scores: Sequence[Score]) -> list[tuple[str, str]]:
     questions = {result.question for result in run.results}
-    engines = run.manifest.get("engines") or {}
-    versions = (
-        f"{NAMES[dialect]} {_version(engines.get(dialect))}".strip() for dialect in dialects_of(scores)
-    )
     facts = [
         ("question set", str(run.manifest.get("set") or "")),
         ("questions", f"{len(questions):,}"),
         ("predictors", f"{len({score.predictor for score in scores}):,}"),
         ("pairs", _pairs(len(run.results), run.extent.pairs)),
-        ("engines", ", ".join(versions)),
+        ("engines", ", ".join(versions(run.manifest, dialects_of(scores)))),
         ("profile", str(run.manifest.get("profile") or "")),
         ("started", str(run.manifest.get("started") or "")[:16].replace("T", " ")),
     ]
@@ -143,10 +139,6 @@ def _facts(run: Run, scores: Sequence[Score]) -> list[tuple[str, str]]:
 
 def _pairs(completed: int, planned: int) -> str:
     return f"{completed:,} of {planned:,}" if planned > completed else f"{completed:,}"
-
-
-def _version(engine: Any) -> str:
-    return str(engine.get("version", "")).split(" ", 1)[0] if isinstance(engine, Mapping) else ""
 
 
 def _notes(run: Run, scores: Sequence[Score]) -> list[str]:

@@ -183,7 +183,7 @@ def test_the_tables_are_made_again_from_the_run_folder_alone(tmp_path: Path) -> 
     folder = write_run(tmp_path / "runs", results(["p"]))
     written = write_reproduction(read_run(folder), HELD)
     before = {path.name: path.read_bytes() for path in written}
-    assert sorted(before) == ["reproduce.csv", "reproduce.json", "reproduce.md"]
+    assert sorted(before) == ["reproduce.csv", "reproduce.json", "reproduce.md", "reproduce.tex"]
     moved = tmp_path / "moved"
     shutil.move(folder, moved)
     for name in ("reproduce.csv", "reproduce.md"):
