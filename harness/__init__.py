@@ -8,7 +8,8 @@ As a library, answers as they come (`harness.session.evaluator`):
         for judgement in evaluator.score([Answer("1", "SELECT 1")]):
             print(judgement.outcome, judgement.scores["ex"])
 
-and prediction files as a whole:
+A run folder as a table, with pandas installed: `Run.load("results/latest").to_pandas()`. And prediction
+files as a whole:
 
     from harness.session.plan import prepare
     from harness.request import Request
@@ -19,12 +20,15 @@ and prediction files as a whole:
             print(row.predictor, row.dialect, row.metrics["ex"]["total"])
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from harness.session.evaluator import Answer, Evaluator
+    from harness.runs.reading import Run
+    from harness.session.answers import Answer, Triple
+    from harness.session.evaluator import Evaluator
 
-__all__ = ["Answer", "Evaluator", "__version__"]
+__all__ = ["Answer", "Evaluator", "Run", "Triple", "__version__"]
 
 __version__ = "0.1.0"
 """The one place that says it: what is installed is built from it."""
@@ -34,6 +38,5 @@ def __getattr__(name: str) -> object:
     """Import what is exported when it is first used: the pytest plugin is imported by everybody's pytest."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from harness.session import evaluator  # noqa: PLC0415 - see above
-
-    return getattr(evaluator, name)
+    module = import_module("harness.runs.reading" if name == "Run" else "harness.session.evaluator")
+    return getattr(module, name)

@@ -279,6 +279,22 @@ def find_databases(
     return (folder if files else own.folder), files
 
 
+def databases_in(place: Path) -> dict[str, Path]:
+    """The databases of a folder by their names, as published sets lay them out; a file is one by itself.
+
+    Raises:
+        BadInput: there is none.
+    """
+    if place.is_file():
+        return {place.stem: place}
+    names = {path.stem if path.is_file() else path.name for path in place.iterdir()} if place.is_dir() else ()
+    found = _files(place, sorted(names))
+    if not found:
+        shapes = ", ".join(each.format("NAME") for each in _SUFFIXES[:3])
+        raise BadInput(one_line(f"databases {place}: no SQLite files there ({shapes}); check the path"))
+    return found
+
+
 def _places(own: Own) -> Iterator[Path]:
     """Where the databases of a set may be, likely places first."""
     stem = Path(own.layout.questions[Dialect.SQLITE][0]).stem.partition("_")[0]

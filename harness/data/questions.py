@@ -123,7 +123,7 @@ class QuestionSet:
     `path` is the file with SQLite's questions. `notes` say what a user has to know of how the set was read,
     `own` that it does not come with bird-harness, and `profile` in which the golds for servers are
     right, None where it is the user's to say. `domains` say what databases are about, of those that are
-    named.
+    named; `unasked` are databases that no question is about.
     """
 
     name: str
@@ -140,6 +140,7 @@ class QuestionSet:
     own: bool = False
     profile: Profile | None = None
     domains: Mapping[str, str] = field(default_factory=dict)
+    unasked: tuple[str, ...] = ()
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:
@@ -191,8 +192,8 @@ class QuestionSet:
 
     @property
     def db_ids(self) -> tuple[str, ...]:
-        """The databases that the questions are about, in alphabetical order."""
-        return tuple(sorted({question.db_id for question in self.questions}))
+        """The databases of the set, in alphabetical order."""
+        return tuple(sorted({*self.unasked, *(question.db_id for question in self.questions)}))
 
     def database(self, db_id: str, profile: Profile = Profile.OFFICIAL) -> Database:
         """Where a database of the set stands on each engine."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.data.questions import BIRD_LEVELS, Question, level
 from harness.engines import EngineName, kind_of
 from harness.outcomes import PairResult
@@ -43,6 +44,51 @@ class Run:
     manifest: Mapping[str, Any]
     results: Sequence[PairResult]
     extent: Extent = field(default_factory=Extent)
+
+    @classmethod
+    def load(cls, folder: Path | str) -> "Run":
+        """Read a run folder back, as `read_run` does."""
+        return read_run(Path(folder))
+
+    def to_pandas(self) -> Any:
+        """A data frame with a row for each pair of a prediction and its gold; needs pandas.
+
+        Its columns are the fields of `PairResult`, with one for each score in place of `scores`: NaN where a
+        pair has none. What was measured of times and structures is left out.
+
+        Raises:
+            BadInput: pandas is not installed.
+        """
+        try:
+            import pandas as pd  # type: ignore[import-untyped]  # noqa: PLC0415 - optional, slow to import
+        except ModuleNotFoundError as error:
+            if error.name != "pandas":
+                raise
+            raise BadInput("to_pandas() needs pandas: pip install 'bird-harness[pandas]'") from None
+        names = tuple(dict.fromkeys(name for result in self.results for name in result.scores))
+        return pd.DataFrame(
+            [
+                {
+                    **{name: _cell(getattr(result, name)) for name in _BEFORE_SCORES},
+                    **{name: result.scores.get(name) for name in names},
+                    **{name: _cell(getattr(result, name)) for name in _AFTER_SCORES},
+                }
+                for result in self.results
+            ],
+            columns=[*_BEFORE_SCORES, *names, *_AFTER_SCORES],
+        )
+
+
+_BEFORE_SCORES = ("dialect", "predictor", "question", "question_id", "db_id", "difficulty", "outcome")
+_AFTER_SCORES = (
+    "gold_origin", "error", "code", "error_class", "prediction_seconds", "gold_seconds",
+    "compared_variants", "failed_variant", "sql",
+)  # fmt: skip
+
+
+def _cell(value: Any) -> Any:
+    """A value as pandas shows it best: words of the vocabularies as plain texts."""
+    return str(value) if isinstance(value, str) else value
 
 
 def read_run(folder: Path) -> Run:

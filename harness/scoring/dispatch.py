@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from threading import Lock
 
 from dialects.volatility import is_volatile
@@ -36,6 +37,13 @@ _from_json = json.JSONDecoder().decode
 
 _NOT_KEPT = frozenset({Outcome.HARNESS_ERROR, Outcome.GOLD_TIMEOUT})
 """Outcomes that another run may not have: nobody's SQL is to blame for them."""
+
+
+class Way(StrEnum):
+    """How a text is answered."""
+
+    CACHED = "cached"
+    EXECUTED = "executed"
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +108,12 @@ class Judging:
         self._lock = Lock()
         self._workers = start()
         self._running: dict[tuple[EngineName, str, str], Future[Judgement]] = {}
+        self._shared: set[tuple[EngineName, str, str]] = set()
+        """Of what is running, what was asked for by several."""
         self._tasks: dict[Future[Judged], Task] = {}
+        self._given_up: set[Future[Judged]] = set()
+        self.counts: Counter[Way] = Counter()
+        """How many texts were answered in which way."""
         self._same_code, self._looked_at = True, 0.0
         self._failures: Counter[EngineName] = Counter()
         self.failed: dict[EngineName, str] = {}
@@ -121,7 +134,11 @@ class Judging:
                     future = self._running.get(each.key)
                     if future is None:
                         future = new[each.key] = Future()
+                        # Others may get it, too: whoever has it cannot cancel it.
+                        future.set_running_or_notify_cancel()
                         self._running[each.key] = future
+                    elif each.key not in new:
+                        self._shared.add(each.key)
                     futures.append(future)
             self._have_judged([each for each in asked if each.key in new], new, waits=waits)
         except BaseException as error:
@@ -151,6 +168,30 @@ class Judging:
                 for text in task.judgements:
                     new.pop((task.dialect, task.question.key, text), None)
 
+    def give_up(self, asked: Iterable[Asked], why: str) -> None:
+        """Take back what nobody waits for any more; its futures get a harness error at once.
+
+        What others have asked for, too, goes on, and so does a statement that runs.
+        """
+        with self._lock:
+            keys = {each.key for each in asked} - self._shared
+            tasks = {
+                future: {(task.dialect, task.question, text) for text in task.texts}
+                for future, task in self._tasks.items()
+                if not future.running()
+            }
+            given_up = [future for future, texts in tasks.items() if texts <= keys]
+            self._given_up.update(given_up)
+            # Who asks for one of them from now on has it judged anew.
+            texts = set().union(*(tasks[future] for future in given_up)) & self._running.keys()
+            left = [(key[0], self._running.pop(key)) for key in texts]
+        for future in given_up:
+            if not future.cancel():
+                with self._lock:
+                    self._given_up.discard(future)
+        for dialect, waiting in left:
+            waiting.set_result(Judgement(Outcome.HARNESS_ERROR, self._setup.zero(dialect), error=why))
+
     def _give_back(self, new: "Mapping[tuple[EngineName, str, str], Future[Judgement]]", why: str) -> None:
         """End what was begun and is in nobody's hands: others may wait for it, or ask for it again."""
         for key, future in new.items():
@@ -158,6 +199,7 @@ class Judging:
                 if self._running.get(key) is not future:
                     continue
                 del self._running[key]
+                self._shared.discard(key)
             zero = self._setup.zero(key[0])
             future.set_result(Judgement(Outcome.HARNESS_ERROR, zero, error=f"it was not run: {why}"))
 
@@ -197,6 +239,7 @@ class Judging:
                     unknown[text] = cache_key
             if unknown:
                 remaining.append(replace(each, judgements=unknown))
+            self._count_ways(Way.CACHED, len(each.judgements) - len(unknown))
         return remaining
 
     def _submit(self, asked: "_Keyed", *, alone: bool) -> None:
@@ -218,6 +261,7 @@ class Judging:
             frozenset(
                 text for text in executions if self._cache_keys.lifetime(dialect, text) is Lifetime.NEVER
             ),
+            of=None if question.key in self._setup.questions.by_key else question,
         )
         future = self._workers.at_once(task) if alone else None
         with self._lock:
@@ -229,6 +273,9 @@ class Judging:
     def _finish(self, keys: _Keys, task: Task, future: Future[Judged]) -> None:
         with self._lock:
             self._tasks.pop(future, None)
+            if future in self._given_up and future.cancelled():
+                self._given_up.discard(future)
+                return
         try:
             judged = future.result()
         except CancelledError:
@@ -236,6 +283,8 @@ class Judging:
             judged = self._broken(task, f"it was not run: {why}")
         except Exception as error:  # noqa: BLE001 - a fault of ours is one task's, not the run's
             judged = self._broken(task, explain(error))
+        else:
+            self._count_ways(Way.EXECUTED, len(task.texts))
         try:
             self._count(task.dialect, judged)
             kinds = _worth_keeping(keys, task, judged) if self._is_same_code() else {}
@@ -254,6 +303,10 @@ class Judging:
             if self._looked_at + 1 < time.monotonic():
                 self._same_code, self._looked_at = is_as_at_the_start(), time.monotonic()
             return self._same_code
+
+    def _count_ways(self, way: "Way", texts: int) -> None:
+        with self._lock:
+            self.counts[way] += texts
 
     def _broken(self, task: Task, why: str) -> Judged:
         judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(task.dialect), error=why)
@@ -278,6 +331,7 @@ class Judging:
     def _answer(self, key: tuple[EngineName, str, str], judgement: Judgement) -> None:
         with self._lock:
             future = self._running.pop(key, None)
+            self._shared.discard(key)
         # None where whoever asked was interrupted.
         if future is not None:
             future.set_result(judgement)

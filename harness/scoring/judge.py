@@ -62,7 +62,7 @@ class Judge:
             task: the task.
             tell: is given what has been done, before it goes on, if that took longer than a moment.
         """
-        question = self._questions[task.question]
+        question = task.of or self._questions[task.question]
         self._left_out = task.left_out
         executed: dict[str, bytes] = {}
         began = time.monotonic()

@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Protocol
 
 from dialects.enums import Dialect, Profile
-from harness.data.questions import QuestionSet
+from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, EngineLost, cut
 from harness.engines.execution import Limits
@@ -128,6 +128,8 @@ class Task:
     fleeting: frozenset[str] = frozenset()
     judged: Mapping[str, Judgement] = field(default_factory=dict)
     left_out: frozenset[tuple[Stage, str]] = frozenset()
+    of: Question | None = None
+    """The question, where it is none of the set's."""
 
 
 @dataclass(frozen=True)

@@ -347,7 +347,7 @@ class LocalWorkers:
         stage = died.noted.stage
         if died.blames(times) and times < _MOST_DEATHS:
             if stage in OPTIONAL:
-                question = self._questions[task.question]
+                question = task.of or self._questions[task.question]
                 texts = {*task.texts, *question.gold.values()}
                 found = next(each for each in texts if digest(each) == died.noted.text)
                 return replace(task, left_out=task.left_out | {(Stage(stage), found)})

@@ -6,13 +6,20 @@
         for judgement in evaluator.score([Answer("1471", "SELECT ...")]):
             print(judgement.outcome, judgement.scores["ex"])
 
-It is the same core as that of `bird-harness eval`: the same outcomes and scores, the same store.
+An answer may bring its own gold, too: `Triple("shop", "SELECT ...", "SELECT ...")`. It is the same core as
+that of `bird-harness eval`: the same outcomes and scores, the same store.
 """
 
+import asyncio
 import logging
 import os
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
+from concurrent.futures import as_completed as as_judged
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -22,33 +29,79 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.engines import EngineName, kinds_by_name
 from harness.metrics import METRICS
-from harness.outcomes import Judgement
+from harness.outcomes import Judgement, Outcome
 from harness.request import Request, check_range, parse_metrics
-from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.dispatch import Asked, Judging, Way
+from harness.session.answers import Answer, Resolver, Triple, one_of
 from harness.session.plan import equip, open_judging
-from harness.sets.loading import load_set
-from loaders.errors import brief
-from loaders.textfiles import is_text
+from harness.sets.loading import load_databases, load_set
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An SQL text as an answer to a question.
+class Statistics:
+    """What an evaluator has done in this process.
 
-    `question` is its published id (1471), or its key within the set ("1471"). Where several questions share
-    an id, it has to be the key: "137#1" for the first, whose key is also "137", and "137#2" for the second.
-    `dialect` None is the only one that the evaluator has.
+    `answers` counts what it was asked, `late` those of them that were not judged by the deadline of their
+    batch, `outcomes` what became of all. Of distinct texts, `cached` were known from before and
+    `executed` were run.
     """
 
-    question: int | str
-    sql: str
-    dialect: EngineName | None = None
+    answers: int = 0
+    cached: int = 0
+    executed: int = 0
+    late: int = 0
+    outcomes: Mapping[Outcome, int] = field(default_factory=dict)
+
+    @property
+    def timeouts(self) -> int:
+        """Answers for which a prediction or its gold did not end in time."""
+        return self._of(Outcome.PREDICTION_TIMEOUT, Outcome.GOLD_TIMEOUT)
+
+    @property
+    def errors(self) -> int:
+        """Answers for which a prediction or its gold failed, or the harness."""
+        return self._of(Outcome.PREDICTION_ERROR, Outcome.GOLD_ERROR, Outcome.HARNESS_ERROR)
+
+    def _of(self, *outcomes: Outcome) -> int:
+        return sum(self.outcomes.get(each, 0) for each in outcomes)
+
+    def __str__(self) -> str:
+        names = ("answers", "cached", "executed", "timeouts", "errors", "late")
+        return ", ".join(f"{name} {getattr(self, name):,}" for name in names)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Answers that are being judged: what was asked, and the future of each."""
+
+    judging: Judging
+    asked: Sequence[Asked]
+    futures: Sequence[Future[Judgement]]
+    until: float | None
+    why: str
+
+    @property
+    def left(self) -> float | None:
+        """The seconds until its deadline."""
+        return None if self.until is None else max(0.0, self.until - time.monotonic())
+
+    def give_up(self) -> "set[Future[Judgement]]":
+        """Take back what has not been judged; its futures."""
+        late = {future for future in self.futures if not future.done()}
+        if late:
+            asked = zip(self.asked, self.futures, strict=True)
+            self.judging.give_up([each for each, future in asked if future in late], self.why)
+        return late
 
 
 def _silent(line: str) -> None:
     del line
+
+
+def _by_place(places: Mapping[Future[Judgement], Sequence[int]]) -> list[tuple[int, Future[Judgement]]]:
+    return sorted(((place, of) for of, some in places.items() for place in some), key=lambda one: one[0])
 
 
 def _several(named: str | Sequence[str]) -> Sequence[str]:
@@ -60,19 +113,8 @@ def _several(named: str | Sequence[str]) -> Sequence[str]:
     )
 
 
-def _one_of(known: Collection[str], what: str, value: str) -> str:
-    """The word of a vocabulary that a text is, as a plain one.
-
-    Raises:
-        BadInput: it is none.
-    """
-    if value not in known:
-        raise BadInput(f"{what} {brief(repr(str(value)))}: choose from {', '.join(known)}")
-    return str(value)
-
-
 class Evaluator:
-    """Scores answers to the questions of a set.
+    """Scores answers to the questions of a set, and SQL texts beside golds of their own.
 
     Its workers are started with the first answers that nobody has given before, and stay until it is closed.
     Threads may share one: equal answers of theirs are executed once. Processes may, too: one that was forked,
@@ -80,6 +122,8 @@ class Evaluator:
 
     Args:
         set_name: `sample`, `mini_dev`, `mini_dev_2025` or `dev`; or the path of a set of one's own.
+        databases: a folder with SQLite files (`NAME.sqlite` or `NAME/NAME.sqlite`), or one file, instead of a
+            set: each answer is a `Triple` then.
         dialects: the engines that answers are for, one or several (`"postgresql"`, `["sqlite", "mysql"]`);
             the servers have to be up (`bird-harness up`).
         metrics: names from `harness.metrics.METRICS`, but those of time; one or several.
@@ -101,6 +145,7 @@ class Evaluator:
         self,
         set_name: str = Request.set_name,
         *,
+        databases: Path | str | None = None,
         dialects: EngineName | Sequence[EngineName] = (Dialect.SQLITE,),
         metrics: str | Sequence[str] = Request.metrics,
         workers: int | None = None,
@@ -120,17 +165,19 @@ class Evaluator:
         check_range("workers", workers, "workers")
         check_range("seconds", seconds, "seconds")
         home = None if bird_home is None else Path(bird_home)
-        questions = load_set(set_name, home)
+        if databases is not None and set_name != Request.set_name:
+            raise BadInput(f"databases {databases}: is instead of a set, and {set_name} is named; give one")
+        questions = load_set(set_name, home) if databases is None else load_databases(Path(databases))
         for note in questions.notes:
             say(note)
-        named = [_one_of(kinds_by_name(), "dialects", each) for each in _several(dialects)]
+        named = [one_of(kinds_by_name(), "dialects", each) for each in _several(dialects)]
         if not named:
             raise BadInput(f"dialects: none is named; choose from {', '.join(kinds_by_name())}")
         request = Request(
             set_name=set_name,
             dialects=list(dict.fromkeys(named)),
             metrics=asked,
-            profile=Profile(_one_of(list(Profile), "profile", profile)),
+            profile=Profile(one_of(list(Profile), "profile", profile)),
             seconds=seconds,
             bird_home=home,
             cache=cache,
@@ -149,54 +196,125 @@ class Evaluator:
         self._process = os.getpid()
         self._judging: Judging | None = None
         self._closed = False
-        self._told: set[str] = set()
+        self._outcomes: Counter[Outcome] = Counter()
+        self._late = 0
+        self._resolver = Resolver(self._questions, self._setup.servers, self._setup.profile)
 
-    def score(self, answers: Sequence[Answer]) -> list[Judgement]:
+    def score(self, answers: Sequence[Answer | Triple], *, deadline: float | None = None) -> list[Judgement]:
         """What answers come to, in their order; waits for all of them.
 
         Never raises for what an engine or a statement does: that is an outcome.
 
+        Args:
+            answers: to questions of the set, or with golds of their own.
+            deadline: seconds for all of them together. What has not been judged then is `harness_error`,
+                and is not begun any more; a statement that runs ends at its own limit.
+
         Raises:
-            BadInput: a question or a dialect is not of this evaluator, or an answer is no text.
+            BadInput: a question, a database or a dialect is not of this evaluator, or an answer is no text.
             EngineUnavailable: an engine does not answer when it is first asked.
         """
-        asked = [self._asked(each) for each in answers]
-        return [future.result() for future in self._open().begin(asked, waits=True)]
+        batch = self._begun(answers, deadline)
+        if deadline is not None:
+            wait(batch.futures, batch.left)
+        return self._ended(batch)
 
-    def _asked(self, answer: Answer) -> Asked:
-        question = self._questions.by_key[self._questions.key_of(answer.question)]
-        if not is_text(answer.sql):
-            raise BadInput(
-                f"question {answer.question}: the answer is no text that UTF-8 can hold; give the SQL"
-            )
-        if answer.question == question.key and len(self._questions.keys_of(question.question_id)) > 1:
-            self._tell(question.key)
-        return Asked(question, self._dialect(answer), answer.sql)
+    def as_completed(
+        self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
+    ) -> Iterator[tuple[int, Judgement]]:
+        """What answers come to as they are judged: the place of each among them, and its judgement.
 
-    def _dialect(self, answer: Answer) -> EngineName:
-        servers = self._setup.servers
-        if answer.dialect is None:
-            if len(servers) == 1:
-                return next(iter(servers))
-            raise BadInput(
-                f"question {answer.question}: say in which dialect the answer is: {', '.join(servers)}"
-            )
-        dialect = _one_of(kinds_by_name(), f"question {answer.question}: dialect", answer.dialect)
-        if dialect not in servers:
-            raise BadInput(
-                f"question {answer.question}: the answer is in {dialect}, and this evaluator has"
-                f" {', '.join(servers)}; name it in dialects"
-            )
-        return dialect
+        What has not been judged when nobody goes on asking is not begun any more.
 
-    def _tell(self, key: str) -> None:
-        """Log once that a key may have been meant for another question of the same id."""
-        if "#" not in key and key not in self._told:
-            self._told.add(key)
-            _log.warning(
-                "question %r of %s is the first that has this id; write %r to say so, or %r for the next",
-                key, self._questions.name, f"{key}#1", f"{key}#2",
-            )  # fmt: skip
+        Args:
+            answers: as in `score`.
+            deadline: as in `score`; what is late then comes last.
+
+        Raises:
+            BadInput, EngineUnavailable: as in `score`, before the first.
+        """
+        return self._each(self._begun(answers, deadline))
+
+    def _each(self, batch: _Batch) -> Iterator[tuple[int, Judgement]]:
+        places: dict[Future[Judgement], list[int]] = {}
+        for place, future in enumerate(batch.futures):
+            places.setdefault(future, []).append(place)
+        try:
+            with suppress(TimeoutError):
+                for future in as_judged(list(places), batch.left):
+                    for place in places.pop(future):
+                        yield place, self._judgement(batch, future, is_late=False)
+            late = batch.give_up()
+            for place, future in _by_place(places):
+                yield place, self._judgement(batch, future, is_late=future in late)
+        finally:
+            batch.give_up()
+
+    async def ascore(
+        self, answers: Sequence[Answer | Triple], *, deadline: float | None = None
+    ) -> list[Judgement]:
+        """As `score`, for an event loop, which goes on meanwhile; no thread waits.
+
+        Where the task that awaits it is cancelled, what has not been judged is not begun any more.
+        """
+        batch = await asyncio.to_thread(self._begun, answers, deadline)
+        awaited = {asyncio.wrap_future(future) for future in dict.fromkeys(batch.futures)}
+        try:
+            if awaited:
+                await asyncio.wait(awaited, timeout=batch.left)
+        except BaseException:
+            batch.give_up()
+            raise
+        return self._ended(batch)
+
+    def _begun(self, answers: Sequence[Answer | Triple], deadline: float | None) -> _Batch:
+        check_range("seconds", deadline, "deadline")
+        until = None if deadline is None else time.monotonic() + deadline
+        asked = [self._resolver.asked(each) for each in answers]
+        judging = self._open()
+        futures = judging.begin(asked, waits=deadline is None)
+        why = "it was not run: nobody waits for it"
+        if deadline is not None:
+            why = f"it was not judged within {deadline:g} s, the deadline of its batch"
+        return _Batch(judging, asked, futures, until, why)
+
+    def _ended(self, batch: _Batch) -> list[Judgement]:
+        late = batch.give_up() if batch.until is not None else ()
+        return [self._judgement(batch, future, is_late=future in late) for future in batch.futures]
+
+    def _judgement(self, batch: _Batch, future: Future[Judgement], *, is_late: bool) -> Judgement:
+        """What an answer comes to, which is counted; waits for it unless it is late."""
+        if is_late:
+            dialect = next(
+                each.dialect for each, of in zip(batch.asked, batch.futures, strict=True) if of is future
+            )
+            judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(dialect), error=batch.why)
+        else:
+            judgement = future.result()
+        with self._lock:
+            self._outcomes[judgement.outcome] += 1
+            self._late += is_late
+        return judgement
+
+    @property
+    def statistics(self) -> Statistics:
+        """What has been asked and done so far, in this process."""
+        with self._lock:
+            counts = Counter[Way]() if self._judging is None else self._judging.counts
+            outcomes = dict(self._outcomes)
+            return Statistics(
+                sum(outcomes.values()), counts[Way.CACHED], counts[Way.EXECUTED], self._late, outcomes
+            )
+
+    def __repr__(self) -> str:
+        asked = len(self._questions.questions)
+        done = "closed" if self._closed else str(self.statistics)
+        parts = [
+            f"{self._questions.name}: {f'questions {asked}, ' if asked else ''}",
+            f"databases {len(self._questions.db_ids)}; {', '.join(self._setup.servers)}; ",
+            f"{', '.join(self._setup.metrics)}; workers {self._request.processes}; {done}",
+        ]
+        return f"<Evaluator {''.join(parts)}>"
 
     def _open(self) -> Judging:
         # Threads and connections stay behind in the parent of a fork.

@@ -21,7 +21,7 @@ from harness.data.questions import Column, DatabaseSchema, Level, Question, Ques
 from harness.sets.hardness import hardnesses
 from loaders.digests import digests
 from loaders.packages.manifest import repair
-from loaders.set_families import Own, find_databases, find_own
+from loaders.set_families import Own, databases_in, find_databases, find_own
 from loaders.set_layouts import LAYOUTS, find
 from loaders.set_manifest import CORRECT, MANIFEST, Layout
 from loaders.textfiles import Faults, TextFile, is_text, most_bytes, one_line, read_json, read_text, refuse
@@ -74,6 +74,35 @@ def load_set(name: str, bird_home: Path | None = None, *, questions_alone: bool 
         files=files.digests,
         path=folder / layout.questions[Dialect.SQLITE][0],
         domains=layout.domains,
+    )
+
+
+def load_databases(place: Path) -> QuestionSet:
+    """A set of databases without questions: a folder with SQLite files, or one file.
+
+    Raises:
+        BadInput: there is none, or one that is none.
+    """
+    place = place.resolve()
+    found = databases_in(place)
+    paths = {_spelled(db_id, path): path for db_id, path in found.items()}
+    _check_databases(place, paths, ("name the folder that they are in", "leave it out"))
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "_", place.stem).lstrip("_.-")[:40] or "databases"
+    layout = Layout(name=name, title=name, questions={})
+    return QuestionSet(
+        name=name,
+        title=name,
+        # Of no questions: other folders of this name are told by what is in them.
+        collection=_collection(layout, (), tuple(sorted(paths))),
+        questions=(),
+        order={},
+        databases=place,
+        schemas={},
+        files={},
+        paths=paths,
+        path=place,
+        own=True,
+        unasked=tuple(sorted(paths)),
     )
 
 
@@ -287,7 +316,7 @@ _LONGEST = 20
 """Characters of a set's own name in that of its collection."""
 
 
-def _collection(layout: Layout, questions: Sequence[Question]) -> str:
+def _collection(layout: Layout, questions: Sequence[Question], unasked: Sequence[str] = ()) -> str:
     """The namespace of the set's databases on servers: the published one's, or one of its own.
 
     What decides is which databases the questions are about: BIRD's eleven, or others. Another set is told
@@ -297,7 +326,7 @@ def _collection(layout: Layout, questions: Sequence[Question]) -> str:
     db_ids = {question.db_id for question in questions}
     if layout.collection is not None and (layout.published is None or db_ids == layout.published):
         return layout.collection
-    asked: Any = sorted({(question.db_id, question.text) for question in questions})
+    asked: Any = sorted({(question.db_id, question.text) for question in questions}) or list(unasked)
     if layout.collection is not None:
         name = layout.collection
     else:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
+from harness import Answer, Evaluator
 from harness.coverage.command import CoverageRequest, measure
 from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.session.evaluator import Answer, Evaluator
 from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.server import Server

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
+from harness import Answer, Evaluator
 from harness.cli.status import print_status
 from harness.data.questions import QuestionSet
 from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.session.evaluator import Answer, Evaluator
 from harness.sets.loading import load_set
 from loaders.load import load, loaded
 from loaders.namespace import Database

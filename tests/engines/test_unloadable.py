@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from dialects.enums import Dialect
+from harness import Answer, Evaluator
 from harness.cli import app
 from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.session.evaluator import Answer, Evaluator
 from harness.sets.loading import load_set
 from loaders.load import load_each
 from loaders.server import Server

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness import Answer, Evaluator, Run, Triple
 from harness.outcomes import Judgement, PairResult
 from harness.pytest_plugin.runner import score
 from harness.request import Request
-from harness.session.evaluator import Answer, Evaluator
+from harness.session.evaluator import Statistics
 from harness.session.plan import Plan, prepare
 from tests.docs.reference.markdown import docstring
 from tests.docs.reference.written import WRITTEN
@@ -22,9 +23,12 @@ def api() -> str:
         WRITTEN,
         "# Python\n",
         "What a program may import. Everything else may change without notice.\n",
-        *_class(Evaluator, "harness", ("score", "close")),
+        *_class(Evaluator, "harness", ("score", "as_completed", "ascore", "close")),
         *_class(Answer, "harness"),
+        *_class(Triple, "harness"),
+        *_class(Statistics, "harness.session.evaluator"),
         *_class(Judgement, "harness.outcomes"),
+        *_class(Run, "harness", ("load", "to_pandas"), fields=False),
         "## Prediction files as a whole\n",
         *_class(Request, "harness.request", level="###"),
         *_function(prepare, "harness.session.plan"),
@@ -51,7 +55,9 @@ def _class(
     for name in methods:
         method = getattr(kind, name)
         yield f"{level}# {name}\n"
-        yield _signature(f"{kind.__name__.lower()}.{name}", inspect.signature(method), skip=1)
+        of_class = inspect.ismethod(method)
+        called = f"{kind.__name__ if of_class else kind.__name__.lower()}.{name}"
+        yield _signature(called, inspect.signature(method), skip=0 if of_class else 1)
         yield f"{docstring(method)}\n"
 
 

@@ -84,6 +84,23 @@ def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: P
         assert done.returncode == 0, done.stdout
 
 
+def test_the_plugin_changes_nothing_of_a_run_that_does_not_use_it(tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text(
+        "import pytest\n\ndef test_passes():\n    pass\n\ndef test_fails():\n    assert [1] == [2]\n\n"
+        "@pytest.mark.parametrize('value', [1, 2])\ndef test_each(value, tmp_path):\n    pytest.skip('why')\n"
+    )
+    said = []
+    for options in ([], ["-p", "no:bird-harness"]):
+        done = run("-v", "-ra", "-p", "no:cacheprovider", *options, cwd=tmp_path)
+        assert done.returncode == pytest.ExitCode.TESTS_FAILED
+        lines = [line for line in done.stdout.splitlines() if not line.startswith("plugins: ")]
+        said.append(re.sub(r"in [\d.]+s", "", "\n".join(lines)))
+    assert said[0] == said[1]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.suffix != ".pyc") in (
+        ["__pycache__", "test_own.py"], ["test_own.py"],
+    )  # fmt: skip
+
+
 def test_a_worker_of_xdist_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     (tmp_path / "test_imports.py").write_text(
         "import sys\n\ndef test_imports():\n"

@@ -1,9 +1,11 @@
 """The library call: the same core for threads, processes and later runs."""
 
+import asyncio
 import multiprocessing
 import os
 import pickle
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness import Answer, Evaluator
+from harness import Answer, Evaluator, Triple
 from harness.data.questions import QuestionSet
 from harness.engines.base import EMPTY
 from harness.engines.error_classes import ErrorClass
@@ -234,3 +236,170 @@ def test_the_example_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> N
     [example] = [text for text in examples if "Evaluator" in text]
     exec(compile(example, str(README), "exec"), {})  # noqa: S102 - our own text
     assert capsys.readouterr().out == "mismatch 0.0\n"
+
+
+SLOW = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c WHERE x < {}"
+"""Runs until it is stopped."""
+
+
+def test_a_triple_is_judged_as_an_answer_with_the_same_gold(sample: QuestionSet) -> None:
+    [question, *_] = sample.questions
+    gold = question.gold[Dialect.SQLITE]
+    texts = [gold, "SELECT 1", "SELEC"]
+    with Evaluator("sample", workers=1) as evaluator:
+        answers = evaluator.score([Answer(question.key, text) for text in texts])
+        triples = evaluator.score([Triple(question.db_id, gold, text) for text in texts])
+        [broken] = evaluator.score([Triple(question.db_id, "SELEC", gold)])
+        assert triples == answers
+        assert evaluator.statistics.cached == 3, "the same gold makes the same question"
+    assert broken.outcome is Outcome.GOLD_ERROR
+
+
+def test_triples_need_databases_and_no_questions(sample: QuestionSet) -> None:
+    [question, *_] = sample.questions
+    gold = question.gold[Dialect.SQLITE]
+    path = sample.database(question.db_id).sqlite_path
+    for databases in (path, path.parent, path.parent.parent):
+        with Evaluator(databases=databases, workers=1) as evaluator:
+            judged = evaluator.score(
+                [Triple(question.db_id, gold, gold), Triple(question.db_id, gold, "SELECT 9")]
+            )
+            assert [each.outcome for each in judged] == [Outcome.MATCH, Outcome.MISMATCH]
+            with pytest.raises(BadInput, match="question 1: this evaluator has databases and no questions"):
+                evaluator.score([Answer(1, gold)])
+
+
+@pytest.mark.parametrize(
+    ("triple", "says"),
+    [
+        (
+            Triple("shop", "SELECT 1", "SELECT 1"),
+            "database 'shop': not in sample, which has 4 databases, such as ",
+        ),
+        (Triple("city_library", "SELECT 1", None), "city_library: the answer is no text"),  # type: ignore[arg-type]
+        (Triple("city_library", "\ud83d", "SELECT 1"), "city_library: the gold is no text"),
+        (
+            Triple("city_library", "SELECT 1", "SELECT 1", "mysql"),
+            "the answer is in mysql, and this evaluator",
+        ),
+        (
+            Triple("city_library", "SELECT 1", "SELECT 1", gold_dialect="mysql"),
+            "gold is in mysql and the answer in sqlite; only SQLite's gold is translated",
+        ),
+        (
+            Triple("city_library", "SELECT 1", "SELECT 1", gold_dialect="oracle"),
+            "gold_dialect 'oracle': choose",
+        ),
+    ],
+)
+def test_a_triple_that_cannot_be_judged_is_refused(triple: Triple, says: str) -> None:
+    with Evaluator("sample", workers=1) as evaluator, pytest.raises(BadInput, match=re.escape(says)):
+        evaluator.score([triple])
+
+
+def test_what_are_no_databases_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"no SQLite files there .*check the path"):
+        Evaluator(databases=tmp_path)
+    (tmp_path / "shop.sqlite").write_text("no database", encoding="utf-8")
+    with pytest.raises(BadInput, match="shop: not an SQLite file"):
+        Evaluator(databases=tmp_path)
+    with pytest.raises(BadInput, match="is instead of a set"):
+        Evaluator("mini_dev", databases=tmp_path)
+
+
+@pytest.mark.engine
+def test_the_gold_of_a_triple_is_the_dialects_own_or_sqlites_translated(
+    sample: QuestionSet, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name(server, monkeypatch)
+    [question, *_] = sample.questions
+    own = Triple(question.db_id, "SELECT 7 / 2", "SELECT 7 / 2")
+    translated = Triple(question.db_id, "SELECT 7 / 2", "SELECT 3", gold_dialect="sqlite")
+    with Evaluator("sample", dialects=server.dialect, workers=1) as evaluator:
+        assert [each.outcome for each in evaluator.score([own])] == [Outcome.MATCH]
+        with pytest.raises(BadInput, match="profile='faithful'"):
+            evaluator.score([translated])
+    with Evaluator("sample", dialects=server.dialect, workers=1, profile="faithful") as evaluator:
+        assert [each.outcome for each in evaluator.score([own, translated])] == [Outcome.MATCH] * 2
+
+
+def test_a_batch_ends_by_its_deadline_and_what_is_late_is_not_begun(sample: QuestionSet) -> None:
+    slow = [Answer(question.key, SLOW.format(0)) for question in sample.questions[:6]]
+    with Evaluator("sample", workers=1, seconds=2) as evaluator:
+        assert evaluator.score(golds(sample, 1), deadline=60)[0].outcome is Outcome.MATCH
+        began = time.monotonic()
+        late = evaluator.score(slow, deadline=0.2)
+        assert time.monotonic() - began < 10, "six statements would take 12 seconds"
+        assert {each.outcome for each in late} == {Outcome.HARNESS_ERROR}
+        assert {each.error for each in late} == {"it was not judged within 0.2 s, the deadline of its batch"}
+        statistics = evaluator.statistics
+        assert (statistics.answers, statistics.late, statistics.errors) == (7, 6, 6)
+        # One may run still; the other five are not in the way of what comes next.
+        assert evaluator.score([Answer(slow[5].question, "SELECT 4")])[0].outcome is Outcome.MISMATCH
+        assert evaluator.statistics.executed <= 3
+
+
+def test_what_others_ask_for_too_is_not_given_up(sample: QuestionSet) -> None:
+    both = Answer(sample.questions[1].key, "SELECT 5")
+    with Evaluator("sample", workers=1, seconds=1.5, cache=False) as evaluator, ThreadPoolExecutor(2) as pool:
+        busy = pool.submit(evaluator.score, [Answer(sample.questions[0].key, SLOW.format(0))])
+        time.sleep(0.3)
+        patient = pool.submit(evaluator.score, [both])
+        time.sleep(0.1)
+        assert evaluator.score([both], deadline=0.1)[0].outcome is Outcome.HARNESS_ERROR
+        assert patient.result()[0].outcome is Outcome.MISMATCH
+        assert busy.result()[0].outcome is Outcome.PREDICTION_TIMEOUT
+        assert evaluator.statistics.timeouts == 1
+
+
+def test_answers_come_as_they_are_judged_and_those_that_are_late_last(sample: QuestionSet) -> None:
+    first, second = golds(sample, 2)
+    answers = [Answer(sample.questions[2].key, SLOW.format(0)), first, second, first]
+    with Evaluator("sample", workers=2, seconds=1) as evaluator:
+        came = list(evaluator.as_completed(answers))
+        assert [place for place, _ in came][-1] == 0
+        assert {place: each.outcome for place, each in came} == {
+            0: Outcome.PREDICTION_TIMEOUT, 1: Outcome.MATCH, 2: Outcome.MATCH, 3: Outcome.MATCH,
+        }  # fmt: skip
+        late = list(evaluator.as_completed([Answer(1, SLOW.format(-1)), first], deadline=0.5))
+        assert [(place, each.outcome) for place, each in late] == [
+            (1, Outcome.MATCH), (0, Outcome.HARNESS_ERROR),
+        ]  # fmt: skip
+        assert list(evaluator.as_completed([])) == []
+
+
+def test_an_event_loop_goes_on_while_answers_are_judged(sample: QuestionSet) -> None:
+    async def run(evaluator: Evaluator) -> tuple[Any, ...]:
+        several = [evaluator.ascore(golds(sample, 2)) for _ in range(3)]
+        slow = asyncio.create_task(evaluator.ascore([Answer(1, SLOW.format(0))]))
+        scored = await asyncio.gather(*several)
+        late = await evaluator.ascore([Answer(1, SLOW.format(-1))], deadline=0.1)
+        slow.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await slow
+        return scored, late, await evaluator.ascore([])
+
+    with Evaluator("sample", workers=2, seconds=1) as evaluator:
+        scored, [late], nothing = asyncio.run(run(evaluator))
+    assert [[each.outcome for each in batch] for batch in scored] == [[Outcome.MATCH] * 2] * 3
+    assert (late.outcome, nothing) == (Outcome.HARNESS_ERROR, [])
+
+
+def test_an_evaluator_says_what_it_is_and_what_it_did(sample: QuestionSet) -> None:
+    [answer] = golds(sample, 1)
+    evaluator = Evaluator("sample", workers=1, metrics="ex")
+    assert repr(evaluator).startswith(
+        "<Evaluator sample: questions 66, databases 4; sqlite; ex; workers 1; answers 0, "
+    )
+    evaluator.score([answer])
+    evaluator.score([answer])
+    assert str(evaluator.statistics) == "answers 2, cached 1, executed 1, timeouts 0, errors 0, late 0"
+    assert evaluator.statistics.outcomes == {Outcome.MATCH: 2}
+    evaluator.close()
+    assert repr(evaluator).endswith("; closed>")
+
+
+@pytest.mark.parametrize("deadline", [0, -1, float("nan"), "1"])
+def test_a_deadline_that_cannot_be_is_refused(deadline: Any) -> None:
+    with Evaluator("sample", workers=1) as evaluator, pytest.raises(BadInput, match="deadline "):
+        evaluator.score([Answer(1, "SELECT 1")], deadline=deadline)

@@ -9,9 +9,9 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness import Answer, Evaluator
 from harness.data.questions import BIRD_LEVELS
 from harness.outcomes import Outcome
-from harness.session.evaluator import Answer, Evaluator
 from harness.sets.loading import load_set, name_of
 from tests.harness import own_sets as sets
 
