@@ -90,7 +90,7 @@ def pins(lock: str) -> dict[str, str]:
     """Each package of a lock with its version and hashes; others may want it on more systems than it does."""
     text = (ROOT / "requirements" / lock).read_text(encoding="utf-8")
     found = re.findall(r"^([a-z][\w.-]*)(==(?:.*\\\n)+.*)$", text, flags=re.MULTILINE)
-    return {name: re.sub(r" ; [^\\\n]*", "", pin.partition("# via")[0]).rstrip() for name, pin in found}
+    return {name: re.sub(r" ; [^\\\n]*", " ", pin.partition("# via")[0]).rstrip() for name, pin in found}
 
 
 def test_the_lock_for_running_is_a_part_of_the_one_for_developing() -> None:
