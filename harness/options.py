@@ -124,6 +124,10 @@ OPTIONS: Mapping[str, Option] = {
         "report", "Write tables and report.html into the run folder.", kind=bool,
         off="only the run folder's data, no tables and pages",
     ),
+    "tables": Option(
+        "tables", "What is printed of the tables. Default: totals on a terminal, else all.",
+        choices=("totals", "all"), of_predictions=True,
+    ),
     "ray": Option(
         "ray", "Spread the run over a Ray cluster, or `local`.", "ADDRESS", of_predictions=True
     ),

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from dialects.enums import Profile
@@ -54,6 +55,13 @@ def parse_metrics(text: str) -> Sequence[str]:
     return [name for name in METRICS if name in names]
 
 
+class Tables(StrEnum):
+    """What is printed of the tables of a run."""
+
+    TOTALS = "totals"
+    ALL = "all"
+
+
 _EXTRACT = Extract(OPTIONS["extract"].default)
 
 
@@ -68,6 +76,7 @@ class Request:
     `cache`: whether what is known from earlier runs is used and added to; `store` is the file that has it,
     None for the user's own. `resume` is the folder of a run of the same request that is to be completed.
     `ray` is the address of a Ray cluster, or `local`. `report`: whether the run folder gets reports, too.
+    `tables` None prints the totals on a terminal, and all tables elsewhere.
     """
 
     set_name: str = OPTIONS["set_name"].default
@@ -94,6 +103,7 @@ class Request:
     resume: Path | None = None
     ray: str | None = None
     report: bool = True
+    tables: Tables | None = None
 
     @property
     def choice(self) -> Choice:

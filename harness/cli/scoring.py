@@ -1,10 +1,12 @@
 """The command that scores prediction files."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from harness.cli.commands import app
 from harness.cli.console import (
@@ -28,6 +30,7 @@ from harness.report.loading import loading_bar
 from harness.request import (
     AUTO,
     Request,
+    Tables,
     parse_dialects,
     parse_metrics,
 )
@@ -67,6 +70,7 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     ray: Annotated[str | None, option("ray")] = None,
     driver: Annotated[RunBy, typer.Option(help="Run the pairs as pytest items, or directly.")] = RunBy.PYTEST,
     report: Annotated[bool, option("report")] = Request.report,
+    tables: Annotated[Tables | None, option("tables")] = Request.tables,
 ) -> None:
     """Score prediction files and print the table."""
     request = Request(
@@ -92,7 +96,10 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         ray=ray,
         workers=workers,
         report=report,
+        tables=tables,
     )
     with loading_bar(messages) as progress:
         plan = prepare(request, say=say, progress=progress)
-    raise typer.Exit(run_with_pytest(plan) if driver is RunBy.PYTEST else run_directly(plan, messages))
+    if driver is RunBy.DIRECT:
+        raise typer.Exit(run_directly(plan, messages))
+    raise typer.Exit(run_with_pytest(plan, Console(file=sys.stderr) if sys.stdout.isatty() else None))

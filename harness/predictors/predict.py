@@ -31,8 +31,9 @@ from harness.predictors.preparing import PredictRequest, Ready, Say, check, prep
 from harness.predictors.prompts.prompter import correction
 from harness.predictors.running import Answered, Corrected, Job, Running, jobs
 from harness.predictors.trials import Trials
-from harness.pytest_plugin.runner import exit_code, progress_bar, run
-from harness.report.console import print_grids, print_tables
+from harness.pytest_plugin.runner import exit_code, run
+from harness.pytest_plugin.screen import Bars
+from harness.report.console import print_grids
 from harness.report.loading import loading_bar
 from harness.report.passes import passes_grid
 from harness.report.table_model import Document
@@ -179,13 +180,13 @@ def _follow(running: Running, wanted: Sequence[Job], meter: Meter, console: Cons
     """Run jobs, with a bar; what came of them, in their order."""
     done: dict[Job, Answered] = {}
     missing = 0
-    with progress_bar(console) as bar:
-        task = bar.add_task("asking", total=len(wanted), live="")
+    with Bars(console) as bars:
+        bars.stage("asking", len(wanted))
         for answered in running.run(wanted):
             done[answered.job] = answered
             missing += answered.sql is None
             live = f"{spent_in_words(meter.snapshot())}, {missing} without SQL"
-            bar.update(task, advance=1, live=live)
+            bars.advance(live=live)
     return [done[job] for job in wanted if job in done]
 
 
@@ -226,7 +227,7 @@ def score_predicted(
         plan = prepare_evaluation(request, say=say, progress=progress)
     with plan:
         done = run(plan, console, _resuming(request))
-    print_tables(done.scores, request.metrics, extent=done.extent, notes=done.notes)
+    done.print_scores(request)
     if predicted.samples:
         _passes(asked, done.folder.name, read_run(done.folder).results, predicted.samples, say)
     done.require_written()

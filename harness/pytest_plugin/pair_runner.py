@@ -11,6 +11,7 @@ from concurrent.futures import Future, wait
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +22,9 @@ from harness.outcomes import Judgement, Outcome, PairResult
 from harness.provision.logs import failures
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
+from harness.pytest_plugin.screen import Bars
 from harness.pytest_plugin.thresholds import Thresholds
-from harness.report.console import print_tables
+from harness.report.console import print_scores
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Score
 from harness.session.evaluation import Evaluation, Pair
@@ -63,6 +65,7 @@ class PairRunner:
         plan: what to run.
         thresholds: when that is a failure.
         resume: the option that completes a run that is broken off, to be named then.
+        bars: show how the run goes.
 
     Raises:
         BadInput: the run that the plan is to complete is another one, or cannot be written.
@@ -70,8 +73,15 @@ class PairRunner:
 
     is_quick = True
 
-    def __init__(self, plan: Plan, thresholds: Thresholds | None = None, resume: str = "--resume") -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        thresholds: Thresholds | None = None,
+        resume: str = "--resume",
+        bars: Bars | None = None,
+    ) -> None:
         self._plan = plan
+        self._bars = bars or Bars(None)
         self._thresholds = thresholds or Thresholds()
         self._resume = resume
         self._evaluation: Evaluation = plan.evaluation
@@ -87,10 +97,14 @@ class PairRunner:
         self._begun = False
         self._chosen: Sequence[int] = ()
         self._reported: set[int] = set()
-        self._failures: Sequence[str | None] = ()
+        self.failures: Sequence[str | None] = ()
+        """What the run did not come to, though it was to."""
         self._broken_off = False
+        self._page: Path | None = None
         self.scores: Sequence[Score] = ()
         self._until_the_end = ExitStack()
+        self.fault: str | None = None
+        """What stopped the run, as pytest is told of it."""
         self.stopped: int | None = None
         """The exit code of a run that was broken off, or whose folder could not be written."""
 
@@ -121,7 +135,7 @@ class PairRunner:
         try:
             yield
         except HarnessError as error:
-            self.stopped = error.exit_code
+            self.stopped, self.fault = error.exit_code, str(error)
             pytest.exit(str(error), returncode=error.exit_code)
 
     def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
@@ -137,7 +151,12 @@ class PairRunner:
         offered = sum(len(part.entries) for part in self.parts)
         if len(places) < offered and self._folder is not None:
             self._folder.choose(self._collecting.ways())
-        futures = self._evaluation.begin([self._pairs[place] for place in places])
+        done = self._folder.done.values() if self._folder is not None else ()
+        self._bars.judge(
+            [self._pairs[place].dialect for place in places] + [result.dialect for result in done],
+            [(result.dialect, result.outcome) for result in done],
+        )
+        futures = self._evaluation.begin([self._pairs[place] for place in places], self._bars.judged)
         self._ahead = dict(zip(places, futures, strict=True))
         if tell is None:
             return
@@ -163,9 +182,11 @@ class PairRunner:
             if self._evaluation.is_timed and not self._settled:
                 wait(future for future in self._ahead.values() if future is not None)
                 self._settled = True
+                self._bars.stage("timing", len(self._chosen))
             pair = self._pairs[place]
             result = self._evaluation.result(pair, self._ahead[place])
             self._results[place] = self._evaluation.timed(pair, result)
+            self._bars.advance()
         return self._results[place]
 
     def _reported_result(self, report: pytest.TestReport) -> PairResult | None:
@@ -202,51 +223,61 @@ class PairRunner:
         folder = self._folder
         if folder is None:
             return
-        unfinished = [self._pairs[place] for place in self._chosen if place not in self._reported]
+        unfinished = [place for place in self._chosen if place not in self._reported]
         if unfinished or exitstatus not in _ENDED:
-            folder.abort(self._evaluation.unfinished(pair, "the run was broken off") for pair in unfinished)
+            folder.abort(
+                self._evaluation.left(self._pairs[place], self._ahead[place]) for place in unfinished
+            )
             self._broken_off = True
             return
         self.scores = folder.finish()
         unwritten = folder.fault or self._write_reports(folder)
-        self._failures = [self._thresholds.unmet(self.scores), unwritten]
+        self.failures = [self._thresholds.unmet(self.scores), unwritten]
         if unwritten is not None:
             self.stopped = session.exitstatus = BadInput.exit_code
-        elif any(self._failures) and exitstatus != pytest.ExitCode.TESTS_FAILED:
+        elif any(self.failures) and exitstatus != pytest.ExitCode.TESTS_FAILED:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _write_reports(self, folder: RunFolder) -> str | None:
         """Write what can be made of the run folder into it; a line about what could not."""
         if not self._plan.request.report:
             return None
+        self._bars.stage("writing the reports")
         # Nobody else needs its templates.
-        from harness.report.writing import reports_fault  # noqa: PLC0415
+        from harness.report.writing import HTML, reports_fault  # noqa: PLC0415
 
-        return reports_fault(folder.path)
+        fault = reports_fault(folder.path)
+        if fault is None:
+            self._page = folder.path / HTML
+        return fault
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the tables, and what did not come out as it was to."""
+        _list_pairs(terminalreporter)
+        if self.scores:
+            terminalreporter.section("scores", sep="=")
+        self.tell(partial(_say, terminalreporter))
+        for failure in filter(None, self.failures):
+            _say(terminalreporter, failure, red=True)
+
+    def tell(self, say: Callable[[str], None]) -> None:
+        """Print the tables, and say where the run is, or how it goes on."""
         folder = self._folder
         if folder is None:
             if self._begun:
-                planned = f"{self._plan.extent.pairs:,} pairs"
-                terminalreporter.write_line(f"nothing is scored: 0 of {planned} were chosen")
+                say(f"nothing is scored: 0 of {self._plan.extent.pairs:,} pairs were chosen")
             return
-        _list_pairs(terminalreporter)
-        say = partial(_say, terminalreporter)
         if self._broken_off:
             for line in folder.broken_off(f"repeat the command with {self._resume}"):
                 say(line)
             return
-        terminalreporter.section("scores", sep="=")
-        print_tables(self.scores, self._plan.request.metrics, extent=folder.extent, notes=folder.notes)
-        broken = failures(self._evaluation.failed, self._plan.setup.servers)
-        for line in (*self._plan.left_out, *broken):
+        request = self._plan.request
+        print_scores(self.scores, request.metrics, request.tables, extent=folder.extent, notes=folder.notes)
+        for line in (*self._plan.left_out, *failures(self._evaluation.failed, self._plan.setup.servers)):
             say(line)
         say(f"run folder: {folder.path}")
-        for failure in self._failures:
-            if failure is not None:
-                say(failure, red=True)
+        if self._page is not None:
+            say(f"report: {self._page}")
 
     def pytest_unconfigure(self) -> None:
         """Stop computing; what was not reported is not written."""

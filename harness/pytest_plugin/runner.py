@@ -2,29 +2,25 @@
 
 import os
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
 
 from dialects.errors import BadInput
-from harness.metrics import METRICS
-from harness.outcomes import Outcome
+from harness.outcomes import Judgement, Outcome
 from harness.provision.logs import failures
 from harness.pytest_plugin.pair_runner import PairRunner
-from harness.report.console import print_tables
+from harness.pytest_plugin.screen import Bars, Reporter
+from harness.report.console import print_scores
 from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
+from harness.request import Request
 from harness.runs.extent import Extent
 from harness.runs.folder import RESUME
 from harness.runs.summary import Score
@@ -32,25 +28,35 @@ from harness.session.plan import Plan
 from loaders.errors import EngineUnavailable
 
 
-def run_with_pytest(plan: Plan) -> int:
+def run_with_pytest(plan: Plan, console: Console | None = None) -> int:
     """Run the plan as pytest items, untouched by pytest's configuration in the folder or the environment.
 
     No plugin but pytest's own is loaded, whatever is installed or named by the environment, and no
     `conftest.py`: what could leave out items or change them has no part in an evaluation.
 
+    Args:
+        plan: what to run.
+        console: where bars take the place of pytest's own report; None has pytest report. It has to have a
+            file of its own, because pytest captures the standard ones.
+
     Returns:
         The exit code: 0, 2 where the run folder could not be written, 3 where a pair ended in a harness
         error, 130 when interrupted, 143 when terminated.
     """
-    with _no_settings_of_pytest():
-        driver = PairRunner(plan)
+    with _no_settings_of_pytest(), Bars(console) as bars:
+        driver = PairRunner(plan, bars=bars)
         # Output is kept in memory: a folder for temporary files need not be there.
         code = pytest.main(
             ["-c", os.devnull, "--rootdir", str(Path.cwd()), "--disable-plugin-autoload", "--noconftest",
              "-p", "no:cacheprovider", "--capture=sys", "--no-header",
              "-W", "ignore::pytest.PytestAssertRewriteWarning"],
-            plugins=[driver],
+            plugins=[driver, *([] if console is None else [Reporter(bars, len(plan.evaluation.pairs))])],
         )  # fmt: skip
+    if console is not None:
+        say = partial(print_line, console)
+        driver.tell(say)
+        for line in filter(None, (driver.fault, *driver.failures)):
+            say(line)
     if driver.stopped is not None:
         return driver.stopped
     if code == pytest.ExitCode.NO_TESTS_COLLECTED and driver.scores:
@@ -79,7 +85,7 @@ def run_directly(plan: Plan, console: Console) -> int:
     """
     with plan:
         done = run(plan, console)
-    print_tables(done.scores, plan.request.metrics, extent=done.extent, notes=done.notes)
+    done.print_scores(plan.request)
     done.require_written()
     return exit_code(done.scores)
 
@@ -113,6 +119,10 @@ class Done:
     notes: Sequence[str] = ()
     fault: str | None = None
 
+    def print_scores(self, request: Request) -> None:
+        """Print the tables that were asked for."""
+        print_scores(self.scores, request.metrics, request.tables, extent=self.extent, notes=self.notes)
+
     def require_written(self) -> None:
         """Raise BadInput where the folder is not as it should be, once the scores have been shown."""
         if self.fault is not None:
@@ -130,24 +140,29 @@ def run(plan: Plan, console: Console | None = None, resume: str = RESUME) -> Don
     evaluation = plan.evaluation
     folder = plan.open_run()
     pairs = [pair for pair in evaluation.pairs if pair.key not in folder.done]
-    metric = plan.request.metrics[0]
-    finished, points = 0, 0.0
-    with folder, progress_bar(console) as bar:
-        task = bar.add_task("scoring", total=len(pairs), live="")
+    futures: Sequence[Future[Judgement] | None] = ()
+    finished = 0
+    with folder, Bars(console) as bars:
+        bars.judge(
+            [pair.dialect for pair in evaluation.pairs],
+            [(result.dialect, result.outcome) for result in folder.done.values()],
+        )
         try:
-            for result in evaluation.run(pairs):
+            futures = evaluation.begin(pairs, bars.judged)
+            for result in evaluation.results(pairs, futures):
                 folder.add(result)
-                finished, points = finished + 1, points + result.scores.get(metric, 0.0)
-                bar.update(task, advance=1, live=f"{METRICS[metric].title} {100 * points / finished:.1f}")
+                finished += 1
         except BaseException:
-            folder.abort(evaluation.unfinished(pair, "the run was broken off") for pair in pairs[finished:])
+            left = zip_longest(pairs[finished:], futures[finished:])
+            folder.abort(evaluation.left(pair, future) for pair, future in left)
             if console is not None:
-                bar.stop()
+                bars.close()
                 for line in folder.broken_off(resume):
                     print_line(console, line)
             raise
-    scores = folder.finish()
-    fault = folder.fault or (reports_fault(folder.path) if plan.request.report else None)
+        scores = folder.finish()
+        bars.stage("writing the reports")
+        fault = folder.fault or (reports_fault(folder.path) if plan.request.report else None)
     if console is not None:
         for line in failures(plan.evaluation.failed, plan.setup.servers):
             print_line(console, line)
@@ -155,18 +170,3 @@ def run(plan: Plan, console: Console | None = None, resume: str = RESUME) -> Don
         if plan.request.report and fault is None:
             print_line(console, f"report: {folder.path / HTML}")
     return Done(folder.path, scores, folder.extent, folder.notes, fault)
-
-
-def progress_bar(console: Console | None) -> Progress:
-    """How far a run is: pairs, their rate, the time that is left, the score so far; on a terminal alone."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TaskProgressColumn(show_speed=True),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[live]}"),
-        console=console,
-        disable=console is None or not console.is_terminal,
-        transient=True,
-    )

@@ -12,7 +12,7 @@ from harness.data.predictions import Extract
 from harness.options import as_in_pytest
 from harness.pytest_plugin.pair_runner import PairRunner, refuse_distributed
 from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on, parse_fail_under
-from harness.request import Request, parse_dialects, parse_metrics
+from harness.request import Request, Tables, parse_dialects, parse_metrics
 from harness.session.plan import prepare
 from loaders.errors import EngineUnavailable
 from loaders.textfiles import one_line
@@ -68,6 +68,7 @@ def request_of(config: pytest.Config) -> Request:
     option = config.getoption
     metrics, profile = option("--bird-metrics"), option("--bird-profile")
     seconds, resume = option("--bird-timeout"), option("--bird-resume")
+    tables = option("--bird-tables")
     # What is not given is as the library has it.
     given: dict[str, Any] = {
         "metrics": None if metrics is None else parse_metrics(metrics),
@@ -95,5 +96,6 @@ def request_of(config: pytest.Config) -> Request:
         cache=not option("--bird-no-cache"),
         ray=option("--bird-ray"),
         report=not option("--bird-no-report"),
+        tables=None if tables is None else Tables(tables),
         **{name: value for name, value in given.items() if value is not None},
     )

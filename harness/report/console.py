@@ -13,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.report.formatting import DAGGER, emphasised, texts
-from harness.report.overview import noted, overview
+from harness.report.overview import noted, overview, totals
 from harness.report.table_model import ColumnGroup, TableColumn, TableModel
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
+from harness.request import Tables
 from harness.runs.extent import Extent
 from harness.runs.summary import Score
 
@@ -37,6 +38,26 @@ def print_tables(
 ) -> None:
     """Print every table of a run, which say what the run was to score where it is not the whole set."""
     print_grids(noted(overview(scores, metrics, extent), notes), console)
+
+
+def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
+    scores: Sequence[Score],
+    metrics: Sequence[str],
+    tables: Tables | None = None,
+    *,
+    console: Console | None = None,
+    extent: Extent | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print what a run has come to: on a terminal the totals, elsewhere every table, unless one is asked for.
+
+    A log keeps everything; on a screen what scrolled away is in the run folder.
+    """
+    console = wide(console)
+    if (tables or (Tables.TOTALS if console.is_terminal else Tables.ALL)) is Tables.ALL:
+        print_tables(scores, metrics, console, extent, notes)
+    else:
+        print_grids([totals(scores, metrics, extent, notes)], console)
 
 
 def print_grids(grids: Sequence[TableModel], console: Console | None = None) -> None:

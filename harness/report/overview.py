@@ -10,9 +10,9 @@ from harness.engines.error_classes import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import Outcome, PairResult
-from harness.report.formatting import listed
+from harness.report.formatting import listed, spelled
 from harness.report.spider import hardness_grid, partial_grids
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import Cell, CellKind, ColumnGroup, Mark, TableColumn, TableModel, TableRow
 from harness.report.tables import NAMES
 from harness.runs.error_counts import summary
 from harness.runs.extent import Extent
@@ -32,6 +32,98 @@ def overview(
         extent: what the run was to score; where it is not the whole set, every table says so.
     """
     return marked(_grids(scores, metrics), extent_lines(scores, extent))
+
+
+def totals(
+    scores: Sequence[Score], metrics: Sequence[str], extent: Extent | None = None, notes: Sequence[str] = ()
+) -> TableModel:
+    """The table that says how a run went: the totals of each predictor on each engine, the best first.
+
+    The order is that of the first column, then of the next; below stands whatever has to be known of the
+    figures.
+
+    Args:
+        scores: of every predictor on every engine.
+        metrics: the names of those to show.
+        extent: what the run was to score.
+        notes: about the run as a whole, which are read first.
+    """
+    shown = [
+        name
+        for name in metrics
+        if METRICS[name].has_score and any(score.metrics[name][TOTAL] is not None for score in scores)
+    ]
+    columns = tuple(
+        TableColumn(
+            METRICS[name].title,
+            name,
+            "difficulty",
+            TOTAL,
+            short=METRICS[name].title.replace(" ", "\n"),
+        )
+        for name in shown
+    )
+    dialects = dialects_of(scores)
+    figures = {
+        (score.predictor, score.dialect, name): score.metrics[name][TOTAL]
+        for score in scores
+        for name in shown
+    }
+    rows = []
+    for predictor in dict.fromkeys(score.predictor for score in scores):
+        whose = [(predictor, dialect, name) for dialect in dialects for name in shown]
+        cells = tuple(Cell(figures[each]) if each in figures else None for each in whose)
+        rows.append(TableRow((predictor,), cells, predictor))
+    rows = _marking_best(sorted(rows, key=_best_first))
+    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
+    below = (*notes, *extent_lines(scores, extent), *hint_lines(scores))
+    return TableModel("Totals (%)", ("predictor",), groups, tuple(rows), below)
+
+
+def _best_first(row: TableRow) -> list[tuple[bool, float]]:
+    values = [None if cell is None else cell.value for cell in row.cells]
+    return [(value is None, -(value or 0.0)) for value in values]
+
+
+def _marking_best(rows: Sequence[TableRow]) -> list[TableRow]:
+    """The rows, with the highest figures of each column marked; those that look the same are all highest."""
+    if len(rows) == 1:
+        return list(rows)
+    printed = [[_printed(cell) for cell in row.cells] for row in rows]
+    highest = [max(filter(None, column), key=float, default="") for column in zip(*printed, strict=True)]
+    return [
+        replace(
+            row,
+            cells=tuple(
+                replace(cell, mark=Mark.BEST) if cell is not None and text and text == most else cell
+                for cell, text, most in zip(row.cells, texts, highest, strict=True)
+            ),
+        )
+        for row, texts in zip(rows, printed, strict=True)
+    ]
+
+
+def _printed(cell: Cell | None) -> str:
+    return "" if cell is None or cell.value is None else spelled(cell.value, CellKind.PERCENT)
+
+
+def hint_lines(scores: Sequence[Score]) -> list[str]:
+    """What explains low figures, a line each: fences, golds that fail, what the harness could not run."""
+    lines = fenced_lines(scores)
+    for dialect in dialects_of(scores):
+        of_engine = [score for score in scores if score.dialect == dialect]
+        failing = dict.fromkeys(question for score in of_engine for question in score.gold_failures)
+        if failing:
+            lines.append(
+                f"Gold failed on {NAMES[dialect]} and counts 0 for everybody: {listed(list(failing))}"
+            )
+        broken = sum(score.outcomes.get(Outcome.HARNESS_ERROR, 0) for score in of_engine)
+        if broken:
+            lines.append(
+                f"{broken:,} pairs on {NAMES[dialect]} are harness errors and count 0:"
+                " --resume runs them again"
+            )
+    return lines
 
 
 def noted(grids: Sequence[TableModel], notes: Sequence[str]) -> list[TableModel]:

@@ -5,7 +5,7 @@ fails is never held against a prediction; equal predictions for a question are e
 timed afterwards, in a worker process of its own, one pair at a time, with nothing else running.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -99,18 +99,37 @@ class Evaluation:
         """The engines that failed again and again, so that they were left alone, and why."""
         return self._judging.failed
 
-    def begin(self, pairs: Sequence[Pair]) -> "list[Future[Judgement] | None]":
-        """Have pairs judged; a future for each, None where there is no prediction."""
+    def begin(
+        self, pairs: Sequence[Pair], judged: Callable[[EngineName, Outcome], None] | None = None
+    ) -> "list[Future[Judgement] | None]":
+        """Have pairs judged; a future for each, None where there is no prediction.
+
+        Args:
+            pairs: some of `pairs`.
+            judged: is told of each pair when it is judged, from any thread.
+        """
         asked = [pair for pair in pairs if pair.sql is not None]
         futures = iter(
             self._judging.begin([Asked(pair.question, pair.dialect, pair.sql or "") for pair in asked])
         )
-        return [None if pair.sql is None else next(futures) for pair in pairs]
+        begun = [None if pair.sql is None else next(futures) for pair in pairs]
+        if judged is not None:
+            for pair, future in zip(pairs, begun, strict=True):
+                if future is None:
+                    judged(pair.dialect, Outcome.MISSING)
+                else:
+                    future.add_done_callback(partial(_tell, judged, pair.dialect))
+        return begun
 
     def run(self, pairs: Sequence[Pair] | None = None) -> Iterator[PairResult]:
         """The result of every pair, in their order, judged by the workers and then timed."""
         pairs = self.pairs if pairs is None else pairs
-        futures = self.begin(pairs)
+        yield from self.results(pairs, self.begin(pairs))
+
+    def results(
+        self, pairs: Sequence[Pair], futures: "Sequence[Future[Judgement] | None]"
+    ) -> Iterator[PairResult]:
+        """The result of every pair that was begun, in their order, timed where times are asked for."""
         if self.is_timed:
             wait(future for future in futures if future is not None)
         for pair, future in zip(pairs, futures, strict=True):
@@ -143,6 +162,18 @@ class Evaluation:
             **{name: judged[name] for name in _JUDGED},
         )
 
+    def left(self, pair: Pair, judgement: "Future[Judgement] | None") -> PairResult:
+        """What is kept of a pair when a run is broken off: a judgement that was waiting for its turn.
+
+        Args:
+            pair: it.
+            judgement: None where it was not begun, or has no prediction.
+        """
+        is_judged = judgement is not None and judgement.done() and not judgement.cancelled()
+        if is_judged and judgement is not None and judgement.exception() is None and not self.is_timed:
+            return self.result(pair, judgement)
+        return self.unfinished(pair, "the run was broken off")
+
     def timed(self, pair: Pair, result: PairResult) -> PairResult:
         """A result with its times and the scores that come of them; nothing else may run meanwhile.
 
@@ -174,3 +205,10 @@ class Evaluation:
         """Stop at once: what is being judged or timed is cancelled."""
         self._timer.close()
         self._judging.close()
+
+
+def _tell(
+    judged: Callable[[EngineName, Outcome], None], engine: EngineName, future: "Future[Judgement]"
+) -> None:
+    if not future.cancelled() and future.exception() is None:
+        judged(engine, future.result().outcome)
