@@ -34,6 +34,8 @@ class Database:
     db_id: str
     sqlite_path: Path
     profile: Profile = Profile.OFFICIAL
+    standing: tuple[str, str] | None = None
+    """The database and the schema on a server that it stands on without the harness."""
 
     @property
     def mysql_database(self) -> str:
@@ -42,6 +44,8 @@ class Database:
         In lower case, as `lower_case_table_names=1` stores it.
         https://dev.mysql.com/doc/refman/9.7/en/identifier-case-sensitivity.html
         """
+        if self.standing is not None:
+            return self.standing[0]
         if self.profile is Profile.OFFICIAL:
             return self.collection.lower()
         return _short(f"{self.collection}__{self.db_id}".lower())
@@ -49,6 +53,8 @@ class Database:
     @property
     def postgresql_database(self) -> str:
         """Name of the PostgreSQL database that holds the schema."""
+        if self.standing is not None:
+            return self.standing[0]
         if self.profile is Profile.OFFICIAL:
             return self.collection.lower()
         return f"{self.collection}_faithful".lower()
@@ -56,4 +62,6 @@ class Database:
     @property
     def postgresql_schema(self) -> str:
         """Name of the PostgreSQL schema that holds the tables, and the only one on the search path."""
+        if self.standing is not None:
+            return self.standing[1]
         return "public" if self.profile is Profile.OFFICIAL else _short(self.db_id.lower())

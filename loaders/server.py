@@ -21,7 +21,9 @@ class Origin(StrEnum):
 class Server:
     """An account that may create databases and roles on a running MySQL or PostgreSQL server.
 
-    Predictions never run under this account: they run as `reader_user`, a role that can only read.
+    Predictions never run under this account: they run as `reader_user`, a role that can only read. But on a
+    private server, whose databases are there already, the account is that role, and nothing is made;
+    `database` is the one that it connects to.
     """
 
     dialect: Dialect
@@ -32,10 +34,14 @@ class Server:
     origin: Origin
 
     reader_user: str = "bird_reader"
+    is_private: bool = False
+    database: str = ""
 
     @property
     def reader_password(self) -> str:
         """The reading role's password: derived, so that there is no second secret to keep."""
+        if self.is_private:
+            return self.password
         return hmac.new(self.password.encode(), self.reader_user.encode(), hashlib.sha256).hexdigest()
 
     @property

@@ -28,6 +28,21 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
+class SetServer:
+    """A server on which the databases of a set stand already; nothing is loaded.
+
+    The address is `dsn`, or what the environment has as `variable`. It names a database; `databases` are the
+    databases on the server by the names in the questions, where they are others.
+    """
+
+    dialect: Dialect
+    dsn: str = field(default="", repr=False)
+    variable: str = ""
+    schema: str = "public"
+    databases: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Layout:
     """Where a set's files are, and how they name what they hold.
 
@@ -39,6 +54,7 @@ class Layout:
     `ids_repeat`: ids may repeat, and every dialect then has the same questions at the same positions;
     otherwise dialects are joined by id. `profile` is that in which the golds for servers are right, None
     where it is the user's to say. `digests` are SHA-256 by path, `domains` what databases are about.
+    `server` is where the databases are if not in files.
 
     The rest is of sets that come with bird-harness: the namespace on servers, the places below BIRD_HOME in
     their order, the folders that hold `databases`, and the databases of the published set, in whose place
@@ -60,10 +76,16 @@ class Layout:
     profile: Profile | None = None
     digests: Mapping[str, str] = field(default_factory=dict)
     domains: Mapping[str, str] = field(default_factory=dict)
+    server: SetServer | None = None
     collection: str | None = None
     folders: tuple[str, ...] = ("",)
     databases_in: tuple[str, ...] = ("",)
     published: frozenset[str] | None = None
+
+    @property
+    def reference(self) -> Dialect:
+        """The dialect whose questions every other is held against: SQLite's, or that of the set's server."""
+        return Dialect.SQLITE if self.server is None else self.server.dialect
 
     @property
     def is_own(self) -> bool:
@@ -109,6 +131,7 @@ _KEYS = (
     "profile",
     "digests",
     "domains",
+    "server",
 )
 _BUILT_IN = ("collection", "folders", "databases_in", "db_ids")
 
@@ -120,16 +143,22 @@ class _Manifest:
         self._path = path
         self._content = content
         self._built_in = built_in
+        self._reference = Dialect.SQLITE
         self._allow("", content, (*_KEYS, *(_BUILT_IN if built_in else ())))
 
     def layout(self, taken: Sequence[str]) -> Layout:
         name = self._name(taken)
         keys, sql_keys = self._keys()
+        server = self._server()
+        if server is not None:
+            self._reference = server.dialect
         questions = self._by_dialect("questions", self._paths)
-        if Dialect.SQLITE not in questions:
-            self._refuse(
-                "questions", "has no file for sqlite, whose gold every other is held against", "name one"
-            )
+        if self._reference not in questions:
+            fault = f"has no file for {self._reference}, whose gold every other is held against"
+            self._refuse("questions", fault, "name one")
+        if server is not None and (others := [str(one) for one in questions if one != self._reference]):
+            fault = f"names files for {', '.join(others)}, and the databases stand on {self._reference} alone"
+            self._refuse("questions", fault, "leave them out")
         gold = self._by_dialect("gold", self._path_text)
         self._golds_in_records(questions, gold)
         built_in = self._content if self._built_in else {}
@@ -138,7 +167,8 @@ class _Manifest:
             title=self._text("title", name),
             questions=questions,
             gold=gold,
-            databases=self._path_text("databases", self._get("databases")),
+            databases="" if server else self._path_text("databases", self._get("databases")),
+            server=server,
             tables=self._text("tables", None),
             keys=keys,
             sql_keys=sql_keys,
@@ -212,7 +242,7 @@ class _Manifest:
 
     def _by_dialect(self, key: str, read: Callable[[str, Any], Any]) -> dict[Dialect, Any]:
         value = self._content.get(key, {}) if key == "gold" else self._get(key)
-        table = {str(Dialect.SQLITE): value} if isinstance(value, str | list) else self._table(key)
+        table = {str(self._reference): value} if isinstance(value, str | list) else self._table(key)
         self._allow(key, table, list(Dialect))
         return {dialect: read(f"{key}.{dialect}", table[dialect]) for dialect in Dialect if dialect in table}
 
@@ -250,7 +280,7 @@ class _Manifest:
         for dialect in map(Dialect, named if isinstance(named, dict) else ()):
             if dialect in gold:
                 self._refuse(f"keys.SQL.{dialect}", "and a file of gold name the same gold", "leave one out")
-            questions.setdefault(dialect, questions[Dialect.SQLITE])
+            questions.setdefault(dialect, questions[self._reference])
 
     def _levels(self) -> tuple[str, ...]:
         levels = self._content.get("levels", [])
@@ -272,6 +302,42 @@ class _Manifest:
             values = value if isinstance(value, list) else [value]
             found[key] = tuple(self._path_text(f"only.{key}", each) for each in values)
         return found
+
+    def _server(self) -> SetServer | None:
+        if "server" not in self._content:
+            return None
+        if "databases" in self._content:
+            self._refuse("databases", "and [server] both say where the databases are", "leave one out")
+        table = self._table("server")
+        self._allow("server", table, ("dialect", "dsn", "variable", "schema", "databases"))
+        dialect = table.get("dialect")
+        served = [str(each) for each in Dialect if each is not Dialect.SQLITE]
+        if dialect not in served:
+            self._refuse("server.dialect", f"is {brief(repr(dialect))}", f"write one of {', '.join(served)}")
+        if ("dsn" in table) == ("variable" in table):
+            remedy = "write dsn, or variable with the name of the environment's variable that has it"
+            self._refuse("server", "does not have one address", remedy)
+        databases = table.get("databases", {})
+        if not isinstance(databases, dict):
+            remedy = "write [server.databases], and a line for each"
+            self._refuse("server.databases", f"is {brief(repr(databases))}", remedy)
+        texts = {
+            key: self._path_text(f"server.{key}", table[key])
+            for key in ("variable", "schema")
+            if key in table
+        }
+        dsn = table.get("dsn", "")
+        if "dsn" in table and not (isinstance(dsn, str) and dsn.strip()):
+            # Its value is not said: it may have a password.
+            self._refuse("server.dsn", "is no address", "write one, or name a variable")
+        return SetServer(
+            dialect=Dialect(dialect),
+            dsn=dsn,
+            databases={
+                key: self._path_text(f"server.databases.{key}", value) for key, value in databases.items()
+            },
+            **texts,
+        )
 
     def _domains(self) -> dict[str, str]:
         domains = self._table("domains")

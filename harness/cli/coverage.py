@@ -14,6 +14,7 @@ from harness.engines.execution import Limits
 from harness.outcomes import GoldOrigin
 from harness.report.loading import loading_bar
 from harness.request import AUTO, check_range
+from harness.sets.loading import load_set
 
 
 class CoveredGold(StrEnum):
@@ -57,6 +58,8 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         update=update,
         **optional,
     )
+    # What is wrong with the set is said whether a server is up or not.
+    load_set(set_name)
     servers = servers_up(dialect)
     if not servers:
         say("SQLite is the reference: there is nothing to compare it with")

@@ -49,7 +49,9 @@ def describe(
         list[str] | None,
         typer.Option("--set", metavar="SET", help="Question set, as of eval; repeatable. Default: sample."),
     ] = None,
-    dialect: Annotated[Dialect, typer.Option(help="Whose golds are counted.")] = Dialect.SQLITE,
+    dialect: Annotated[
+        Dialect | None, typer.Option(help="Whose golds are counted. Default: sqlite, if the set has it.")
+    ] = None,
     form: Annotated[Form, typer.Option("--format", help="What is written.")] = Form.CONSOLE,
     to: Annotated[
         Path | None, typer.Option(help="File to write to. Default: standard output; html needs one.")

@@ -9,7 +9,7 @@ from harness.data.questions import QuestionSet
 from harness.engines import EngineKind, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose
-from harness.report.tables import plain, print_table, wide
+from harness.report.tables import plain, print_line, print_table, wide
 from harness.sets.loading import load_set
 from loaders.errors import command
 from loaders.load import loaded
@@ -23,7 +23,13 @@ def print_status(set_name: str) -> None:
         BadInput: the question set cannot be read.
         EngineUnavailable: a server that is up does not let the harness in.
     """
-    questions = load_set(set_name)
+    questions = load_set(set_name, on_server=True)
+    if questions.server is not None:
+        print_line(
+            wide(),
+            f"{questions.name}: stands on a {questions.server.dialect} server of its own; nothing is loaded",
+        )
+        return
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for head in (
         "engine",

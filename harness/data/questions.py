@@ -15,6 +15,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from loaders.errors import brief
 from loaders.namespace import Database
+from loaders.set_manifest import SetServer
 
 
 class Difficulty(StrEnum):
@@ -123,7 +124,12 @@ class QuestionSet:
     `path` is the file with SQLite's questions. `notes` say what a user has to know of how the set was read,
     `own` that it does not come with bird-harness, and `profile` in which the golds for servers are
     right, None where it is the user's to say. `domains` say what databases are about, of those that are
+<<<<<<< HEAD
     named; `unasked` are databases that no question is about.
+=======
+    named. `server` is where the databases stand if they are in no files, and `standing_in` the database that
+    its address names, once that is known.
+>>>>>>> 2bea0d2 (Score answers on databases that stand on a server already)
     """
 
     name: str
@@ -140,7 +146,12 @@ class QuestionSet:
     own: bool = False
     profile: Profile | None = None
     domains: Mapping[str, str] = field(default_factory=dict)
+<<<<<<< HEAD
     unasked: tuple[str, ...] = ()
+=======
+    server: SetServer | None = None
+    standing_in: str = ""
+>>>>>>> 2bea0d2 (Score answers on databases that stand on a server already)
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:
@@ -198,7 +209,15 @@ class QuestionSet:
     def database(self, db_id: str, profile: Profile = Profile.OFFICIAL) -> Database:
         """Where a database of the set stands on each engine."""
         path = self.paths.get(db_id) or self.databases / db_id / f"{db_id}.sqlite"
-        return Database(self.collection, db_id, path, profile)
+        standing = None
+        if self.server is not None:
+            standing = self.server.databases.get(db_id, self.standing_in), self.server.schema
+        return Database(self.collection, db_id, path, profile, standing)
+
+    @property
+    def reference(self) -> Dialect:
+        """The dialect that every question has gold in."""
+        return Dialect.SQLITE if self.server is None else self.server.dialect
 
     def limit(self, count: int) -> "QuestionSet":
         """The first `count` questions. Prediction files are read against the whole set, never against this.

@@ -55,6 +55,14 @@ class Administration(Protocol):
         """A new connection of the administrating account. Raises `FAILURES`."""
         ...
 
+    def rights_to_write(self, server: Server) -> list[str]:
+        """What the account of a private server may do beside reading, in the engine's words.
+
+        Raises:
+            EngineLost: the server does not answer.
+        """
+        ...
+
 
 Ask = Callable[[str], list[Row]]
 """Runs one statement of the harness's own in a session of the reading role."""

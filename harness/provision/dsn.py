@@ -8,6 +8,7 @@ accepted and not used: the harness makes its own.
 
 import os
 import re
+from dataclasses import replace
 from urllib.parse import unquote, urlsplit
 
 from dialects.enums import Dialect
@@ -63,6 +64,28 @@ def parse(dialect: Dialect, text: str) -> Server:
         BadInput: see `all_from_environment`.
     """
     return _parse(dialect, text, variable(dialect))
+
+
+def private(dialect: Dialect, text: str, name: str) -> Server:
+    """The server at the address `text`, on which a database stands already; its account only reads.
+
+    Args:
+        dialect: of the server.
+        text: the address, which names the database.
+        name: where the address stands, for messages.
+
+    Raises:
+        BadInput: see `all_from_environment`; or it names no database.
+    """
+    server = _parse(dialect, text, name)
+    try:
+        database = unquote(urlsplit(text).path.removeprefix("/"), errors="strict")
+    except UnicodeDecodeError:
+        database = ""
+    if not database or "\0" in database:
+        shape = f"{SERVERS[dialect].schemes[0]}://user:password@host:port/database"
+        raise BadInput(f"{name} names no database; give {shape}")
+    return replace(server, reader_user=server.user, is_private=True, database=database)
 
 
 def _parse(dialect: Dialect, text: str, name: str) -> Server:

@@ -209,7 +209,7 @@ def words(error: BaseException) -> str:
 def _paths(setup: Setup) -> list[Path]:
     """The SQLite files that judging may read."""
     paths = []
-    for db_id in setup.questions.db_ids:
+    for db_id in setup.questions.db_ids if setup.questions.server is None else ():
         paths.append(setup.questions.database(db_id).sqlite_path)
         if setup.variants is not None:
             names = setup.variants.telling[db_id]

@@ -165,9 +165,13 @@ class Evaluator:
         check_range("workers", workers, "workers")
         check_range("seconds", seconds, "seconds")
         home = None if bird_home is None else Path(bird_home)
+<<<<<<< HEAD
         if databases is not None and set_name != Request.set_name:
             raise BadInput(f"databases {databases}: is instead of a set, and {set_name} is named; give one")
         questions = load_set(set_name, home) if databases is None else load_databases(Path(databases))
+=======
+        questions = load_set(set_name, home, on_server=True)
+>>>>>>> 2bea0d2 (Score answers on databases that stand on a server already)
         for note in questions.notes:
             say(note)
         named = [one_of(kinds_by_name(), "dialects", each) for each in _several(dialects)]
@@ -188,7 +192,7 @@ class Evaluator:
             equipped.request,
             replace(equipped.setup, diagnoses=diagnose, previews=False),
         )
-        self._questions = questions
+        self._questions = equipped.setup.questions
         self._begin()
 
     def _begin(self) -> None:

@@ -29,7 +29,7 @@ from harness.scoring.tasks import Setup, Workers
 from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session.evaluation import Evaluation
-from harness.session.servers import find_servers
+from harness.session.servers import find_servers, private_server
 from harness.sets.loading import load_set
 from loaders import load as loading
 from loaders.digests import digests
@@ -37,6 +37,7 @@ from loaders.errors import EngineUnavailable, command
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
+from loaders.set_manifest import SetServer
 from loaders.store import Store, allowed_bytes, default_path
 
 
@@ -167,7 +168,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
         EngineUnavailable: an engine that was asked for is not up, or loading into it failed.
     """
     check(request)
-    everything = load_set(request.set_name, request.bird_home)
+    everything = load_set(request.set_name, request.bird_home, on_server=True)
     for note in everything.notes:
         say(note)
     files = read_predictions(
@@ -193,6 +194,10 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     for line in left_out:
         say(line)
     variants = None
+    if request.variants is not None and questions.server is not None:
+        raise BadInput(
+            f"--variants: are SQLite files, and the databases of {questions.name} stand on a server alone"
+        )
     if request.variants is not None:
         variants = find_variants(request.variants, questions, say)
     equipped = equip(request, questions, answered, say=say, progress=progress, variants=variants)
@@ -203,7 +208,7 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     left_out += equipped.left_out
     return Plan(
         equipped.request,
-        questions,
+        setup.questions,
         setup,
         evaluation,
         judging.engines,
@@ -242,6 +247,8 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
     Raises:
         EngineUnavailable: there is none, or one that was named is not up.
     """
+    if questions.server is not None:
+        return _equip_privately(request, questions, dialects, say=say, standing=questions.server)
     left_out: list[str] = []
     servers = find_servers(dialects, required=request.dialects is not None, say=left_out.append)
     if not servers and all(kind_of(dialect).has_server for dialect in dialects):
@@ -281,6 +288,33 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         unloaded=unloaded,
     )
     return Equipped(request, setup, left_out, notes)
+
+
+def _equip_privately(
+    request: Request,
+    questions: QuestionSet,
+    dialects: Sequence[EngineName],
+    *,
+    say: Callable[[str], None],
+    standing: SetServer,
+) -> Equipped:
+    """The same for a set whose databases stand on a server already: nothing is loaded."""
+    only = str(standing.dialect)
+    left_out = [
+        f"{dialect}: the databases of {questions.name} stand on a {only} server alone, so it is left out"
+        for dialect in dialects
+        if dialect != only
+    ]
+    if only not in dialects:
+        raise BadInput("; ".join(left_out).replace("it is left out", f"give answers for {only}"))
+    for line in left_out:
+        say(line)
+    placed, server = private_server(questions)
+    say(f"{only}: {questions.name} stands at {server.address}: nothing is loaded, {server.user} reads")
+    setup = Setup(
+        placed, {only: (server,)}, request.profile, Limits(seconds=request.seconds), tuple(request.metrics)
+    )
+    return Equipped(request, setup, left_out)
 
 
 def standing_on(loads: Sequence[Sequence[loading.Loaded]]) -> dict[str, tuple[str, ...]]:

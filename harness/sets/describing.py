@@ -103,30 +103,36 @@ class Description:
         return asdict(self)
 
 
-def describe(questions: QuestionSet, dialect: Dialect = Dialect.SQLITE) -> Description:
+def describe(questions: QuestionSet, asked: Dialect | None = None) -> Description:
     """Count what a set consists of.
 
     Args:
         questions: the set, or what was chosen of it; files of databases may be missing.
-        dialect: whose golds are counted.
+        asked: whose golds are counted; None: SQLite's, or those of the server that the databases stand on.
 
     Raises:
         BadInput: there are no golds in the dialect.
     """
+    dialect = asked or questions.reference
     golds = [one.gold[dialect] for one in questions.questions if dialect in one.gold]
     if not golds:
         held = ", ".join(_dialects(questions))
         raise BadInput(f"--dialect {dialect}: {questions.name} has no gold in it; it has gold in {held}")
     left_out: list[str] = []
-    asked = Counter(question.db_id for question in questions.questions)
+    about = Counter(question.db_id for question in questions.questions)
     databases = {
         db_id: DescribedDatabase(
-            asked[db_id], questions.domains.get(db_id), _size(questions, db_id, left_out)
+            about[db_id], questions.domains.get(db_id), _size(questions, db_id, left_out)
         )
         for db_id in questions.db_ids
     }
     absent = [db_id for db_id, one in databases.items() if one.size is None]
-    if absent:
+    if questions.server is not None:
+        left_out.append(
+            f"{questions.name}: its databases stand on a {dialect} server, so their tables, rows and values"
+            " are left out"
+        )
+    elif absent:
         left_out.insert(
             0,
             f"{questions.name}: {len(absent)} of {len(databases)} databases are not there or cannot be"

@@ -30,7 +30,9 @@ _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""
 
 
-def load_set(name: str, bird_home: Path | None = None, *, questions_alone: bool = False) -> QuestionSet:
+def load_set(
+    name: str, bird_home: Path | None = None, *, questions_alone: bool = False, on_server: bool = False
+) -> QuestionSet:
     """Read a question set and check that its files fit together.
 
     Args:
@@ -38,13 +40,20 @@ def load_set(name: str, bird_home: Path | None = None, *, questions_alone: bool 
         bird_home: the folder of the unpacked published packages; default: the environment's BIRD_HOME, else
             `./data`. The sample and a user's own sets need none.
         questions_alone: whether databases may be missing, for what looks at questions.
+        on_server: whether they may stand on a server already, and not in files.
 
     Raises:
         BadInput: the name is unknown, a file is missing or wrong, or the files contradict each other.
     """
     layout = LAYOUTS.get(name)
     if layout is None:
-        return _load_own(_own(name), questions_alone=questions_alone)
+        own = _load_own(_own(name), questions_alone=questions_alone)
+        if own.server is not None and not (on_server or questions_alone):
+            raise BadInput(
+                f"--set {own.name}: its databases stand on a {own.server.dialect} server and not in SQLite"
+                " files, which are needed here; eval and describe take it as it is"
+            )
+        return own
     home = _sample_home() if name == "sample" else bird_home or Path(os.environ.get("BIRD_HOME") or "data")
     folder = find(name, home, layout.folders, layout.questions[Dialect.SQLITE][0])
     try:
@@ -140,10 +149,14 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         files.text(own.manifest)
     only = own.folder / layout.databases if layout.databases else None
     database = only.stem if only is not None and only.is_file() else None
+    if layout.server is not None:
+        database = layout.name
     published = _published(layout, files, partial(_knowledge, own), database)
-    entries = published[Dialect.SQLITE].entries
+    entries = published[layout.reference].entries
     named = sorted({entry.db_id for entry in entries})
-    databases, found = find_databases(own, named, may_miss=questions_alone)
+    databases, found = own.folder, dict[str, Path]()
+    if layout.server is None:
+        databases, found = find_databases(own, named, may_miss=questions_alone)
     spelled = {db_id: _spelled(db_id, found.get(db_id)) for db_id in named}
     published = {
         dialect: replace(asked, entries=[replace(one, db_id=spelled[one.db_id]) for one in asked.entries])
@@ -151,7 +164,7 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
     }
     paths = {spelled[db_id]: found.get(db_id, databases / db_id / f"{db_id}.sqlite") for db_id in named}
     remedies = f"put it there, or name their folder in {MANIFEST}", CORRECT
-    _check_databases(databases, paths, remedies, may_miss=questions_alone)
+    _check_databases(databases, paths, remedies, may_miss=questions_alone or layout.server is not None)
     schemas: Mapping[str, DatabaseSchema] = {}
     notes = [*own.notes, *files.notes, *_notes(own, published)]
     if layout.tables:
@@ -159,7 +172,7 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
     questions = _join(published)
     if entries[0].difficulty is None:
         read = hardnesses(
-            [(one.gold[Dialect.SQLITE], paths[one.db_id], schemas.get(one.db_id)) for one in questions]
+            [(one.gold[layout.reference], paths[one.db_id], schemas.get(one.db_id)) for one in questions]
         )
         hard = [each or SPIDER_LEVELS[-1] for each in read]
         unread = read.count(None)
@@ -182,11 +195,12 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         schemas=schemas,
         files=files.digests,
         paths=paths,
-        path=own.folder / layout.questions[Dialect.SQLITE][0],
+        path=own.folder / layout.questions[layout.reference][0],
         notes=tuple(notes),
         own=True,
         profile=layout.profile,
         domains=layout.domains,
+        server=layout.server,
     )
 
 
@@ -231,13 +245,13 @@ def _published(
             continue
         names = layout.questions.get(dialect)
         if names is None:
-            asked, named = published[Dialect.SQLITE], layout.questions[Dialect.SQLITE]
+            asked, named = published[layout.reference], layout.questions[layout.reference]
         else:
             read = [files.text(folder / name) for name in names]
             asked, named = read_questions(read, layout, dialect, knowledge, only_database), names
         asked = _with_gold(asked, folder, layout, dialect, files=files, named=named[0])
         published[dialect] = asked
-        _compare(folder / named[0], asked.entries, published[Dialect.SQLITE].entries, layout)
+        _compare(folder / named[0], asked.entries, published[layout.reference].entries, layout)
     return published
 
 
@@ -261,7 +275,7 @@ def _with_gold(  # noqa: PLR0913 - what gold is read by
 
 def _notes(own: Own, published: Mapping[Dialect, Asked]) -> list[str]:
     """What is not as a user may think: records that are left out, golds that no engine runs as one text."""
-    asked = published[Dialect.SQLITE]
+    asked = published[own.layout.reference]
     notes = []
     if asked.left_out:
         total = len(asked.entries) + sum(asked.left_out.values())
@@ -269,7 +283,7 @@ def _notes(own: Own, published: Mapping[Dialect, Asked]) -> list[str]:
         notes.append(
             f"{own.layout.name}: {len(asked.entries)} of {total} entries are scored; left out: {reasons}"
         )
-    several = Faults(own.folder / own.layout.questions[Dialect.SQLITE][0], "question")
+    several = Faults(own.folder / own.layout.questions[own.layout.reference][0], "question")
     for entry in asked.entries:
         if entry.is_several:
             several.add(entry.key, "gold of several statements, which no engine runs as one", CORRECT)
@@ -306,7 +320,8 @@ def _spelled_schemas(
 
 
 def _order(published: Mapping[Dialect, Asked]) -> dict[Dialect, tuple[str, ...]]:
-    order = {dialect: published.get(dialect, published[Dialect.SQLITE]) for dialect in Dialect}
+    first = next(iter(published.values()))
+    order = {dialect: published.get(dialect, first) for dialect in Dialect}
     return {dialect: tuple(entry.key for entry in asked.entries) for dialect, asked in order.items()}
 
 
@@ -344,7 +359,7 @@ def _sample_home() -> Path:
 
 def _compare(path: Path, entries: list[Entry], reference: list[Entry], layout: Layout) -> None:
     """Refuse a dialect whose questions are not SQLite's, or are about other databases."""
-    source = layout.questions[Dialect.SQLITE][0]
+    source = layout.questions[layout.reference][0]
     remedy = f"take all files of {layout.name} from one package: {layout.title}"
     if layout.is_own:
         remedy = "let the files of all dialects have the same questions"
@@ -380,7 +395,7 @@ def _join(published: Mapping[Dialect, Asked]) -> tuple[Question, ...]:
             difficulty=entry.difficulty or "",
             gold={dialect: sql[entry.key] for dialect, sql in gold.items()},
         )
-        for entry in published[Dialect.SQLITE].entries
+        for entry in next(iter(published.values())).entries
     )
 
 

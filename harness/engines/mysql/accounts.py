@@ -62,7 +62,7 @@ class Accounts:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._first = 1
-        self._are_to_be_had = True
+        self._are_to_be_had = not server.is_private
 
     def connect(self, **options: Any) -> Connection[Any]:
         """A new connection, of an account that has no other.
@@ -134,6 +134,29 @@ FAILURES = (pymysql.Error, OSError)
 def administrating(server: Server) -> Connection[Any]:
     """See `Administration.administrating`."""
     return _connect(server, server.user, server.password, read_timeout=CONNECT_SECONDS)
+
+
+_READS = frozenset({"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "EXECUTE"})
+"""Privileges that change nothing in a read-only session, which a function or procedure runs in, too."""
+_GRANTED = re.compile(r"GRANT (.+) ON ")
+_COLUMNS = re.compile(r" ?\([^()]*\)")
+
+
+def rights_to_write(server: Server) -> list[str]:
+    """See `Administration.rights_to_write`: every privilege but those of reading, its roles' among them."""
+    with connect(server, server.user, server.password) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT role_name, role_host FROM information_schema.applicable_roles")
+        roles = [f"{connection.escape(name)}@{connection.escape(host)}" for name, host in cursor.fetchall()]
+        cursor.execute("SHOW GRANTS FOR CURRENT_USER()" + (f" USING {', '.join(roles)}" if roles else ""))
+        lines = [str(line) for (line,) in cursor.fetchall()]
+    found = [privilege for line in lines for privilege in _privileges(line)]
+    return list(dict.fromkeys(one for one in found if one not in _READS))
+
+
+def _privileges(line: str) -> list[str]:
+    """Those of one line of SHOW GRANTS; a role that is granted has its own in other lines."""
+    granted = _GRANTED.match(line)
+    return _COLUMNS.sub("", granted[1]).split(", ") if granted else []
 
 
 def _connect(server: Server, user: str, password: str, **options: Any) -> Connection[Any]:

@@ -98,11 +98,32 @@ _SETS = re.compile(
 name spelled by code points. `DISCARD ALL` leaves the random seed and settings with made-up names behind."""
 
 
+_READ_ONLY = "-c default_transaction_read_only=on -c idle_in_transaction_session_timeout=60s"
+"""What a role of somebody else's does not have by itself."""
+
+_REACHES_OUT = re.compile(
+    r"\b(lo_\w+|loread|lowrite|pg_(?:try_)?advisory_\w+|pg_notify|pg_cancel_backend|pg_terminate_backend"
+    r"|pg_logical_emit_message|(?:query|cursor|table|schema|database)_to_xml\w*|ts_stat|dblink\w*|set_config)"
+    r'\b"?\s*\(|[uU]&"',
+    re.ASCII | re.IGNORECASE,
+)
+"""Calls that write or reach another session in a read-only transaction, too, or run text as SQL.
+
+The harness takes them from its own role (`loaders.postgresql.reader`), and cannot from another's.
+"""
+
+
+def _refuse_reaching_out(sql: str) -> None:
+    if found := _REACHES_OUT.search(sql):
+        raise SqlError(f"permission denied for function {(found[1] or found[0]).lower()}", _NOT_ALLOWED)
+
+
 @lru_cache(maxsize=1024)
 def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
     """Where and how to connect; `limit` in milliseconds."""
     # A blank ends an option: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNECT-OPTIONS
     spelled = schema.replace(" ", r"\ ")
+    options = f'-c search_path="{spelled}" -c statement_timeout={limit}'
     # https://www.postgresql.org/docs/current/runtime-config-client.html#GUC-STATEMENT-TIMEOUT
     return make_conninfo(
         host=server.host,
@@ -110,7 +131,7 @@ def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
         user=server.reader_user,
         password=server.reader_password,
         dbname=database,
-        options=f'-c search_path="{spelled}" -c statement_timeout={limit}',
+        options=f"{options} {_READ_ONLY}" if server.is_private else options,
         connect_timeout=_CONNECT_SECONDS,
         client_encoding="utf8",
         application_name="bird-harness",
@@ -187,6 +208,8 @@ class PostgreSQLSession:
 
     def _allowed(self, sql: str) -> list[Statement]:
         """The statements of a text, all of which may be run."""
+        if self._server.is_private:
+            _refuse_reaching_out(sql)
         found = statements(sql)
         refused = next((each.word for each in found if not each.is_allowed), None)
         if len(found) > 1 or refused is not None:
@@ -304,8 +327,40 @@ def administrating(server: Server) -> psycopg.Connection:
     """See `Administration.administrating`."""
     return psycopg.connect(
         host=server.host, port=server.port, user=server.user, password=server.password,
-        dbname="postgres", connect_timeout=_CONNECT_SECONDS, autocommit=True,
+        dbname=server.database or "postgres", connect_timeout=_CONNECT_SECONDS, autocommit=True,
     )  # fmt: skip
+
+
+_RIGHTS = """
+SELECT 'superuser' FROM pg_roles WHERE rolname = current_user AND rolsuper
+UNION ALL
+SELECT 'attribute ' || a FROM pg_roles, LATERAL (VALUES
+  ('CREATEROLE', rolcreaterole), ('CREATEDB', rolcreatedb), ('REPLICATION', rolreplication)) AS v (a, has)
+  WHERE rolname = current_user AND has
+UNION ALL
+SELECT 'member of ' || rolname FROM pg_roles WHERE rolname <> current_user
+  AND pg_has_role(current_user, oid, 'MEMBER')
+  AND rolname IN ('pg_write_all_data', 'pg_write_server_files', 'pg_read_server_files',
+    'pg_execute_server_program', 'pg_signal_backend', 'pg_database_owner')
+UNION ALL
+SELECT 'owner of database ' || datname FROM pg_database
+  WHERE datname = current_database() AND pg_has_role(current_user, datdba, 'MEMBER')
+UNION ALL
+(SELECT p || ' on ' || c.oid::regclass FROM pg_class AS c, LATERAL (VALUES
+  ('INSERT'), ('UPDATE'), ('DELETE'), ('TRUNCATE')) AS v (p)
+  WHERE c.relkind IN ('r', 'p', 'v', 'f') AND c.relnamespace <> 'pg_catalog'::regnamespace
+  AND c.relnamespace <> 'information_schema'::regnamespace
+  AND has_table_privilege(c.oid, p) ORDER BY 1 LIMIT 5)
+"""
+
+
+def rights_to_write(server: Server) -> list[str]:
+    """See `Administration.rights_to_write`: attributes, memberships, ownership and privileges on tables."""
+    try:
+        with administrating(server) as connection:
+            return [str(what) for (what,) in connection.execute(_RIGHTS.encode())]
+    except psycopg.Error as error:
+        raise EngineLost(f"PostgreSQL at {server.address}: {_one_line(error)}") from error
 
 
 def _one_line(error: Exception) -> str:

@@ -86,6 +86,46 @@ def both_spellings(folder: Path) -> None:
 
 M = "benchmark.toml"
 
+
+def served(table: str, kept: str = "") -> Spoil:
+    """A manifest whose databases stand on a server, as the lines of `table` say."""
+    text = f'name = "sales"\nquestions = "first.json"\n{kept}[server]\n{table}'
+    return content(M, text)
+
+
+ON_SERVERS = [
+    Case("server_is_no_table", content(M, 'name = "a"\nserver = 1'), (M, "server is 1, not a table")),
+    Case("server_of_no_dialect", served('dsn = "x"'), (M, "server.dialect is None", "mysql, postgresql")),
+    Case("server_of_sqlite", served('dialect = "sqlite"\ndsn = "x"'), (M, "server.dialect is 'sqlite'")),
+    Case("server_without_address", served('dialect = "mysql"'), (M, "does not have one address")),
+    Case(
+        "server_with_two_addresses",
+        served('dialect = "mysql"\ndsn = "x"\nvariable = "X"'),
+        (M, "does not have one address", "write dsn, or variable"),
+    ),
+    Case("server_with_a_number", served('dialect = "mysql"\ndsn = 7'), (M, "server.dsn is no address")),
+    Case(
+        "server_and_files",
+        served('dialect = "mysql"\nvariable = "X"', 'databases = "files"\n'),
+        (M, "databases and [server]", "leave one out"),
+    ),
+    Case(
+        "server_with_golds_of_others",
+        content(
+            M,
+            'name = "a"\n[questions]\nmysql = "first.json"\nsqlite = "first.json"\n'
+            '[server]\ndialect = "mysql"\nvariable = "X"',
+        ),
+        (M, "names files for sqlite", "stand on mysql alone"),
+    ),
+    Case("server_with_a_word", served('dialect = "mysql"\nhost = "x"'), (M, "'host'", "in [server]")),
+    Case(
+        "server_databases_are_a_text",
+        served('dialect = "mysql"\nvariable = "X"\ndatabases = "x"'),
+        (M, "server.databases is 'x'", "[server.databases]"),
+    ),
+]
+
 MANIFESTS = [
     Case("not_toml", content(M, "name = shop"), (M, "not valid TOML", "line 1", "correct the file")),
     Case("empty", content(M, " \n"), (M, "is empty", "docs/how-to/set.md")),
@@ -292,4 +332,4 @@ FILES = [
     ),
 ]
 
-CASES = [*MANIFESTS, *FILES]
+CASES = [*ON_SERVERS, *MANIFESTS, *FILES]
