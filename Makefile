@@ -114,8 +114,8 @@ report: $(RUNNING) ## make the reports of RUN again, from its folder alone
 runs: $(RUNNING) ## list runs, the newest first
 	@$(HARNESS) runs $(if $(OUT),--out "$(OUT)") $(ARGS)
 
-reproduce: $(RUNNING) ## score the published predictions of Mini-Dev: published figures, ours, the difference
-	@$(HARNESS) reproduce $(on_dialect) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(if $(METRICS),--metrics "$(METRICS)") \
+reproduce: $(RUNNING) ## score the published predictions of Mini-Dev: published figures, ours, the difference (SET=dev: of BIRD dev)
+	@$(HARNESS) reproduce $(on_set) $(on_dialect) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(if $(METRICS),--metrics "$(METRICS)") \
 	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 compare: $(RUNNING) ## compare two runs, predictors or engines: A=results/one B=results/other

@@ -48,7 +48,7 @@ COMMANDS: Mapping[str, Listed] = {
     "reproduce": Listed(
         "reproduce",
         Group.SCORE,
-        "Score the published predictions of Mini-Dev and hold the figures against the published ones",
+        "Score the published predictions of Mini-Dev or dev and hold the figures against the published ones",
     ),
     "runs": Listed(
         "reports", Group.SCORE, "List runs, the newest first: what was run, how it ended, the best EX"

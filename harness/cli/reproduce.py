@@ -1,7 +1,7 @@
 """The command that scores published predictions, and holds the figures against the published ones."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +9,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import (
     USUAL_METRICS,
@@ -25,25 +27,30 @@ from harness.data.predictions import Extract
 from harness.data.published import PUBLISHED_SET, provenance, read_published
 from harness.pytest_plugin.runner import exit_code, run
 from harness.report.console import print_grids
+from harness.report.dev_rows import DEV, dev_rows
 from harness.report.documents import reproduced
 from harness.report.loading import loading_bar
 from harness.report.overview import fenced_lines
 from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import PublishedReference
 from harness.report.table_model import Document
-from harness.report.writing import write_reproduction
+from harness.report.writing import write_dev_rows, write_reproduction
 from harness.request import AUTO, Request, parse_dialects, parse_metrics
 from harness.runs.reading import read_run
 from harness.session.plan import prepare
 from loaders.packages.manifest import find_published
+from loaders.set_layouts import LAYOUTS
 
 
 @app.command()
 def reproduce(  # noqa: PLR0913 - one parameter an option
     *,
+    set_name: Annotated[
+        str, typer.Option("--set", metavar="SET", help="mini_dev, or dev: the rows of BIRD's paper.")
+    ] = PUBLISHED_SET,
     predictions: Annotated[
         list[Path] | None,
-        typer.Option(help="Prediction file or folder; repeatable. Default: BIRD_HOME's predictions."),
+        typer.Option(help="Prediction file or folder; repeatable. Default: those of BIRD_HOME."),
     ] = None,
     dialect: Dialects = AUTO,
     metrics: MetricNames = USUAL_METRICS,
@@ -53,7 +60,7 @@ def reproduce(  # noqa: PLR0913 - one parameter an option
     resume: Resumed = None,
     cache: UsesCache = True,
 ) -> None:
-    """Score the published predictions of Mini-Dev and hold the figures against the published ones."""
+    """Score the published predictions of Mini-Dev or dev and hold the figures against the published ones."""
     asked = Request(
         predictions=predictions or (),
         dialects=parse_dialects(dialect),
@@ -64,7 +71,10 @@ def reproduce(  # noqa: PLR0913 - one parameter an option
         cache=cache,
         resume=resume,
     )
-    raise typer.Exit(reproduce_published(asked, say, messages))
+    known = {PUBLISHED_SET: reproduce_published, DEV: reproduce_dev}
+    if set_name not in known:
+        raise BadInput(f"--set {set_name}: no figures are published for it; choose one of {', '.join(known)}")
+    raise typer.Exit(known[set_name](asked, say, messages))
 
 
 def reproduce_published(asked: Request, say: Callable[[str], None], console: Console) -> int:
@@ -102,6 +112,59 @@ def reproduce_published(asked: Request, say: Callable[[str], None], console: Con
         say(line)
     say(f"written: {', '.join(map(str, written))}")
     return exit_code(done.scores)
+
+
+def reproduce_dev(asked: Request, say: Callable[[str], None], console: Console) -> int:
+    """Score predictions for BIRD's dev set; print and write the rows of its paper beside them.
+
+    Args:
+        asked: what to run; without predictions it is what BIRD publishes, `predict_dev_*.json` in the data.
+            Without an engine it is SQLite, for which they were made.
+        say: takes one line at a time.
+        console: where to tell how it goes.
+
+    Returns:
+        The exit code: 0, or 3 where a pair ended in a harness error.
+
+    Raises:
+        BadInput: the questions or the predictions cannot be read.
+        EngineUnavailable: an engine that was named is not up.
+    """
+    home = Path(os.environ.get("BIRD_HOME") or "data")
+    predictions = asked.predictions or _of_dev(home)
+    request = replace(
+        asked,
+        set_name=DEV,
+        predictions=predictions,
+        bird_home=home,
+        dialects=asked.dialects or [Dialect.SQLITE],
+    )
+    with loading_bar(console) as progress:
+        plan = prepare(request, say=say, progress=progress)
+    with plan:
+        done = run(plan, console)
+    done.require_written()
+    finished = read_run(done.folder)
+    written = write_dev_rows(finished)
+    print_grids(dev_rows(finished).grids)
+    say(f"written: {', '.join(map(str, written))}")
+    return exit_code(done.scores)
+
+
+def _of_dev(home: Path) -> Sequence[Path]:
+    """The published predictions for dev that are in the data.
+
+    Raises:
+        BadInput: there are none.
+    """
+    folders = (home, *(home / name for name in ("predictions", *LAYOUTS[DEV].folders) if name))
+    found = [path for folder in folders for path in sorted(folder.glob("predict_dev_*.json"))]
+    if not found:
+        looked = ", ".join(map(str, folders))
+        raise BadInput(
+            f"no predict_dev_*.json in {looked}; name BIRD's published files for dev by --predictions"
+        )
+    return found
 
 
 def show(document: Document, say: Callable[[str], None]) -> None:

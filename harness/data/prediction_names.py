@@ -59,7 +59,8 @@ def label(path: Path, set_name: str, predictor: str | None, only: EngineName | N
     match = _NAME.fullmatch(path.name)
     named = None if match is None else _set_of(match["rest"], set_name)
     if match is None or named is None or match["dialect"].lower() not in kinds_by_name():
-        return Label(predictor, None, only)
+        # As `predict_dev_chatgpt.json`, which BIRD publishes: its name tells who, and not the dialect.
+        return Label(predictor or _predictor_alone(path, set_name), None, only)
     found = match["rest"][len(named) + 1 :]
     if predictor is None and not is_predictor(found):
         refuse(
@@ -75,6 +76,13 @@ def label(path: Path, set_name: str, predictor: str | None, only: EngineName | N
             f"choose that set, or give {lacking} if the file was made for this one",
         )
     return Label(predictor or found, match["dialect"].lower(), only)
+
+
+def _predictor_alone(path: Path, set_name: str) -> str | None:
+    """Who answered by a name `predict_<set>_<predictor>` for the set that is read, if it is one."""
+    stem, start = path.stem, f"predict_{set_name}_"
+    found = stem[len(start) :] if stem.lower().startswith(start.lower()) else ""
+    return found if is_predictor(found) else None
 
 
 def is_named(path: Path) -> bool:

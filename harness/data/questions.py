@@ -124,12 +124,8 @@ class QuestionSet:
     `path` is the file with SQLite's questions. `notes` say what a user has to know of how the set was read,
     `own` that it does not come with bird-harness, and `profile` in which the golds for servers are
     right, None where it is the user's to say. `domains` say what databases are about, of those that are
-<<<<<<< HEAD
-    named; `unasked` are databases that no question is about.
-=======
-    named. `server` is where the databases stand if they are in no files, and `standing_in` the database that
-    its address names, once that is known.
->>>>>>> 2bea0d2 (Score answers on databases that stand on a server already)
+    named; `unasked` are databases that no question is about. `server` is where the databases stand if they
+    are in no files, and `standing_in` the database that its address names, once that is known.
     """
 
     name: str
@@ -146,12 +142,9 @@ class QuestionSet:
     own: bool = False
     profile: Profile | None = None
     domains: Mapping[str, str] = field(default_factory=dict)
-<<<<<<< HEAD
     unasked: tuple[str, ...] = ()
-=======
     server: SetServer | None = None
     standing_in: str = ""
->>>>>>> 2bea0d2 (Score answers on databases that stand on a server already)
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:

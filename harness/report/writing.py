@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.report.console import console_text
+from harness.report.dev_rows import dev_rows
 from harness.report.documents import reproduced, tables
 from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import REPRODUCED, PublishedReference, reference_of
@@ -74,6 +75,8 @@ def write_reports(folder: Path) -> list[Path]:
     document = tables(run)
     written = [write(folder / file_name(each), TEXTS[each](document)) for each in _KEPT]
     written.append(write_page(run, folder / HTML))
+    if (folder / f"{DEV_ROWS}.json").exists():
+        written += write_dev_rows(run)
     if (folder / f"{REPRODUCED}.json").exists():
         written += write_reproduction(run, reference_of(folder))
     return written
@@ -109,6 +112,28 @@ def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
         ReportFormat.LATEX: TEXTS[ReportFormat.LATEX](paper(run, PaperRequest(), held.published)),
     }
     return [write(run.folder / f"{REPRODUCED}.{SUFFIXES[each]}", text) for each, text in texts.items()]
+
+
+DEV_ROWS = "reproduce-dev"
+"""Stem of the files with the rows of BIRD's paper."""
+
+
+def write_dev_rows(run: Run) -> list[Path]:
+    """Write the rows of BIRD's paper beside a run's into its folder.
+
+    Returns:
+        The files: `reproduce-dev.md`, `reproduce-dev.csv` and `reproduce-dev.json`.
+
+    Raises:
+        BadInput: the folder cannot be written.
+    """
+    document = dev_rows(run)
+    texts = {
+        ReportFormat.MARKDOWN: markdown(document, f"BIRD's paper and run {document.run_id}"),
+        ReportFormat.CSV: csv_text(document),
+        ReportFormat.JSON: json_text(document),
+    }
+    return [write(run.folder / f"{DEV_ROWS}.{SUFFIXES[each]}", text) for each, text in texts.items()]
 
 
 def file_name(kind: ReportFormat, by: Sequence[By] = (), table: ReportTable = ReportTable.ALL) -> str:

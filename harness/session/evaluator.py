@@ -165,13 +165,11 @@ class Evaluator:
         check_range("workers", workers, "workers")
         check_range("seconds", seconds, "seconds")
         home = None if bird_home is None else Path(bird_home)
-<<<<<<< HEAD
         if databases is not None and set_name != Request.set_name:
             raise BadInput(f"databases {databases}: is instead of a set, and {set_name} is named; give one")
-        questions = load_set(set_name, home) if databases is None else load_databases(Path(databases))
-=======
-        questions = load_set(set_name, home, on_server=True)
->>>>>>> 2bea0d2 (Score answers on databases that stand on a server already)
+        questions = (
+            load_set(set_name, home, on_server=True) if databases is None else load_databases(Path(databases))
+        )
         for note in questions.notes:
             say(note)
         named = [one_of(kinds_by_name(), "dialects", each) for each in _several(dialects)]

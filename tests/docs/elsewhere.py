@@ -25,6 +25,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "make setup": Why.CI,
     "make data SET=mini_dev": Why.DOWNLOADS,
     "make data SET=dev": Why.DOWNLOADS,
+    "make reproduce SET=dev METRICS=ex,ves": Why.DATA,
     "make data SET=mini_dev_2025": Why.DOWNLOADS,
     'make load SET=mini_dev DIALECT=postgresql ARGS="--dump data/minidev/MINIDEV_postgresql/BIRD_dev.sql"': Why.DATA,
     'make load SET=mini_dev DIALECT=mysql ARGS="--dump data/minidev/MINIDEV_mysql/BIRD_dev.sql"': Why.DATA,
