@@ -83,18 +83,21 @@ def _is_number(value: object, *, whole: bool) -> bool:
     return not isinstance(value, bool) and isinstance(value, int if whole else int | float)
 
 
-def command(name: str, *switches: str, **options: str) -> str:
+def command(name: str, *switches: str, rest: str = "", **options: str) -> str:
     """A command for a message, as the user can type it in the working folder.
 
     `make up NATIVE=1` where that is a checkout of the project, and `bird-harness up --native` elsewhere.
+    `rest` is what `make` has no variable for.
     """
     given = {option: shlex.quote(value) for option, value in options.items()}
     here = Path("Makefile")
     if here.exists() and _MAKEFILE.exists() and here.samefile(_MAKEFILE):
         values = {**dict.fromkeys(switches, "1"), **given}
-        return " ".join(("make", name, *(f"{option.upper()}={value}" for option, value in values.items())))
+        passed = [f'ARGS="{rest}"'] if rest else []
+        variables = (f"{option.upper()}={value}" for option, value in values.items())
+        return " ".join(("make", name, *variables, *passed))
     words = (*(f"--{switch}" for switch in switches), *(f"--{key} {value}" for key, value in given.items()))
-    return " ".join(("bird-harness", name, *words))
+    return " ".join(("bird-harness", name, *words, *([rest] if rest else [])))
 
 
 def to_start() -> str:

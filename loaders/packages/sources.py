@@ -13,7 +13,7 @@ from filelock import FileLock
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from loaders import paths
-from loaders.errors import said
+from loaders.errors import command, said
 from loaders.packages.download import Progress, Unreachable, Wanted, download
 from loaders.packages.manifest import Archive, Hub, Published
 from loaders.packages.proof import prove_archive
@@ -68,9 +68,10 @@ def fetch(
 
 
 def _by_hand(entry: Published, path: Path) -> str:
+    run = command("data", rest="--archive FILE", set=entry.name)
     return (
-        f"fetch it by any other way (its page: {entry.page}) and run make data SET={entry.name}"
-        f' ARGS="--archive FILE", or put it at {path}; behind a proxy, set HTTPS_PROXY'
+        f"fetch it by any other way (its page: {entry.page}) and run `{run}`, or put it at {path};"
+        " behind a proxy, set HTTPS_PROXY"
     )
 
 
@@ -145,7 +146,8 @@ def from_hub(entry: Published, hub: Hub, staging: Path) -> Staged:
         Unreachable: the client is not installed, or the files cannot be had.
     """
     urls = ", ".join(hub.url(path) for path in hub.files.values())
-    by_hand = f'or fetch {urls} into one folder and run make data SET={entry.name} ARGS="--archive FOLDER"'
+    run = command("data", rest="--archive FOLDER", set=entry.name)
+    by_hand = f"or fetch {urls} into one folder and run `{run}`"
     try:
         from huggingface_hub import hf_hub_download  # noqa: PLC0415 - an extra
         from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415

@@ -16,6 +16,10 @@ from tests.docs.parsing import fault
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
+PINNED = re.compile(r"actions/[a-z/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
+"""An action of GitHub's own, by its commit, with the release that this is."""
+
+
 def jobs(name: str) -> dict[str, Any]:
     content = yaml.safe_load((ROOT / ".github" / "workflows" / name).read_text(encoding="utf-8"))
     found: dict[str, Any] = content["jobs"]
@@ -88,9 +92,19 @@ def test_every_target_and_variable_exists(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_actions_have_a_version_and_may_only_read(path: Path) -> None:
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    used = [step["uses"] for job in content["jobs"].values() for step in job["steps"] if "uses" in step]
+def test_actions_are_pinned_by_digest_and_may_only_read(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    content = yaml.safe_load(text)
+    used = re.findall(r"\buses: *(.*)", text)
     assert used
-    assert [name for name in used if not re.fullmatch(r"actions/[a-z/-]+@(v\d+|[0-9a-f]{40})", name)] == []
+    assert [name for name in used if not PINNED.fullmatch(name)] == []
     assert content["permissions"] == {"contents": "read"}
+
+
+def test_an_action_has_one_digest() -> None:
+    used = [
+        found
+        for path in (*WORKFLOWS, ROOT / "docs" / "how-to" / "ci.md")
+        for found in re.findall(r"uses: *(actions/[a-z-]+)\S*@(\S+ # \S+)", path.read_text(encoding="utf-8"))
+    ]
+    assert len(dict(used)) == len(set(used))

@@ -1,0 +1,144 @@
+"""What a release consists of: a package that works in an empty folder, and files that agree."""
+
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+from email import message_from_string
+from email.message import Message
+from pathlib import Path
+
+import pytest
+import yaml
+
+from harness import __version__
+
+ROOT = Path(__file__).parents[1]
+ADDRESS = "https://host.example/owner/name"
+_LINKS = re.compile(r"\]\(([^)\s]+)\)")
+
+
+def build(source: Path, target: str, to: Path, **environment: str) -> Path:
+    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(to)]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("BIRD_")}
+    done = subprocess.run(
+        command, cwd=source, env=clean | environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    [built] = to.iterdir()
+    return built
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that is built of the source distribution, as a package index's users may do."""
+    folder = tmp_path_factory.mktemp("release")
+    with tarfile.open(build(ROOT, "sdist", folder / "sdist", BIRD_HARNESS_REPOSITORY=ADDRESS)) as file:
+        file.extractall(folder, filter="data")
+    [source] = folder.glob("bird_harness-*")
+    return build(source, "wheel", folder / "wheel", BIRD_HARNESS_REPOSITORY=ADDRESS)
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path) -> Path:
+    there = wheel.parent.parent / "installed"
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(there)  # noqa: S202 - our own
+    return there
+
+
+def metadata(wheel: Path) -> Message:
+    with zipfile.ZipFile(wheel) as file:
+        [name] = [each for each in file.namelist() if each.endswith("/METADATA")]
+        return message_from_string(file.read(name).decode())
+
+
+def links(about: Message) -> list[str]:
+    """Those of the README that a package index shows."""
+    return _LINKS.findall(str(about.get_payload()))
+
+
+def test_the_readme_of_a_package_leads_to_the_files_of_its_version(wheel: Path) -> None:
+    about = metadata(wheel)
+    assert len(links(about)) > 40
+    assert [link for link in links(about) if not link.startswith("https://")] == []
+    base = f"{ADDRESS}/blob/v{__version__}/"
+    own = [link.removeprefix(base) for link in links(about) if link.startswith(ADDRESS)]
+    assert [link for link in own if not (ROOT / link.partition("#")[0].partition("?")[0]).exists()] == []
+    assert f"Repository, {ADDRESS}" in about.get_all("Project-URL", [])
+    versions = [f"Programming Language :: Python :: 3.{minor}" for minor in range(11, 15)]
+    assert set(versions) <= set(about.get_all("Classifier", []))
+
+
+def test_a_package_that_is_built_elsewhere_names_no_address(tmp_path: Path) -> None:
+    about = metadata(build(ROOT, "wheel", tmp_path))
+    assert [link for link in links(about) if not link.startswith("https://")] == []
+    assert about.get_all("Project-URL") is None
+
+
+def run(installed: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """`bird-harness` of the wheel, in a folder of the user's, where no server is named."""
+    clean = {
+        name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_", "CI"))
+    }
+    own = {
+        "PYTHONPATH": str(installed),
+        "BIRD_STATE": str(folder.parent / "state"),
+        "BIRD_STORE": str(folder.parent / "store.sqlite"),
+        "BIRD_PROVISION": "native",
+    }
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "harness", *arguments],
+        cwd=folder, env=clean | own, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "empty").mkdir()
+    return tmp_path / "empty"
+
+
+def test_an_installed_package_scores_the_sample_in_an_empty_folder(installed: Path, folder: Path) -> None:
+    done = run(installed, folder, "eval", "--limit", "6")
+    assert done.returncode == 0, done.stderr
+    assert "careless" in done.stdout
+    assert "`bird-harness up --native`" in done.stdout + done.stderr
+    assert (folder / "results" / "latest" / "report.html").is_file()
+    assert [path.name for path in folder.iterdir()] == ["results"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "exits"),
+    [
+        (["status"], 0),
+        (["eval", "--dialect", "mysql"], 3),
+        (["eval", "--set", "mini_dev", "--predictions", "answers"], 2),
+        (["eval", "--set", "sample", "--predictions", "answers"], 2),
+        (["report"], 2),
+        (["data", "--set", "mini_dev", "--archive", "minidev.zip"], 2),
+        (["reproduce"], 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_an_installed_package_speaks_of_bird_harness_and_never_of_make(
+    installed: Path, folder: Path, arguments: list[str], exits: int
+) -> None:
+    done = run(installed, folder, *arguments)
+    said = done.stdout + done.stderr
+    assert done.returncode == exits, said
+    assert "Traceback" not in said
+    assert re.findall(r"\bmake [a-z]+|[A-Z]+=\w+", said) == []
+
+
+def test_files_agree_on_the_version(tmp_path: Path) -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == __version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(rf"^## {re.escape(__version__)}\b", changes, re.MULTILINE)
+    checker = Path(sys.executable).with_name("check-jsonschema")
+    schema = ["--builtin-schema", "vendor.citation-file-format", str(ROOT / "CITATION.cff")]
+    done = subprocess.run([checker, *schema], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
