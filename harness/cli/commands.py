@@ -97,6 +97,11 @@ COMMANDS: Mapping[str, Listed] = {
         Group.PROVE,
         "Translate a SQLite query or a set's golds to MySQL or PostgreSQL; 1 if one is not exact or proven",
     ),
+    "audit": Listed(
+        "audit",
+        Group.PROVE,
+        "Look for wrong and unclear golds without knowing right answers: evidence, and a page to decide on",
+    ),
     "coverage": Listed(
         "coverage",
         Group.PROVE,

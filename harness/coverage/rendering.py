@@ -1,13 +1,9 @@
 """Coverage as tables: on the console, as Markdown and as JSON; computed from the answers alone."""
 
 import json
-import os
-import secrets
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +16,7 @@ from dialects.errors import BadInput
 from harness.coverage import Answer, Reason
 from harness.data.questions import levels_of
 from harness.report.tables import NAMES, print_line, print_table, wide
+from harness.runs.files import write_folder_of
 
 SCHEMA_VERSION = 1
 """Version of `coverage.json`; docs/coverage.md describes it."""
@@ -134,8 +131,6 @@ def write_folder(parent: Path, title: str, manifest: Mapping[str, Any], answers:
     Raises:
         BadInput: the folder can't be written.
     """
-    name = f"coverage-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
-    unfinished, path = parent / f".{name}", parent / name
     content = {
         "schema_version": SCHEMA_VERSION,
         **manifest,
@@ -146,17 +141,7 @@ def write_folder(parent: Path, title: str, manifest: Mapping[str, Any], answers:
         MARKDOWN: f"# {title}\n\n{markdown(answers, details=True)}",
         JSON: json.dumps(content, indent=2, ensure_ascii=False) + "\n",
     }
-    try:
-        unfinished.mkdir(parents=True)
-        for file_name, text in files.items():
-            (unfinished / file_name).write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)  # noqa: PTH105 - the one call that is atomic on every system
-    except OSError as error:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise BadInput(
-            f"--out {parent}: coverage cannot be written there ({error.strerror}); choose another folder"
-        ) from error
-    return path
+    return write_folder_of(parent, "coverage", files)
 
 
 def _count(dialect: Dialect, answers: Sequence[Answer], levels: Sequence[str]) -> Totals:

@@ -3,12 +3,16 @@
 import fcntl
 import json
 import os
+import secrets
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from dialects.errors import BadInput
 from loaders.textfiles import refuse
 
 _encode = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
@@ -68,3 +72,24 @@ def point(link: Path, target: str) -> None:
         fresh = link.with_name(f".{link.name}.{target}")
         fresh.symlink_to(target, target_is_directory=True)
         fresh.replace(link)
+
+
+def write_folder_of(parent: Path, kind: str, files: Mapping[str, str]) -> Path:
+    """Write files into a new folder `<kind>-<time>-<digits>` below `parent`, all or nothing.
+
+    Raises:
+        BadInput: the folder can't be written.
+    """
+    name = f"{kind}-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
+    unfinished, path = parent / f".{name}", parent / name
+    try:
+        unfinished.mkdir(parents=True)
+        for file_name, text in files.items():
+            (unfinished / file_name).write_text(text, encoding="utf-8")
+        os.replace(unfinished, path)  # noqa: PTH105 - the one call that is atomic on every system
+    except OSError as error:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise BadInput(
+            f"--out {parent}: {kind} cannot be written there ({error.strerror}); choose another folder"
+        ) from error
+    return path

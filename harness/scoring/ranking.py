@@ -29,7 +29,7 @@ def rank(tree: exp.Query, dialect: Dialect, run: Run) -> Ranking | None:
     None where it cannot be seen from outside: the cut is not written as numbers, a sort key cannot be put
     beside the rows, or the query without its cut fails, takes too long or returns too much.
     """
-    cut = _cut(tree)
+    cut = cut_of(tree)
     if cut is None:
         return None
     for asked in uncut(tree, dialect):
@@ -78,7 +78,7 @@ def _same(one: Row, other: Row) -> bool:
     )
 
 
-def _cut(tree: exp.Query) -> tuple[int, int] | None:
+def cut_of(tree: exp.Query) -> tuple[int, int] | None:
     """The first row that is kept and the first that is not; None where that is not written as numbers.
 
     A negative LIMIT is none, a negative OFFSET is 0. https://sqlite.org/lang_select.html#limitoffset

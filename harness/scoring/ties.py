@@ -30,7 +30,7 @@ _MOST_ALTERNATIVES = 32
 
 def is_ordered(sql: str, dialect: EngineName) -> bool:
     """Whether the outermost query has an ORDER BY; False where the text cannot be read."""
-    tree = _read(sql, dialect)
+    tree = read_query(sql, dialect)
     return tree is not None and bool(tree.args.get("order"))
 
 
@@ -46,7 +46,7 @@ def rankings(sql: str, dialect: EngineName, run: Run) -> Iterator[Ranking]:
         run: runs a text on that engine: one text for the query, one or two for each inner query
             with a cut, and at most `MOST_WITNESSES` more.
     """
-    tree = _read(sql, dialect)
+    tree = read_query(sql, dialect)
     if tree is None or not (tree.args.get("order") or any(_cuts(tree))):
         return
     written = rank(tree, dialect_of(dialect), run)
@@ -59,7 +59,8 @@ def rankings(sql: str, dialect: EngineName, run: Run) -> Iterator[Ranking]:
             yield ranking
 
 
-def _read(sql: str, dialect: EngineName) -> exp.Query | None:
+def read_query(sql: str, dialect: EngineName) -> exp.Query | None:
+    """The tree of a query in the dialect of an engine; None where it cannot be read."""
     try:
         if dialect_of(dialect) is Dialect.SQLITE:
             tree: exp.Expr | None = parse(sql)

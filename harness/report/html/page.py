@@ -52,7 +52,7 @@ def write_page(
     text = _template("page.html.jinja").render(
         title=printable(title),
         table=PageTable(table.heads, [[printable(cell) for cell in row] for row in table.rows]),
-        policy=_policy(style, script),
+        policy=policy(style, script),
         style=Markup(style),  # noqa: S704 - the project's own
         script=Markup(script),  # noqa: S704 - the project's own
         core=_packed(core),
@@ -73,7 +73,7 @@ def write_static(path: Path, template: str, **content: Any) -> None:
         BadInput: the file cannot be written.
     """
     style = _bundled("report.css")
-    own = {"style": Markup(style), "policy": _policy(style)}  # noqa: S704 - the project's own
+    own = {"style": Markup(style), "policy": policy(style)}  # noqa: S704 - the project's own
     _replace(path, _template(template).render(**own, **content))
 
 
@@ -95,7 +95,8 @@ def _bundled(name: str) -> str:
     return (_PLACE / "bundle" / name).read_text(encoding="utf-8").strip()
 
 
-def _policy(style: str, script: str = "") -> str:
+def policy(style: str, script: str = "") -> str:
+    """The policy of a page that asks for nothing and has one style sheet and at most one script."""
     scripts = f"script-src {_digest(script)}; " if script else ""
     return (
         f"default-src 'none'; {scripts}style-src {_digest(style)}; img-src data:;"

@@ -1,0 +1,190 @@
+"""From what a user asks of `audit` to findings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.overrides import digest
+from dialects.schema import Schema
+from dialects.translate import Translation
+from harness.audit.finding import Basis, Finding, FoundIn
+from harness.audit.gold import Gold, Keys
+from harness.audit.probes import PROBES, Probe
+from harness.coverage.holding import Held, Reference
+from harness.data.published import Provenance, origins
+from harness.data.questions import DatabaseSchema, Question, QuestionSet
+from harness.engines import on_server
+from harness.engines.base import Engine
+from harness.engines.execution import Execution, Limits, execute
+from harness.engines.retry import execute_patiently
+from harness.engines.sqlite.engine import SQLiteEngine
+from harness.sets.loading import load_set
+from loaders import load as loading
+from loaders.census import census
+from loaders.digests import digests
+from loaders.load import Progress
+from loaders.machine import processors
+from loaders.server import Server
+
+LIMITS = Limits(seconds=10, rows=200_000, bytes=64 * 2**20)
+"""What one text of a probe may use."""
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """What to look at: the golds of a set in these dialects, with these probes."""
+
+    set_name: str = "sample"
+    dialects: Sequence[Dialect] = (Dialect.SQLITE,)
+    probes: Sequence[Probe] = tuple(PROBES.values())
+    limit: int | None = None
+    workers: int = field(default_factory=processors)
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What was found, in the order of the questions.
+
+    `golds` counts the golds of each dialect that were read; `unread` are those that no probe of texts can
+    read. `notes` say how the set was read and what could not be loaded. `synthetic` are the databases that
+    are not the published ones.
+    """
+
+    questions: QuestionSet
+    golds: Mapping[Dialect, int]
+    findings: Sequence[FoundIn]
+    unread: Sequence[tuple[Dialect, str]]
+    synthetic: frozenset[str]
+    notes: Sequence[str] = ()
+
+
+def audit(
+    request: AuditRequest,
+    servers: Mapping[Dialect, Server] | None = None,
+    progress: Progress | None = None,
+    bird_home: Path | None = None,
+) -> Audited:
+    """Let the probes read the golds.
+
+    Args:
+        request: what to look at; a dialect without a gold is passed over.
+        servers: one of each server dialect in the request; the databases are loaded, in the profile that
+            published golds are written for, where they are not there.
+        progress: see `loaders.load.load`.
+        bird_home: see `load_set`.
+
+    Raises:
+        BadInput: a file is wrong, or the set publishes no gold for any of the dialects.
+        EngineUnavailable: a server broke.
+    """
+    everything = load_set(request.set_name, bird_home)
+    questions = everything if request.limit is None else everything.limit(request.limit)
+    wanted = [
+        (question, dialect)
+        for question in questions.questions
+        for dialect in request.dialects
+        if dialect in question.gold
+    ]
+    if not wanted:
+        raise BadInput(f"--dialect {','.join(request.dialects)}: {questions.name} publishes no gold for it")
+    engines: dict[Dialect, Engine] = {Dialect.SQLITE: SQLiteEngine(pooled=True)}
+    notes = list(everything.notes)
+    without: set[tuple[Dialect, str]] = set()
+    databases = [questions.database(db_id, Profile.OFFICIAL) for db_id in questions.db_ids]
+    for dialect in dict.fromkeys(dialect for _, dialect in wanted):
+        server = (servers or {}).get(dialect)
+        if server is None:
+            continue
+        _, left = loading.load_each(databases, server, progress=progress)
+        without |= {(dialect, one.database.db_id) for one in left}
+        notes += [f"{dialect} {one.database.db_id}: is not loaded: {one.reason}" for one in left]
+        engines[dialect] = on_server(server)
+    bench = _Bench(questions, engines, request.probes)
+    asked = [(one, at) for one, at in wanted if at in engines and (at, one.db_id) not in without]
+    with ThreadPoolExecutor(request.workers, thread_name_prefix="audit") as pool:
+        try:
+            found = list(pool.map(lambda one: bench.read(*one), asked))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    golds = {at: sum(dialect == at for _, dialect in asked) for at in engines}
+    return Audited(
+        questions,
+        {dialect: count for dialect, count in golds.items() if count},
+        [one for some, _ in found for one in some],
+        [(at, one.key) for (one, at), (_, readable) in zip(asked, found, strict=True) if not readable],
+        bench.synthetic,
+        notes,
+    )
+
+
+class _Bench:
+    """The engines with what is the same for all questions; thread-safe."""
+
+    def __init__(
+        self, questions: QuestionSet, engines: Mapping[Dialect, Engine], probes: Sequence[Probe]
+    ) -> None:
+        self._questions = questions
+        self._engines = engines
+        self._probes = probes
+        self._reference = Reference(LIMITS)
+        paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
+        self._schemas: dict[str, Schema] = {db_id: census(path) for db_id, path in paths.items()}
+        self._declared = {db_id: declared_keys(schema) for db_id, schema in questions.schemas.items()}
+        known = digests(paths.values())
+        found = origins(questions.name, {db_id: known[path] for db_id, path in paths.items()}) or {}
+        self.synthetic = frozenset(db_id for db_id, each in found.items() if each is Provenance.OTHER)
+
+    def read(self, question: Question, dialect: Dialect) -> tuple[list[FoundIn], bool]:
+        """What the probes find in one gold, and whether its text can be read."""
+        gold = Gold(
+            question,
+            dialect,
+            self._schemas[question.db_id],
+            self._runner(question, dialect),
+            self._declared.get(question.db_id),
+        )
+        if dialect is not Dialect.SQLITE:
+            gold.held = lambda: self._held(question, dialect)
+        found = [finding for probe in self._probes for finding in probe.find(gold)]
+        return [self._found(question, dialect, one) for one in found], gold.tree is not None
+
+    def _runner(self, question: Question, dialect: Dialect) -> Callable[[str], Execution]:
+        database = self._questions.database(question.db_id, Profile.OFFICIAL)
+        engine = self._engines[dialect]
+        execute_on = execute if dialect is Dialect.SQLITE else execute_patiently
+        return lambda text: execute_on(engine, database, text, LIMITS)
+
+    def _held(self, question: Question, dialect: Dialect) -> Held:
+        database = self._questions.database(question.db_id, Profile.OFFICIAL)
+        sqlite = question.gold[Dialect.SQLITE]
+        expected = self._reference.run(database, sqlite)
+        translation = Translation(question.gold[dialect], dialect)
+        return self._reference.hold(database, sqlite, expected, self._engines[dialect], translation)
+
+    def _found(self, question: Question, dialect: Dialect, finding: Finding) -> FoundIn:
+        return FoundIn(
+            question=question.key,
+            question_id=question.question_id,
+            db_id=question.db_id,
+            dialect=dialect,
+            text=question.text,
+            knowledge=question.evidence,
+            sql=question.gold[dialect],
+            replaces=digest(question.gold[dialect]),
+            synthetic=finding.basis is Basis.ROWS and question.db_id in self.synthetic,
+            finding=finding,
+        )
+
+
+def declared_keys(schema: DatabaseSchema) -> Keys:
+    """The keys that a published schema declares: primary keys, and the columns that others refer to."""
+    found: dict[str, list[frozenset[str]]] = {}
+    for key in schema.primary_keys:
+        if key:
+            found.setdefault(key[0].table.lower(), []).append(frozenset(one.name.lower() for one in key))
+    for _, referred in schema.foreign_keys:
+        found.setdefault(referred.table.lower(), []).append(frozenset({referred.name.lower()}))
+    return found

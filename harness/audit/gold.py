@@ -1,0 +1,289 @@
+"""One gold as probes see it: its tree, the stored columns that its names mean, and its engine."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from dialects.enums import Dialect
+from dialects.identifiers import column_name
+from dialects.schema import Column, Schema, Table
+from dialects.targets import SQLGLOT
+from dialects.uncut import uncut
+from harness.coverage.holding import Held
+from harness.data.questions import Question
+from harness.engines.base import Row
+from harness.engines.execution import Ending, Execution
+from harness.scoring.ranking import Run, cut_of
+from harness.scoring.ties import read_query
+
+AGGREGATES = frozenset({
+    "COUNT", "SUM", "AVG", "TOTAL", "MIN", "MAX", "GROUP_CONCAT", "STRING_AGG", "ARRAY_AGG", "STDDEV",
+})  # fmt: skip
+
+
+def called(node: exp.Expr | None) -> str:
+    """The name of the function that a node calls, in upper case; empty where it calls none.
+
+    SQLite's functions are names with arguments here, those of servers have a class each.
+    """
+    if isinstance(node, exp.Anonymous):
+        return node.name.upper()
+    return node.sql_name().upper() if isinstance(node, exp.Func) else ""
+
+
+def arguments(node: exp.Expr) -> list[exp.Expr]:
+    """The arguments of a call."""
+    if isinstance(node, exp.Anonymous):
+        return list(node.expressions)
+    return [node.this, *node.expressions] if isinstance(node.this, exp.Expr) else []
+
+
+def aggregates(select: exp.Expr) -> Iterator[exp.Expr]:
+    """The calls of aggregates that are a SELECT's own; MIN and MAX of several values are none."""
+    for node in select.find_all(exp.Func):
+        own = node.find_ancestor(exp.Select) is select and not isinstance(node.parent, exp.Window)
+        if own and called(node) in AGGREGATES and len(arguments(node)) <= _MOST.get(called(node), 2):
+            yield node
+
+
+_MOST = {"MIN": 1, "MAX": 1}
+
+
+def is_distinct(call: exp.Expr) -> bool:
+    """Whether a call of an aggregate counts each value once."""
+    return any(isinstance(one, exp.Distinct) for one in arguments(call)) or bool(call.args.get("distinct"))
+
+
+def sources(select: exp.Select) -> Mapping[str, exp.Expr]:
+    """What stands in FROM, by the name (lower case) that qualifies its columns."""
+    first = select.args.get("from_")
+    nodes = [first.this] if first is not None else []
+    nodes += [join.this for join in select.args.get("joins") or ()]
+    return {node.alias_or_name.lower(): node for node in nodes}
+
+
+def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The conditions that all have to hold."""
+    if isinstance(condition, exp.And):
+        yield from conjuncts(condition.this)
+        yield from conjuncts(condition.expression)
+    elif isinstance(condition, exp.Paren):
+        yield from conjuncts(condition.this)
+    elif condition is not None:
+        yield condition
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The stored column that a name means, and where its table stands."""
+
+    select: exp.Select
+    alias: str
+    table: Table
+    column: Column
+
+    @property
+    def title(self) -> str:
+        """How a sentence names it."""
+        return f"{self.table.name}.{self.column.name}"
+
+
+Keys = Mapping[str, Sequence[frozenset[str]]]
+"""The keys that a published schema declares, by table, all in lower case."""
+
+
+@dataclass(frozen=True)
+class RankedRow:
+    """A row of a query without its cut, with its sort keys."""
+
+    row: Row
+    keys: Row
+
+
+class Gold:
+    """One gold on its engine.
+
+    Args:
+        question: whose gold it is.
+        dialect: the engine's.
+        schema: what the database holds.
+        run: runs a text there, in bounds.
+        declared: the keys that the published schema declares; those of `schema` hold in any case.
+    """
+
+    def __init__(
+        self, question: Question, dialect: Dialect, schema: Schema, run: Run, declared: "Keys | None" = None
+    ) -> None:
+        self.question = question
+        self.dialect = dialect
+        self.sql = question.gold[dialect]
+        self.run = run
+        self._declared = declared or {}
+        self.held: Callable[[], Held] | None = None
+        """How a server's gold relates to SQLite's; None where there is nothing to hold it against."""
+        self._tables = {table.name.lower(): table for table in schema.tables}
+
+    @cached_property
+    def tree(self) -> exp.Query | None:
+        """What is written; None where it cannot be read."""
+        return read_query(self.sql, self.dialect)
+
+    @cached_property
+    def answer(self) -> Execution:
+        """What the gold returns."""
+        return self.run(self.sql)
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the gold; none where it fails."""
+        return self.answer.rows
+
+    @cached_property
+    def selects(self) -> list[exp.Select]:
+        """Every SELECT in it, the outermost first."""
+        return [] if self.tree is None else list(self.tree.find_all(exp.Select))
+
+    @cached_property
+    def cuts(self) -> list[exp.Query]:
+        """Every query in it with a LIMIT, the outermost first."""
+        return [] if self.tree is None else [q for q in self.tree.find_all(exp.Query) if q.args.get("limit")]
+
+    def text(self, tree: exp.Expr) -> str:
+        """A tree as text for the engine."""
+        return tree.sql(dialect=SQLGLOT[self.dialect], comments=False)
+
+    def asked(self, sql: str) -> tuple[Row, ...] | None:
+        """The rows of a text; None where it fails or is stopped."""
+        try:
+            found = self.run(sql)
+        except ValueError:
+            return None
+        return found.rows if found.ending is Ending.ROWS else None
+
+    def with_change(self, old: exp.Expr, new: exp.Expr) -> str:
+        """The gold with one node in the place of another, as text."""
+        return self.with_changes({id(old): new})
+
+    def with_changes(self, new: Mapping[int, exp.Expr]) -> str:
+        """The gold with other nodes in the place of some, which are named by their identity."""
+        assert self.tree is not None  # noqa: S101 - nodes come from a tree
+        places = [at for at, node in enumerate(self.tree.walk()) if id(node) in new]
+        wanted = [new[id(node)] for node in self.tree.walk() if id(node) in new]
+        copy = self.tree.copy()
+        nodes = list(copy.walk())
+        for at, node in zip(reversed(places), reversed(wanted), strict=True):
+            nodes[at].replace(node.copy())
+        return self.text(copy)
+
+    def alone(self, query: exp.Query) -> exp.Query:
+        """A copy of a query inside the gold that can be run by itself, unless it is correlated."""
+        copy = query.copy()
+        outer = self.tree.args.get("with_") if self.tree is not None else None
+        if outer is not None and query is not self.tree and copy.args.get("with_") is None:
+            copy.set("with_", outer.copy())
+        return copy
+
+    def body(self, select: exp.Select, columns: Sequence[exp.Expr], *, where: bool = True) -> exp.Select:
+        """What a SELECT reads before it groups, orders or cuts: other columns of the same rows."""
+        copy = self.alone(select)
+        assert isinstance(copy, exp.Select)  # noqa: S101 - a copy of one
+        for part in ("group", "having", "order", "limit", "offset", "distinct", "windows", "hint"):
+            copy.set(part, None)
+        if not where:
+            copy.set("where", None)
+        copy.set("expressions", [column.copy() for column in columns])
+        return copy
+
+    def count(self, tree: exp.Expr, *, distinct: bool = False) -> int | None:
+        """How many rows, or different rows, a query returns; None where it fails."""
+        inner = tree.copy()
+        if distinct:
+            inner.set("distinct", exp.Distinct())
+        rows = self.asked(f"SELECT COUNT(*) FROM ({self.text(inner)}) AS bird_rows")  # noqa: S608 - a tree's
+        return int(str(rows[0][0])) if rows else None
+
+    def is_common(self, node: exp.Expr) -> bool:
+        """Whether a table in FROM is a common table expression."""
+        return self.tree is not None and any(
+            cte.alias.lower() == node.name.lower() for cte in self.tree.find_all(exp.CTE)
+        )
+
+    def declares(self, table: str, columns: Sequence[str]) -> bool:
+        """Whether the published schema calls columns a key of a table, or some of them."""
+        named = frozenset(name.lower() for name in columns)
+        return any(key <= named for key in self._declared.get(table.lower(), ()))
+
+    def table(self, node: exp.Expr) -> Table | None:
+        """The stored table that stands in FROM; None for a subquery."""
+        if not isinstance(node, exp.Table) or self.is_common(node):
+            return None
+        return self._tables.get(node.name.lower())
+
+    def stored(self, node: exp.Expr | None) -> Stored | None:  # noqa: C901 - the rule of names, in one place
+        """The stored column that an expression is; None where it is anything else.
+
+        A name in ORDER BY that is a result column's means that.
+        """
+        if not isinstance(node, exp.Column) or node.is_star:
+            return None
+        select = node.find_ancestor(exp.Select)
+        if select is not None and not node.table and node.find_ancestor(exp.Order, exp.Select) is not select:
+            for output in select.selects:
+                if isinstance(output, exp.Alias) and output.alias.lower() == node.name.lower():
+                    return self.stored(output.this)
+        while select is not None:
+            for alias, source in sources(select).items():
+                if node.table.lower() not in {"", alias}:
+                    continue
+                table = self.table(source)
+                if table is None:
+                    # A subquery may have any column.
+                    return None
+                for column in table.columns:
+                    if column.name.lower() == node.name.lower():
+                        return Stored(select, alias, table, column)
+            select = select.find_ancestor(exp.Select)
+        return None
+
+    def named(self, name: str) -> str:
+        """A column's name as the engine has it."""
+        return name if self.dialect is Dialect.SQLITE else column_name(name, self.dialect)
+
+    def key(self, alias: str, table: Table) -> list[exp.Expr]:
+        """What tells the rows of a table in FROM apart; nothing where no key is known."""
+        names = table.primary_key or next(iter(table.unique), ())
+        if self.dialect is Dialect.SQLITE and table.has_rowid:
+            return [exp.column("rowid", table=alias, quoted=False)]
+        return [exp.column(self.named(name), table=alias, quoted=True) for name in names]
+
+    def values(self, stored: Stored, most: int) -> list[object]:
+        """Different values of a stored column, NULL apart, at most so many."""
+        column = exp.column(self.named(stored.column.name), quoted=True)
+        query = exp.select(column).distinct().from_(self.source(stored)).where(column.is_(exp.null()).not_())
+        found = self.asked(self.text(query.limit(most)))
+        return [row[0] for row in found or ()]
+
+    def source(self, stored: Stored) -> exp.Expr:
+        """The table of a stored column, as FROM names it, without an alias."""
+        node = sources(stored.select)[stored.alias].copy()
+        node.set("alias", None)
+        node.set("joins", None)
+        return node
+
+    def ranked(self, query: exp.Query) -> list[RankedRow] | None:
+        """The rows of a query in its own order, without its cut; None where that cannot be told."""
+        alone = self.alone(query)
+        if cut_of(alone) is None:
+            return None
+        for asked in uncut(alone, self.dialect):
+            found = self.asked(asked.sql)
+            if found is None:
+                continue
+            if not asked.keys:
+                return None
+            width = asked.keys + 1
+            ordered = sorted(found, key=lambda row: int(str(row[-1])))
+            return [RankedRow(row[:-width], row[-width:-1]) for row in ordered]
+        return None

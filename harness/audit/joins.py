@@ -1,0 +1,264 @@
+"""Probes of what joins do to the rows that are counted and added."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dialects.schema import Table
+from harness.audit.finding import Basis, Evidence, Finding, Severity
+from harness.audit.gold import Gold, aggregates, arguments, called, conjuncts, is_distinct, sources
+from harness.engines.base import Row
+from harness.metrics.comparison import compare
+
+_ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
+
+
+def fan_out(gold: Gold) -> Iterator[Finding]:
+    """A join repeats rows of a table before a column of that table is added, averaged or counted."""
+    for select in gold.selects:
+        if not select.args.get("joins"):
+            continue
+        told: set[str] = set()
+        for call in aggregates(select):
+            repeated = _repeated(gold, select, call)
+            if repeated is None or repeated.alias in told:
+                continue
+            finding = _fan_out(gold, select, call, repeated)
+            if finding is not None:
+                told.add(repeated.alias)
+                yield finding
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """A table in FROM of which a row comes several times: rows that the join gives, and different ones."""
+
+    alias: str
+    table: Table
+    key: Sequence[exp.Expr]
+    given: int
+    different: int
+
+
+def _repeated(gold: Gold, select: exp.Select, call: exp.Expr) -> _Repeated | None:
+    """The one table that an aggregate reads, if the join repeats its rows."""
+    if called(call) not in _ADDING or is_distinct(call):
+        return None
+    columns = [column for one in arguments(call) for column in one.find_all(exp.Column)]
+    found = [gold.stored(column) for column in columns]
+    if not found or any(one is None or one.select is not select for one in found):
+        return None
+    [*aliases] = {one.alias for one in found if one is not None}
+    if len(aliases) != 1 or found[0] is None:
+        return None
+    key = gold.key(aliases[0], found[0].table)
+    if not key:
+        return None
+    known = [each.is_(exp.null()).not_() for each in key]
+    body = gold.body(select, key).where(*known)
+    given, different = gold.count(body), gold.count(body, distinct=True)
+    if not given or not different or given == different:
+        return None
+    return _Repeated(aliases[0], found[0].table, key, given, different)
+
+
+def _fan_out(gold: Gold, select: exp.Select, call: exp.Expr, repeated: _Repeated) -> Finding | None:
+    """What the join's repetition does to an aggregate; None where it does nothing."""
+    group = select.args.get("group")
+    keys = [key for key in group.expressions if not isinstance(key, exp.Literal)] if group is not None else []
+    if any(isinstance(key, exp.Column) and gold.stored(key) is None for key in keys):
+        return None
+    value = arguments(call)[0]
+    name = called(call)
+    columns = [
+        *(exp.alias_(key.copy(), f"bird_group_{at}") for at, key in enumerate(keys)),
+        *(exp.alias_(key.copy(), f"bird_key_{at}") for at, key in enumerate(repeated.key)),
+        exp.alias_(value.copy(), "bird_value"),
+    ]
+    body = gold.body(select, columns)
+    once = body.copy()
+    once.set("distinct", exp.Distinct())
+    groups = [f"bird_group_{at}" for at, _ in enumerate(keys)]
+    grouped = f" GROUP BY {', '.join(groups)}" if groups else ""
+    shown = ", ".join([*groups, f"{name}(bird_value)"])
+    found = [
+        gold.asked(f"SELECT {shown} FROM ({gold.text(each)}) AS bird_rows{grouped}")  # noqa: S608 - a tree's
+        for each in (body, once)
+    ]
+    if found[0] is None or found[1] is None:
+        return None
+    compared = compare(found[0], found[1])
+    if compared.same_bag:
+        return None
+    example = _most_repeated(gold, body)
+    title = f"{name}({gold.text(value)})"
+    return Finding(
+        "fan-out",
+        Severity.HIGH if name != "COUNT" else Severity.MEDIUM,
+        Basis.ROWS,
+        f"The join gives {repeated.given} rows for {repeated.different} rows of {repeated.table.name},"
+        f" and {name} takes each as often as it comes.",
+        (
+            Evidence.of(f"{title}, as written", _pair(compared.only_left)),
+            Evidence.of(f"{title}, each row of {repeated.table.name} once", _pair(compared.only_right)),
+            Evidence.of("a row that comes several times: key, value, how often", example),
+        ),
+        hint=not _is_asked_for(gold, repeated.table) if _counts(name, value) else False,
+    )
+
+
+def _pair(rows: Sequence[Row]) -> Sequence[Row]:
+    return sorted(rows, key=repr)
+
+
+def _counts(name: str, value: exp.Expr) -> bool:
+    """Whether an aggregate counts rows, one way or the other."""
+    if name == "COUNT":
+        return True
+    ends = [node.args.get("true") for node in value.find_all(exp.If)]
+    return bool(ends) and all(isinstance(end, exp.Literal) and end.name == "1" for end in ends)
+
+
+def _most_repeated(gold: Gold, body: exp.Select) -> Sequence[Row]:
+    names = [column.alias for column in body.selects if not column.alias.startswith("bird_group")]
+    listed = ", ".join(names)
+    return (
+        gold.asked(
+            f"SELECT {listed}, COUNT(*) FROM ({gold.text(body)}) AS bird_rows"  # noqa: S608 - a tree's
+            f" GROUP BY {listed} ORDER BY COUNT(*) DESC LIMIT 2"
+        )
+        or ()
+    )
+
+
+def _is_asked_for(gold: Gold, table: Table) -> bool:
+    """Whether the question counts what a table has a row of each: "how many schools", of `schools`."""
+    stem = re.escape(table.name.lower().rstrip("s").removesuffix("ie"))
+    counting = r"\b(how many|number of|percent\w*|proportion of|ratio of|count|average|total)\b"
+    asked = rf"{counting}(\W+\w+){{0,4}}?\W+{stem}"
+    return re.search(asked, gold.question.text.lower()) is not None
+
+
+_DIFFERENT = re.compile(r"\b(distinct|different|unique|kinds? of|types? of)\b", re.IGNORECASE)
+
+
+def duplicates(gold: Gold) -> Iterator[Finding]:
+    """What is counted or listed comes several times."""
+    yield from _counted_twice(gold)
+    yield from _listed_twice(gold)
+
+
+def _counted_twice(gold: Gold) -> Iterator[Finding]:
+    asks = _DIFFERENT.search(gold.question.text)
+    for select in gold.selects if asks else ():
+        for call in aggregates(select):
+            values = arguments(call)
+            if called(call) != "COUNT" or is_distinct(call) or not values or gold.stored(values[0]) is None:
+                continue
+            changed = call.copy()
+            distinct = exp.Distinct(expressions=[values[0].copy()])
+            if isinstance(changed, exp.Anonymous):
+                changed.set("expressions", [distinct])
+            else:
+                changed.set("this", distinct)
+            text = gold.with_change(call, changed)
+            rows = gold.asked(text)
+            if rows is None or compare(rows, gold.rows).same_bag:
+                continue
+            word = asks.group(0).lower() if asks else ""
+            yield Finding(
+                "duplicates",
+                Severity.HIGH,
+                Basis.ROWS,
+                f'The question says "{word}", and COUNT counts a value as often as it comes.',
+                (
+                    Evidence.of("the gold's answer", gold.rows),
+                    Evidence.of(f"with COUNT(DISTINCT {gold.text(values[0])})", rows),
+                ),
+                text,
+                hint=True,
+            )
+
+
+def _listed_twice(gold: Gold) -> Iterator[Finding]:
+    """The same row several times in a list."""
+    top = gold.tree
+    if not isinstance(top, exp.Select) or top.args.get("distinct") or top.args.get("limit"):
+        return
+    if any(called(call) for call in aggregates(top)) or top.args.get("group"):
+        return
+    counts: dict[str, tuple[Row, int]] = {}
+    for row in gold.rows:
+        counts[repr(row)] = (row, counts.get(repr(row), (row, 0))[1] + 1)
+    several = sorted((one for one in counts.values() if one[1] > 1), key=lambda one: -one[1])
+    repeated = [(*row, count) for row, count in several]
+    if repeated:
+        changed = top.copy()
+        changed.set("distinct", exp.Distinct())
+        text = gold.text(changed)
+        rows = gold.asked(text)
+        yield Finding(
+            "duplicates",
+            Severity.LOW,
+            Basis.ROWS,
+            f"The answer has {len(gold.rows)} rows, and {len(counts)} different ones.",
+            (Evidence.of("a row, and how often it comes", repeated),),
+            text if rows is not None and compare(rows, gold.rows).same_set else None,
+        )
+
+
+def broken_key(gold: Gold) -> Iterator[Finding]:
+    """A join by a column that the published schema declares as a key, and that is not unique in the data."""
+    for select in gold.selects:
+        for on, alias, node in _joined_by(select):
+            table = gold.table(node)
+            columns = _columns_of(gold, on, alias)
+            if table is None or not columns or not gold.declares(table.name, columns):
+                continue
+            listed = ", ".join(gold.text(exp.column(gold.named(name), quoted=True)) for name in columns)
+            source = node.copy()
+            source.set("alias", None)
+            source.set("joins", None)
+            several = gold.asked(
+                f"SELECT {listed}, COUNT(*) FROM {gold.text(source)}"  # noqa: S608 - a tree's
+                f" GROUP BY {listed} HAVING COUNT(*) > 1 ORDER BY COUNT(*) DESC LIMIT 3"
+            )
+            if several:
+                yield Finding(
+                    "broken-key",
+                    Severity.MEDIUM,
+                    Basis.ROWS,
+                    f"The schema calls {', '.join(columns)} the key of {table.name}, by which the gold joins;"
+                    " the data repeat it.",
+                    (Evidence.of("a key, and how many rows have it", several),),
+                )
+
+
+def _joined_by(select: exp.Select) -> Iterator[tuple[list[exp.Expr], str, exp.Expr]]:
+    """The equalities of a SELECT that join, with each table that stands in them."""
+    joins = select.args.get("joins") or ()
+    where = select.args.get("where")
+    conditions = [one for join in joins for one in conjuncts(join.args.get("on"))]
+    conditions += list(conjuncts(where.this if where is not None else None))
+    equal = [
+        one
+        for one in conditions
+        if isinstance(one, exp.EQ)
+        and isinstance(one.this, exp.Column)
+        and isinstance(one.expression, exp.Column)
+    ]
+    if joins:
+        for alias, node in sources(select).items():
+            yield list(equal), alias, node
+
+
+def _columns_of(gold: Gold, equal: Sequence[exp.Expr], alias: str) -> tuple[str, ...]:
+    """The columns of one table in equalities with other tables."""
+    names: dict[str, None] = {}
+    for one in equal:
+        sides = [gold.stored(one.this), gold.stored(one.expression)]
+        if None not in sides and len({side.alias for side in sides if side is not None}) > 1:
+            names |= {side.column.name: None for side in sides if side is not None and side.alias == alias}
+    return tuple(names)

@@ -1,0 +1,163 @@
+"""The probes: a row for each kind of fault that can be found without knowing a right answer."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.audit import joins, ordering, values
+from harness.audit.finding import Basis, Evidence, Finding, Severity
+from harness.audit.gold import Gold
+from harness.coverage import Reason
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A row: `find` reads one gold; `severity` and `basis` are those of most of its findings.
+
+    `finds` says in a few words what it is that it finds, and `shown` what evidence it gives.
+    """
+
+    name: str
+    finds: str
+    shown: str
+    severity: Severity
+    basis: Basis
+    find: Callable[[Gold], Iterable[Finding]]
+
+
+def engines_disagree(gold: Gold) -> Iterator[Finding]:
+    """The published gold of a server returns other rows than SQLite's."""
+    held = None if gold.held is None else gold.held()
+    if held is None or held.reason in {None, Reason.TIE, Reason.NO_REFERENCE, Reason.CLOCK}:
+        return
+    digits = {Reason.DECIMAL_SCALE, Reason.PRECISION, Reason.FLOAT_SUM}
+    evidence = [
+        Evidence(title, tuple((row,) for row in rows))
+        for title, rows in (("SQLite alone", held.only_sqlite), ("this engine alone", held.only_engine))
+        if rows
+    ]
+    says = (
+        f"The gold ends with an error here: {' '.join(held.detail.split())}."
+        if held.detail
+        else f"The gold returns other rows than SQLite's: {held.reason}."
+    )
+    severity = Severity.LOW if held.reason in digits else Severity.HIGH
+    yield Finding("engines", severity, Basis.ROWS, says, tuple(evidence))
+
+
+_NAMED = re.compile(r"[`\"]?([A-Za-z_][\w]*)[`\"]?\s*(?:=|<|>|refers? to|LIKE|BETWEEN|IS\b)", re.IGNORECASE)
+
+
+def evidence_unread(gold: Gold) -> Iterator[Finding]:
+    """The question's evidence names a column of the gold's tables that the gold does not read."""
+    if gold.dialect != Dialect.SQLITE or gold.tree is None or not gold.question.evidence:
+        return
+    tables = [gold.table(node) for node in gold.tree.find_all(exp.Table)]
+    there = {
+        column.name.lower(): column.name for table in tables if table is not None for column in table.columns
+    }
+    read = {node.name.lower() for node in gold.tree.find_all(exp.Column)}
+    if any(column.is_star for select in gold.selects for column in select.selects):
+        return
+    named = {word.lower() for word in re.findall(r"[A-Za-z_]\w*", gold.question.evidence)}
+    compared = {word.lower() for word in _NAMED.findall(gold.question.evidence)}
+    missing = [
+        there[name] for name in there if name in compared & named and name not in read and len(name) > 1
+    ]
+    if missing:
+        yield Finding(
+            "evidence-unread",
+            Severity.MEDIUM,
+            Basis.TEXT,
+            f"The evidence names {', '.join(missing)}, which is there and which the gold does not read.",
+            hint=True,
+        )
+
+
+PROBES: Mapping[str, Probe] = {
+    probe.name: probe
+    for probe in (
+        Probe(
+            "tie", "LIMIT cuts among equal sort keys", "the rows at the cut",
+            Severity.HIGH, Basis.ROWS, ordering.cut_at_tie,
+        ),
+        Probe(
+            "null-first", "NULL sorts first, and the cut keeps it", "the row, and the first without NULL",
+            Severity.HIGH, Basis.ROWS, ordering.null_first,
+        ),
+        Probe(
+            "text-order", "text that holds numbers, dates or times is sorted or compared as text",
+            "two values whose order differs, and both answers",
+            Severity.MEDIUM, Basis.ROWS, ordering.text_order,
+        ),
+        Probe(
+            "storage-order", "the answer depends on how rows happen to be stored",
+            "another choice of the same rows, another answer",
+            Severity.HIGH, Basis.ROWS, ordering.storage_order,
+        ),
+        Probe(
+            "fan-out", "a join repeats rows before SUM, AVG or COUNT",
+            "both results, and a row that comes several times",
+            Severity.HIGH, Basis.ROWS, joins.fan_out,
+        ),
+        Probe(
+            "integer-division", "a ratio of integers is cut off", "both values",
+            Severity.HIGH, Basis.ROWS, values.integer_division,
+        ),
+        Probe(
+            "empty", "the answer has no rows, or NULL alone", "the rows",
+            Severity.HIGH, Basis.ROWS, values.empty,
+        ),
+        Probe(
+            "constant", "a condition, a join or a COUNT that decides nothing", "the condition",
+            Severity.HIGH, Basis.TEXT, values.constant,
+        ),
+        Probe(
+            "absent-literal", "a text that no row has, and that some row has spelled otherwise",
+            "the nearest value",
+            Severity.HIGH, Basis.ROWS, values.absent_literal,
+        ),
+        Probe(
+            "duplicates", "what is counted or listed comes several times", "both counts, or the rows",
+            Severity.LOW, Basis.ROWS, joins.duplicates,
+        ),
+        Probe(
+            "clock", "the answer changes with the date", "the answers on two days",
+            Severity.HIGH, Basis.TEXT, values.clock,
+        ),
+        Probe(
+            "float-order", "a sum in another order of its rows is another number", "both sums",
+            Severity.MEDIUM, Basis.ROWS, values.floating_order,
+        ),
+        Probe(
+            "engines", "a server's published gold returns other rows than SQLite's", "rows side by side",
+            Severity.HIGH, Basis.ROWS, engines_disagree,
+        ),
+        Probe(
+            "broken-key", "a join by a declared key that the data repeat", "the repeated key",
+            Severity.MEDIUM, Basis.ROWS, joins.broken_key,
+        ),
+        Probe(
+            "evidence-unread", "the evidence names a column that the gold does not read", "the column",
+            Severity.MEDIUM, Basis.TEXT, evidence_unread,
+        ),
+    )
+}  # fmt: skip
+"""By name, in the order of the tables."""
+
+
+def chosen(names: str) -> list[Probe]:
+    """The probes of a list of names, all with an empty one.
+
+    Raises:
+        BadInput: there is no probe of a name.
+    """
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    for name in wanted:
+        if name not in PROBES:
+            raise BadInput(f"--probe {name}: is not known; choose from {', '.join(PROBES)}")
+    return [probe for probe in PROBES.values() if not wanted or probe.name in wanted]

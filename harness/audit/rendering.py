@@ -1,0 +1,199 @@
+"""Findings as tables: on the console, as Markdown and as JSON; computed from the findings alone."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from dialects.enums import Dialect
+from harness.audit.command import Audited
+from harness.audit.finding import FoundIn
+from harness.audit.judged import JudgedFinding, precision, read_judged
+from harness.audit.page import page
+from harness.audit.probes import PROBES, Probe
+from harness.report.tables import NAMES, new_table, print_line, print_table, wide
+from harness.runs.files import as_json, write_folder_of
+
+SCHEMA_VERSION = 1
+"""Version of `audit.json`; docs/gold-audit.md describes it."""
+
+MARKDOWN, JSON, HTML = "audit.md", "audit.json", "audit.html"
+
+SYNTHETIC = "on synthetic rows"
+"""What is said of findings that follow from rows which are not the published ones."""
+
+
+def each_probe(findings: Sequence[FoundIn]) -> Iterator[tuple[Probe, Sequence[FoundIn]]]:
+    """The probes with what they found, in the order of the table."""
+    for probe in PROBES.values():
+        yield probe, [one for one in findings if one.finding.probe == probe.name]
+
+
+def print_audit(audited: Audited, console: Console | None = None) -> None:
+    """Print each finding in a line, then the counts."""
+    console = wide(console)
+    for one in audited.findings:
+        print_line(console, said(one))
+    table = new_table(f"Findings in the golds of {audited.questions.name}")
+    for head in _heads(audited):
+        table.add_column(head, justify="left" if head in {"probe", "finds"} else "right")
+    for row in _rows(audited, read_judged(audited.questions.name)):
+        table.add_row(*row)
+    print_table(console, table)
+    for line in remarks(audited):
+        print_line(console, line)
+
+
+def said(one: FoundIn) -> str:
+    """A finding in a line."""
+    marks = [
+        str(one.finding.severity),
+        *(["hint"] if one.finding.hint else []),
+        *([SYNTHETIC] if one.synthetic else []),
+    ]
+    where = f"{NAMES[one.dialect]} {one.question} ({one.db_id})"
+    return f"{where}: {one.finding.probe} [{', '.join(marks)}]: {one.finding.says}"
+
+
+def remarks(audited: Audited) -> list[str]:
+    """What has to stand beside the counts."""
+    lines = [f"{NAMES[dialect]}: {count} golds read." for dialect, count in audited.golds.items()]
+    if audited.unread:
+        names = ", ".join(f"{key} ({NAMES[dialect]})" for dialect, key in audited.unread)
+        lines.append(f"Not read by probes of texts, which cannot parse them: {names}.")
+    marked = sum(one.synthetic for one in audited.findings)
+    if marked:
+        lines.append(
+            f"{marked} of {len(audited.findings)} findings follow from synthetic rows:"
+            f" {len(audited.synthetic)} of {len(audited.questions.db_ids)} databases are not published ones."
+        )
+    return lines
+
+
+def _heads(audited: Audited) -> list[str]:
+    return [
+        "probe",
+        "finds",
+        "severity",
+        "basis",
+        *(NAMES[each] for each in audited.golds),
+        "hints",
+        "precision",
+        "of hints",
+    ]
+
+
+def _rows(audited: Audited, known: Sequence[JudgedFinding]) -> Iterator[list[str]]:
+    for probe, found in each_probe(audited.findings):
+        sure = [one for one in found if not one.finding.hint]
+        hints = [one for one in found if one.finding.hint]
+        yield [
+            probe.name,
+            probe.finds,
+            probe.severity,
+            probe.basis,
+            *(str(_golds(sure, dialect)) for dialect in audited.golds),
+            str(len(hints)),
+            str(precision(sure, known)),
+            str(precision(hints, known)),
+        ]
+
+
+def _golds(findings: Sequence[FoundIn], dialect: Dialect) -> int:
+    return len({one.question for one in findings if one.dialect == dialect})
+
+
+def markdown(audited: Audited, *, details: bool) -> str:
+    """The counts and the findings, as Markdown.
+
+    Args:
+        audited: what was found.
+        details: whether to show texts and rows; without them there is nothing of the data in it.
+    """
+    heads = _heads(audited)
+    lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in _rows(audited, read_judged(audited.questions.name))]
+    lines += ["", *remarks(audited), ""]
+    lines += _details(audited) if details else _listed(audited)
+    return "\n".join(lines) + "\n"
+
+
+def _listed(audited: Audited) -> list[str]:
+    """The questions of each probe: hints in parentheses, what follows from synthetic rows with a star."""
+    lines = ["| probe | engine | questions |", "|---|---|---|"]
+    for probe, found in each_probe(audited.findings):
+        for dialect in audited.golds:
+            named = dict.fromkeys(_named(one) for one in found if one.dialect == dialect)
+            if named:
+                lines.append(f"| {probe.name} | {NAMES[dialect]} | {', '.join(named)} |")
+    return lines
+
+
+def _named(one: FoundIn) -> str:
+    name = f"{one.question}\\*" if one.synthetic else one.question
+    return f"({name})" if one.finding.hint else name
+
+
+def _details(audited: Audited) -> list[str]:
+    lines = []
+    for one in audited.findings:
+        lines += [f"## {one.question}, {NAMES[one.dialect]}: {one.finding.probe}", "", said(one), ""]
+        lines += [f"> {_cell(one.text)}", ""] if one.text.strip("? ") else []
+        lines += ["```sql", one.sql.strip(), "```", ""]
+        for evidence in one.finding.evidence:
+            lines += [
+                f"- {_cell(evidence.title)}:",
+                *(f"    - {_cell(', '.join(row))}" for row in evidence.rows),
+            ]
+        if one.finding.suggestion:
+            lines += ["", "Suggested, and run:", "", "```sql", one.finding.suggestion, "```"]
+        lines.append("")
+    return lines
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+
+
+def as_record(audited: Audited) -> Mapping[str, Any]:
+    """What `audit.json` holds."""
+    known = read_judged(audited.questions.name)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "set": audited.questions.name,
+        "set_files": audited.questions.files,
+        "golds": dict(audited.golds),
+        "synthetic_databases": sorted(audited.synthetic),
+        "probes": [
+            {
+                "name": probe.name,
+                "finds": probe.finds,
+                "shown": probe.shown,
+                "severity": probe.severity,
+                "basis": probe.basis,
+                "findings": len(found),
+                "precision": vars(precision([one for one in found if not one.finding.hint], known)),
+                "precision_of_hints": vars(precision([one for one in found if one.finding.hint], known)),
+            }
+            for probe, found in each_probe(audited.findings)
+        ],
+        "findings": [one.to_json() for one in audited.findings],
+    }
+
+
+def write_audit(parent: Path, audited: Audited) -> Path:
+    """Write `audit.md`, `audit.json` and `audit.html` into a new folder below `parent`, all or nothing.
+
+    Raises:
+        BadInput: the folder can't be written.
+    """
+    files: Mapping[str, Callable[[], str]] = {
+        MARKDOWN: lambda: (
+            f"# Findings in the golds of {audited.questions.name}\n\n{markdown(audited, details=True)}"
+        ),
+        JSON: lambda: as_json(json.loads(json.dumps(as_record(audited))), indent=2) + "\n",
+        HTML: lambda: page(audited),
+    }
+    return write_folder_of(parent, "audit", {name: made() for name, made in files.items()})

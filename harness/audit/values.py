@@ -1,0 +1,333 @@
+"""Probes of conditions, literals, arithmetic and the clock."""
+
+import difflib
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from sqlglot import exp
+
+from dialects.enums import Dialect
+from dialects.volatility import is_volatile
+from harness.audit.finding import Basis, Evidence, Finding, Severity
+from harness.audit.gold import Gold, Stored, aggregates, arguments, called, conjuncts, is_distinct, sources
+from harness.engines.execution import Ending
+from harness.metrics.comparison import compare
+
+_MOST_VALUES = 3_000
+_NEAR = 0.8
+"""How alike two texts are, by difflib's measure, of which one may be a slip of the other."""
+
+
+def integer_division(gold: Gold) -> Iterator[Finding]:
+    """A ratio of integers that is cut off."""
+    divisions = [] if gold.tree is None else list(gold.tree.find_all(exp.Div))
+    if not divisions or gold.asked("SELECT 1 / 2") != ((0,),):
+        # The engine does not cut quotients off.
+        return
+    for division in divisions:
+        if isinstance(division.parent, exp.Mul) or _is_decade(division):
+            continue
+        exact = division.copy()
+        exact.set("this", exp.Mul(this=exp.paren(division.this.copy()), expression=exp.Literal.number("1.0")))
+        text = gold.with_change(division, exact)
+        rows = gold.asked(text)
+        if rows is None or gold.answer.ending is not Ending.ROWS or compare(rows, gold.rows).same_bag:
+            continue
+        yield Finding(
+            "integer-division",
+            Severity.HIGH,
+            Basis.ROWS,
+            f"{gold.text(division)} divides integers, and what is behind the point is cut off.",
+            (
+                Evidence.of("the gold's answer", compare(gold.rows, rows).only_left or gold.rows),
+                Evidence.of("with the whole quotient", compare(gold.rows, rows).only_right or rows),
+            ),
+            text,
+        )
+        return
+
+
+def _is_decade(division: exp.Expr) -> bool:
+    """Whether what is cut off is meant to be: the quotient is multiplied by its divisor again."""
+    around = division.parent
+    while isinstance(around, exp.Paren):
+        around = around.parent
+    return isinstance(around, exp.Mul) and around.expression.unnest() == division.args["expression"].unnest()
+
+
+def empty(gold: Gold) -> Iterator[Finding]:
+    """An answer of no rows or of NULL alone."""
+    if gold.tree is None or gold.answer.ending is not Ending.ROWS:
+        return
+    values = [value for row in gold.rows for value in row]
+    if not gold.rows:
+        says = "The answer has no rows."
+    elif all(value is None for value in values):
+        says = "The answer is NULL and nothing else."
+    else:
+        return
+    yield Finding("empty", Severity.HIGH, Basis.ROWS, says, (Evidence.of("the gold's answer", gold.rows),))
+
+
+def constant(gold: Gold) -> Iterator[Finding]:
+    """A condition that is always or never true, whatever is stored, or on these rows."""
+    if gold.tree is None:
+        return
+    for select in gold.selects:
+        yield from _counts_all(gold, select)
+        yield from _links_nothing(gold, select)
+        yield from _contradicts(gold, select)
+    for node in gold.tree.find_all(exp.EQ, exp.NEQ):
+        if any(isinstance(side.unnest(), exp.Null) for side in (node.this, node.expression)):
+            yield _constant(f"{gold.text(node)} is never true: nothing equals NULL, and IS NULL was meant.")
+        elif isinstance(node.this, exp.Column) and node.this == node.expression:
+            yield _constant(f"{gold.text(node)} compares a column with itself.")
+    for between in gold.tree.find_all(exp.Between):
+        low, high = (_literal(between.args[end]) for end in ("low", "high"))
+        if low is not None and high is not None and type(low) is type(high) and low > high:  # type: ignore[operator]  # of one type
+            yield _constant(f"{gold.text(between)} is never true: its lower end is the greater.")
+
+
+def _constant(says: str, suggestion: str | None = None) -> Finding:
+    return Finding("constant", Severity.HIGH, Basis.TEXT, says, (), suggestion)
+
+
+def _counts_all(gold: Gold, select: exp.Select) -> Iterator[Finding]:
+    """COUNT of what is never NULL although it looks like a condition."""
+    for call in aggregates(select):
+        [*values] = arguments(call)
+        if called(call) != "COUNT" or is_distinct(call) or len(values) != 1:
+            continue
+        value = values[0].unnest()
+        if isinstance(value, exp.Case) and isinstance(value.args.get("default"), exp.Literal):
+            changed = value.copy()
+            changed.set("default", None)
+            text = gold.with_change(values[0], changed)
+            rows = gold.asked(text)
+            yield _constant(
+                f"{gold.text(call)} counts every row: COUNT passes over NULL alone, and ELSE is not NULL.",
+                text if rows is not None and not compare(rows, gold.rows).same_bag else None,
+            )
+        elif isinstance(value, exp.Predicate) and not isinstance(value, exp.Exists):
+            yield _constant(f"{gold.text(call)} counts true and false alike: COUNT passes over NULL alone.")
+        elif called(value) in {"IIF", "IF"} and isinstance(arguments(value)[-1], exp.Literal):
+            yield _constant(f"{gold.text(call)} counts every row: neither value is NULL.")
+
+
+def _links_nothing(gold: Gold, select: exp.Select) -> Iterator[Finding]:
+    """A join whose conditions do not name what is joined and something before it."""
+    joins = select.args.get("joins") or ()
+    where = select.args.get("where")
+    general = list(conjuncts(where.this if where is not None else None))
+    general += [one for join in joins for one in conjuncts(join.args.get("on"))]
+    names = list(sources(select))
+    linked = {names[0]} if names else set()
+    waiting = set(names) - linked
+    pairs = [_aliases(gold, one) for one in general]
+    if any(
+        join.args.get("using") or "NATURAL" in str(join.args.get("method") or "").upper() for join in joins
+    ):
+        return
+    changed = True
+    while changed and waiting:
+        changed = False
+        for pair in pairs:
+            if len(pair) > 1 and pair & linked and pair & waiting:
+                linked |= pair
+                waiting -= pair
+                changed = True
+    lost = [name for name in names if name in waiting and gold.table(sources(select)[name]) is not None]
+    conditioned = [
+        name
+        for name in lost
+        for join in joins
+        if join.this.alias_or_name.lower() == name and join.args.get("on")
+    ]
+    for name in conditioned:
+        text = next(gold.text(join.args["on"]) for join in joins if join.this.alias_or_name.lower() == name)
+        yield _constant(
+            f"Nothing links {sources(select)[name].name} with the others ({text}): every row meets every row."
+        )
+
+
+def _aliases(gold: Gold, condition: exp.Expr) -> set[str]:
+    """The tables of FROM that a condition names."""
+    own = {column.table.lower() for column in condition.find_all(exp.Column) if column.table}
+    bare = [gold.stored(column) for column in condition.find_all(exp.Column) if not column.table]
+    return own | {stored.alias for stored in bare if stored is not None}
+
+
+def _contradicts(gold: Gold, select: exp.Select) -> Iterator[Finding]:
+    """One column that is to equal two different texts at once."""
+    where = select.args.get("where")
+    wanted: dict[str, exp.Expr] = {}
+    for one in conjuncts(where.this if where is not None else None):
+        if (
+            isinstance(one, exp.EQ)
+            and isinstance(one.this, exp.Column)
+            and isinstance(one.expression, exp.Literal)
+        ):
+            before = wanted.setdefault(gold.text(one.this).lower(), one.expression)
+            if before != one.expression:
+                yield _constant(f"{gold.text(one)} is never true where the same is {gold.text(before)}.")
+
+
+def _literal(node: exp.Expr) -> float | str | None:
+    if not isinstance(node, exp.Literal):
+        return None
+    try:
+        return node.name if node.is_string else float(node.name)
+    except ValueError:
+        return None
+
+
+def absent_literal(gold: Gold) -> Iterator[Finding]:
+    """A text that no row has, where some row has it in another case, spacing or spelling."""
+    seen: set[tuple[str, str]] = set()
+    for column, literal in _equal_texts(gold):
+        stored, wanted = gold.stored(column), literal.name
+        if stored is None or (stored.title, wanted) in seen:
+            continue
+        seen.add((stored.title, wanted))
+        there = (
+            exp.select("1")
+            .from_(gold.source(stored))
+            .where(exp.column(gold.named(stored.column.name), quoted=True).eq(literal.copy()))
+        )
+        if gold.asked(gold.text(there.limit(1))) != ():
+            continue
+        values = [value for value in gold.values(stored, _MOST_VALUES) if isinstance(value, str)]
+        yield from _nearest(gold, stored, literal, values)
+
+
+def _equal_texts(gold: Gold) -> Iterator[tuple[exp.Expr, exp.Literal]]:
+    """Columns that are compared for equality with texts."""
+    if gold.tree is None:
+        return
+    for node in gold.tree.find_all(exp.EQ, exp.NEQ):
+        for one, other in ((node.this, node.expression), (node.expression, node.this)):
+            if isinstance(other, exp.Literal) and other.is_string:
+                yield one, other
+    for within in gold.tree.find_all(exp.In):
+        yield from (
+            (within.this, one) for one in within.expressions if isinstance(one, exp.Literal) and one.is_string
+        )
+
+
+def _nearest(gold: Gold, stored: Stored, literal: exp.Literal, values: Sequence[str]) -> Iterator[Finding]:
+    wanted = literal.name
+    folded = "".join(wanted.lower().split())
+    same = [value for value in values if "".join(value.lower().split()) == folded]
+    near = same or difflib.get_close_matches(wanted, values, n=1, cutoff=_NEAR)
+    if not near or not folded:
+        return
+    text = gold.with_change(literal, exp.Literal.string(near[0]))
+    rows = gold.asked(text)
+    yield Finding(
+        "absent-literal",
+        Severity.HIGH if same else Severity.MEDIUM,
+        Basis.ROWS,
+        f"No row has {wanted!r} in {stored.title}; {near[0]!r} is there.",
+        (
+            Evidence.of("the gold's answer", gold.rows),
+            Evidence.of("the nearest value that is stored", [(value,) for value in near[:3]]),
+            *([Evidence.of("the answer with it", rows)] if rows is not None else []),
+        ),
+        text if rows is not None and same else None,
+        hint=not same,
+    )
+
+
+_MOMENTS = (datetime(2024, 2, 29, 12, 0, 0), datetime(2027, 11, 1, 12, 0, 0))  # noqa: DTZ001 - as engines write them
+"""Two moments that a gold is asked at."""
+
+_DAYS = frozenset({"CURRENT_DATE", "CURDATE"})
+_TIMES = frozenset({"CURRENT_TIMESTAMP", "NOW", "LOCALTIMESTAMP", "SYSDATE"})
+
+
+def clock(gold: Gold) -> Iterator[Finding]:
+    """An answer that changes with the date."""
+    if gold.tree is None or not is_volatile(gold.sql):
+        return
+    read = [node for node in gold.tree.walk() if _reads_clock(node)]
+    if not read:
+        return
+    answers = []
+    for moment in _MOMENTS:
+        fixed = gold.with_changes({id(node): _fixed(node, moment, gold.dialect) for node in read})
+        answers.append(gold.asked(fixed))
+    evidence = tuple(
+        Evidence.of(f"on {moment:%Y-%m-%d}", rows)
+        for moment, rows in zip(_MOMENTS, answers, strict=True)
+        if rows is not None
+    )
+    same = None not in answers and compare(answers[0] or (), answers[1] or ()).same_bag
+    yield Finding(
+        "clock",
+        Severity.LOW if same else Severity.HIGH,
+        Basis.TEXT,
+        f"The gold asks for the date ({gold.text(read[0])}), so that its answer can change from day to day.",
+        evidence,
+    )
+
+
+def _reads_clock(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Literal):
+        around = node.parent
+        return node.is_string and node.name.lower() == "now" and around is not None and called(around) != ""
+    if isinstance(node, exp.CurrentDate | exp.CurrentTimestamp | exp.CurrentDatetime | exp.CurrentTime):
+        return True
+    return called(node) in _DAYS | _TIMES and not isinstance(node, exp.Column)
+
+
+def _fixed(node: exp.Expr, moment: datetime, dialect: Dialect) -> exp.Expr:
+    is_day = isinstance(node, exp.CurrentDate) or called(node) in _DAYS
+    text = exp.Literal.string(f"{moment:%Y-%m-%d}" if is_day else f"{moment:%Y-%m-%d %H:%M:%S}")
+    if dialect is Dialect.SQLITE:
+        return text
+    return exp.Cast(this=text, to=exp.DataType.build("DATE" if is_day else "TIMESTAMP"))
+
+
+def floating_order(gold: Gold) -> Iterator[Finding]:
+    """A sum of fractions that is another number when the same rows are added in another order."""
+    for select in gold.selects:
+        for call in aggregates(select):
+            if called(call) not in {"SUM", "AVG", "TOTAL"} or is_distinct(call) or select.args.get("group"):
+                continue
+            sums = [_summed(gold, select, call, descending=down) for down in (False, True)]
+            if None in sums or sums[0] == sums[1]:
+                continue
+            shown = _is_shown(call, select) and select is gold.tree
+            yield Finding(
+                "float-order",
+                Severity.MEDIUM if shown else Severity.LOW,
+                Basis.ROWS,
+                f"{gold.text(call)} gives other digits when the same rows are added in another order, and EX"
+                " compares all digits.",
+                (
+                    Evidence.of("added from the least on", [(sums[0],)]),
+                    Evidence.of("added from the greatest on", [(sums[1],)]),
+                ),
+                hint=not shown,
+            )
+            return
+
+
+def _is_shown(call: exp.Expr, select: exp.Select) -> bool:
+    """Whether the sum reaches the answer with all its digits: nothing rounds it on its way."""
+    node: exp.Expr | None = call.parent
+    while node is not None and node is not select:
+        if called(node) in {"ROUND", "FORMAT", "PRINTF"} or isinstance(node, exp.Predicate | exp.Cast):
+            return False
+        node = node.parent
+    return True
+
+
+def _summed(gold: Gold, select: exp.Select, call: exp.Expr, *, descending: bool) -> float | None:
+    """An aggregate over the same rows in one order."""
+    value = exp.alias_(arguments(call)[0].copy(), "bird_value")
+    body = gold.body(select, [value])
+    text = f"{gold.text(body)} ORDER BY bird_value {'DESC' if descending else 'ASC'} LIMIT 1000000"
+    rows = gold.asked(f"SELECT {called(call)}(bird_value) FROM ({text}) AS bird_rows")  # noqa: S608 - a tree's
+    found = rows[0][0] if rows else None
+    return found if isinstance(found, float) else None

@@ -1,0 +1,59 @@
+"""The command that looks for wrong and unclear golds."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialects.enums import Dialect
+from harness.audit.command import AuditRequest, audit
+from harness.audit.documentation import update_page
+from harness.audit.probes import PROBES, chosen
+from harness.audit.rendering import as_record, print_audit, write_audit
+from harness.cli.commands import app
+from harness.cli.console import Dialects, Limit, SetName, Workers, messages, say, servers_up
+from harness.report.loading import loading_bar
+from harness.request import check_range, parse_dialects
+from harness.runs.files import as_json
+from loaders.machine import processors
+
+
+@app.command("audit")
+def audit_golds(  # noqa: PLR0913 - one parameter an option
+    *,
+    set_name: SetName = "sample",
+    dialect: Dialects = "sqlite",
+    probe: Annotated[
+        str, typer.Option(metavar="NAMES", help=f"Separated by commas: {', '.join(PROBES)}. Default: all.")
+    ] = "",
+    limit: Limit = None,
+    workers: Workers = None,
+    out: Annotated[Path, typer.Option(help="Parent of the folder with the findings.")] = Path("results"),
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the findings as JSON, and write no folder.")
+    ] = False,
+    update: Annotated[bool, typer.Option("--update", help="Renew docs/gold-audit.md.")] = False,
+) -> None:
+    """Look for wrong and unclear golds without knowing right answers: evidence, and a page to decide on."""
+    check_range("limit", limit)
+    check_range("workers", workers, unit="threads")
+    probes = chosen(probe)
+    servers = {} if parse_dialects(dialect) == [Dialect.SQLITE] else servers_up(dialect)
+    asked = parse_dialects(dialect)
+    dialects = [
+        each
+        for each in Dialect
+        if each in servers or (each is Dialect.SQLITE and (asked is None or each in asked))
+    ]
+    request = AuditRequest(set_name, dialects, probes, limit, workers or processors())
+    with loading_bar(messages) as progress:
+        audited = audit(request, {found[0].dialect: found[0] for found in servers.values()}, progress)
+    for note in audited.notes:
+        say(note)
+    if json:
+        print(as_json(as_record(audited), indent=2))  # noqa: T201 - the answer itself
+        return
+    print_audit(audited)
+    say(f"written to {write_audit(out, audited)}; audit.html is the page to decide on")
+    if update:
+        update_page(request, audited)
