@@ -92,6 +92,12 @@ def _fan_out(gold: Gold, select: exp.Select, call: exp.Expr, repeated: _Repeated
     compared = compare(found[0], found[1])
     if compared.same_bag:
         return None
+    sure = True
+    if _counts(name, value):
+        asked = _asks(gold, select, repeated.table, repeated.given)
+        if asked is None:
+            return None
+        sure = asked
     example = _most_repeated(gold, body)
     title = f"{name}({gold.text(value)})"
     return Finding(
@@ -105,7 +111,7 @@ def _fan_out(gold: Gold, select: exp.Select, call: exp.Expr, repeated: _Repeated
             Evidence.of(f"{title}, each row of {repeated.table.name} once", _pair(compared.only_right)),
             Evidence.of("a row that comes several times: key, value, how often", example),
         ),
-        hint=not _is_asked_for(gold, repeated.table) if _counts(name, value) else False,
+        hint=not sure,
     )
 
 
@@ -118,7 +124,10 @@ def _counts(name: str, value: exp.Expr) -> bool:
     if name == "COUNT":
         return True
     ends = [node.args.get("true") for node in value.find_all(exp.If)]
-    return bool(ends) and all(isinstance(end, exp.Literal) and end.name == "1" for end in ends)
+    ends += [arguments(node)[1] for node in value.find_all(exp.Anonymous) if called(node) == "IIF"]
+    return isinstance(value.unnest(), exp.Predicate) or (
+        bool(ends) and all(isinstance(end, exp.Literal) and end.name == "1" for end in ends)
+    )
 
 
 def _most_repeated(gold: Gold, body: exp.Select) -> Sequence[Row]:
@@ -133,12 +142,32 @@ def _most_repeated(gold: Gold, body: exp.Select) -> Sequence[Row]:
     )
 
 
-def _is_asked_for(gold: Gold, table: Table) -> bool:
-    """Whether the question counts what a table has a row of each: "how many schools", of `schools`."""
-    stem = re.escape(table.name.lower().rstrip("s").removesuffix("ie"))
+def _asks(gold: Gold, select: exp.Select, table: Table, given: int) -> bool | None:
+    """Whether the question counts what a table has a row of each: "how many schools", of `schools`.
+
+    False where it may; None where it does not name the table, or names another whose rows come once.
+    """
+    question = gold.question.text.lower()
+    if not question.strip("? "):
+        return False
     counting = r"\b(how many|number of|percent\w*|proportion of|ratio of|count|average|total)\b"
-    asked = rf"{counting}(\W+\w+){{0,4}}?\W+{stem}"
-    return re.search(asked, gold.question.text.lower()) is not None
+    if re.search(rf"{counting}(\W+\w+){{0,4}}?\W+{_stem(table)}", question):
+        return True
+    if not re.search(rf"\b{_stem(table)}", question):
+        return None
+    for alias, node in sources(select).items():
+        other = gold.table(node)
+        key = [] if other is None else gold.key(alias, other)
+        if other is None or other is table or not key or not re.search(rf"\b{_stem(other)}", question):
+            continue
+        if gold.count(gold.body(select, key), distinct=True) == given:
+            return None
+    return False
+
+
+def _stem(table: Table) -> str:
+    """What a question calls a row of a table begins with."""
+    return re.escape(table.name.lower().rstrip("s").removesuffix("ie"))
 
 
 _DIFFERENT = re.compile(r"\b(distinct|different|unique|kinds? of|types? of)\b", re.IGNORECASE)
@@ -182,19 +211,30 @@ def _counted_twice(gold: Gold) -> Iterator[Finding]:
             )
 
 
+_YES_OR_NO = re.compile(
+    r"\s*(is|was|are|were|do|does|did|has|have|had|can)\b(?!.*\b(and|if|which|what|how)\b)", re.IGNORECASE
+)
+
+
 def _listed_twice(gold: Gold) -> Iterator[Finding]:
-    """The same row several times in a list."""
+    """A list that says the same several times because a join repeats it; several answers of yes or no."""
     top = gold.tree
-    if not isinstance(top, exp.Select) or top.args.get("distinct") or top.args.get("limit"):
-        return
-    if any(called(call) for call in aggregates(top)) or top.args.get("group"):
+    if not isinstance(top, exp.Select):
         return
     counts: dict[str, tuple[Row, int]] = {}
     for row in gold.rows:
         counts[repr(row)] = (row, counts.get(repr(row), (row, 0))[1] + 1)
     several = sorted((one for one in counts.values() if one[1] > 1), key=lambda one: -one[1])
-    repeated = [(*row, count) for row, count in several]
-    if repeated:
+    evidence = Evidence.of("a row, and how often it comes", [(*row, count) for row, count in several])
+    if len(gold.rows) > 1 and _YES_OR_NO.match(gold.question.text):
+        yield Finding(
+            "duplicates",
+            Severity.MEDIUM,
+            Basis.ROWS,
+            f"The question is one of yes or no, and the answer has {len(gold.rows)} rows.",
+            (Evidence.of("the gold's answer", gold.rows),),
+        )
+    elif several and _is_repeated_by_join(gold, top):
         changed = top.copy()
         changed.set("distinct", exp.Distinct())
         text = gold.text(changed)
@@ -203,10 +243,25 @@ def _listed_twice(gold: Gold) -> Iterator[Finding]:
             "duplicates",
             Severity.LOW,
             Basis.ROWS,
-            f"The answer has {len(gold.rows)} rows, and {len(counts)} different ones.",
-            (Evidence.of("a row, and how often it comes", repeated),),
+            f"The answer has {len(gold.rows)} rows, {len(counts)} of them different: a join repeats them.",
+            (evidence,),
             text if rows is not None and compare(rows, gold.rows).same_set else None,
         )
+
+
+def _is_repeated_by_join(gold: Gold, select: exp.Select) -> bool:
+    """Whether all columns of a plain list are of one table, of which the joins repeat rows."""
+    if select.args.get("distinct") or select.args.get("limit") or select.args.get("group"):
+        return False
+    found = [gold.stored(column.unalias()) for column in select.selects]
+    if not found or any(one is None or one.select is not select for one in found) or found[0] is None:
+        return False
+    key = gold.key(found[0].alias, found[0].table)
+    if len({one.alias for one in found if one is not None}) > 1 or not key:
+        return False
+    body = gold.body(select, key)
+    given, different = gold.count(body), gold.count(body, distinct=True)
+    return given is not None and different is not None and given > different
 
 
 def broken_key(gold: Gold) -> Iterator[Finding]:

@@ -18,6 +18,19 @@ _NEAR = 0.8
 """How alike two texts are, by difflib's measure, of which one may be a slip of the other."""
 
 
+_LOOKS_LIKE = str.maketrans("1I0O5", "lloos")
+"""Characters that are taken for each other: 'c1' may be meant to be 'cl'."""
+
+
+def fails(gold: Gold) -> Iterator[Finding]:
+    """A gold that its engine does not answer: an error, or more time than a text may use."""
+    ending = gold.answer.ending
+    if ending is not Ending.ROWS:
+        words = " ".join((gold.answer.error or "").split()).rstrip(".")
+        says = f"The gold returns no rows: {ending.replace('_', ' ')}{f' ({words})' if words else ''}."
+        yield Finding("fails", Severity.HIGH, Basis.ROWS if ending is not Ending.ERROR else Basis.TEXT, says)
+
+
 def integer_division(gold: Gold) -> Iterator[Finding]:
     """A ratio of integers that is cut off."""
     divisions = [] if gold.tree is None else list(gold.tree.find_all(exp.Div))
@@ -66,7 +79,8 @@ def empty(gold: Gold) -> Iterator[Finding]:
         says = "The answer is NULL and nothing else."
     else:
         return
-    yield Finding("empty", Severity.HIGH, Basis.ROWS, says, (Evidence.of("the gold's answer", gold.rows),))
+    evidence = (Evidence.of("the gold's answer", gold.rows),)
+    yield Finding("empty", Severity.HIGH, Basis.ROWS, says, evidence, hint=True)
 
 
 def constant(gold: Gold) -> Iterator[Finding]:
@@ -218,7 +232,10 @@ def _nearest(gold: Gold, stored: Stored, literal: exp.Literal, values: Sequence[
     wanted = literal.name
     folded = "".join(wanted.lower().split())
     same = [value for value in values if "".join(value.lower().split()) == folded]
-    near = same or difflib.get_close_matches(wanted, values, n=1, cutoff=_NEAR)
+    near = same or [
+        value for value in values if value.translate(_LOOKS_LIKE) == wanted.translate(_LOOKS_LIKE)
+    ]
+    near = near or difflib.get_close_matches(wanted, values, n=1, cutoff=_NEAR)
     if not near or not folded:
         return
     text = gold.with_change(literal, exp.Literal.string(near[0]))

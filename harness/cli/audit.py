@@ -11,7 +11,7 @@ from harness.audit.documentation import update_page
 from harness.audit.probes import PROBES, chosen
 from harness.audit.rendering import as_record, print_audit, write_audit
 from harness.cli.commands import app
-from harness.cli.console import Dialects, Limit, SetName, Workers, messages, say, servers_up
+from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
 from harness.report.loading import loading_bar
 from harness.request import check_range, parse_dialects
 from harness.runs.files import as_json
@@ -27,7 +27,7 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         str, typer.Option(metavar="NAMES", help=f"Separated by commas: {', '.join(PROBES)}. Default: all.")
     ] = "",
     limit: Limit = None,
-    workers: Workers = None,
+    workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
     out: Annotated[Path, typer.Option(help="Parent of the folder with the findings.")] = Path("results"),
     json: Annotated[
         bool, typer.Option("--json", help="Print the findings as JSON, and write no folder.")

@@ -87,4 +87,4 @@ def test_a_gold_that_cannot_be_read_or_run_makes_no_probe_fail(read: Callable[[s
         "SELECT nothing FROM nowhere LIMIT 1",
     ):
         gold = read(sql)
-        assert [one for probe in PROBES.values() for one in probe.find(gold)] == []
+        assert {one.probe for probe in PROBES.values() for one in probe.find(gold)} <= {"fails"}
