@@ -299,7 +299,7 @@ def _measured(results: Sequence[PairResult], given: Sequence[Task], seconds: flo
     broken = [result for result in results if result.outcome is Outcome.HARNESS_ERROR]
     assert not broken, f"{len(broken)} harness errors, the first: {broken[0].error}"
     found = {f"{result.dialect}/{result.predictor}::{result.question}": result for result in results}
-    executed = sum((task.gold is None) + len(task.texts) - len(task.known) for task in given)
+    executed = sum(1 - len(task.golds) + len(task.texts) - len(task.known) for task in given)
     # Equal predictions for a question have one measurement.
     timings = {
         (result.dialect, result.question, method, timing): timing.executions

@@ -66,6 +66,14 @@ OPTIONS: Mapping[str, Option] = {
     "dialects": Option(
         "dialect", "sqlite, mysql, postgresql, all, or auto: every engine that is up.", "DIALECT", "auto"
     ),
+    "golds": Option(
+        "gold", "Gold pack, file or folder; `published` is the set's own. Repeatable: a run each.", "PACK",
+        repeatable=True, in_pytest="gold pack, file or folder (default: the set's own golds)",
+    ),
+    "reference": Option(
+        "reference", "Hold answers on servers against gold there, or against SQLite's rows, by value.",
+        default="gold", choices=("gold", "sqlite"), of_predictions=False,
+    ),
     "predictor": Option(
         "predictor", "Predictor of all files, instead of their names'.", "NAME", of_predictions=True
     ),

@@ -38,11 +38,20 @@ _NOT_THE_PREDICTORS = frozenset(
 
 
 class GoldOrigin(StrEnum):
-    """Where the reference SQL of a pair came from."""
+    """Where the reference of a pair came from."""
 
     DATASET = "dataset"
     TRANSLATED = "translated"
     OVERRIDE = "override"
+    CORRECTION = "correction"
+    """A gold pack."""
+    SQLITE_ROWS = "sqlite_rows"
+    """What SQLite's gold returns there, by value."""
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it is a text for the engine itself, by those who made the set or a pack."""
+        return self in (GoldOrigin.DATASET, GoldOrigin.CORRECTION)
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ class Judgement:
     compared_variants: int | None = None
     failed_variant: str | None = None
     preview: PreviewText | None = None
+    gold_index: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -87,7 +97,8 @@ class PairResult:
     has what the metrics of time measured, by method; `structure` what Spider's measures found;
     `compared_variants` counts the variants of the database on which the prediction was held against gold,
     None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong; `preview`
-    has some of the rows, where they were asked for and gold returned any.
+    has some of the rows, where they were asked for and gold returned any; `gold_index` is the place of the
+    gold that it was held against, among those of its question.
     """
 
     dialect: EngineName
@@ -110,6 +121,7 @@ class PairResult:
     failed_variant: str | None = None
     sql: str | None = None
     preview: PreviewText | None = None
+    gold_index: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""

@@ -9,12 +9,14 @@ from pathlib import Path
 from dialects.enums import Profile
 from dialects.errors import BadInput
 from harness.data.choosing import Choice
+from harness.data.gold_packs import PUBLISHED, hold_to_sqlite, under
 from harness.data.predictions import Extract
+from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, Basis
 from harness.options import OPTIONS
-from loaders.errors import within
+from loaders.errors import brief, within
 from loaders.machine import processors
 
 AUTO = OPTIONS["dialects"].default
@@ -71,6 +73,9 @@ class Request:
 
     `dialects` None means every dialect that has prediction files and an engine that is up; a dialect that
     is named has to be there. `predictions` empty means the sample's own files, for the sample only.
+    `golds` are paths of gold packs, or `published`: a run has one, the command line runs one after the other.
+    `reference`: what predictions on servers are held against, `gold` of their dialect or the rows of
+    `sqlite`'s.
     `workers` None means one a core, on Ray one a processor of the cluster.
     `variants` is a folder of variants of the databases or how many to generate, for test-suite accuracy.
     `cache`: whether what is known from earlier runs is used and added to; `store` is the file that has it,
@@ -82,6 +87,8 @@ class Request:
     set_name: str = OPTIONS["set_name"].default
     predictions: Sequence[Path] = ()
     dialects: Sequence[EngineName] | None = None
+    golds: Sequence[str] = ()
+    reference: str = OPTIONS["reference"].default
     predictor: str | None = None
     extract: Extract = _EXTRACT
     allow_missing: bool = False
@@ -104,6 +111,22 @@ class Request:
     ray: str | None = None
     report: bool = True
     tables: Tables | None = None
+
+    @property
+    def gold(self) -> str | None:
+        """The golds of the run; None for the set's own."""
+        return self.golds[0] if self.golds and self.golds[0] != PUBLISHED else None
+
+    def asked_of(self, everything: QuestionSet) -> QuestionSet:
+        """The questions that are asked of a set, with the golds that count.
+
+        Raises:
+            BadInput: the gold pack is wrong or for another set, or nothing is left.
+        """
+        questions = under(everything, self.gold)
+        if self.reference != OPTIONS["reference"].default:
+            questions = hold_to_sqlite(questions)
+        return self.choice.of(questions)
 
     @property
     def choice(self) -> Choice:
@@ -146,6 +169,13 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
         BadInput: an option is wrong by itself or beside another.
     """
     parse_metrics(",".join(request.metrics))
+    if len(request.golds) > 1:
+        raise BadInput(
+            f"--gold {request.golds[1]}: a second one; a run has the golds of one pack, or its set's own"
+        )
+    if request.reference not in OPTIONS["reference"].choices:
+        choices = ", ".join(OPTIONS["reference"].choices)
+        raise BadInput(f"--reference {brief(request.reference)}: choose from {choices}")
     wanted = any(METRICS[name].basis is Basis.VARIANTS for name in request.metrics)
     if wanted and request.variants is None:
         raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")

@@ -59,6 +59,11 @@ COMMANDS: Mapping[str, Listed] = {
         Group.SCORE,
         "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",
     ),
+    "golds": Listed(
+        "golds",
+        Group.SCORE,
+        "Hold runs under several golds side by side: totals, ranks, and which questions moved",
+    ),
     "cache": Listed(
         "reports", Group.SCORE, "Say what is kept from earlier runs, so that it need not be executed again"
     ),

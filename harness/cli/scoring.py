@@ -1,6 +1,7 @@
 """The command that scores prediction files."""
 
 import sys
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import (
     USUAL_METRICS,
@@ -26,6 +28,8 @@ from harness.cli.console import (
     say,
 )
 from harness.pytest_plugin.runner import run_directly, run_with_pytest
+from harness.report.console import print_grids
+from harness.report.gold_ranks import gold_ranks, write_gold_ranks
 from harness.report.loading import loading_bar
 from harness.request import (
     AUTO,
@@ -34,7 +38,9 @@ from harness.request import (
     parse_dialects,
     parse_metrics,
 )
+from harness.runs.reading import LATEST, read_run
 from harness.session.plan import prepare
+from loaders.errors import EngineUnavailable
 
 
 class RunBy(StrEnum):
@@ -50,6 +56,8 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     set_name: SetName = Request.set_name,
     predictions: Annotated[list[Path] | None, option("predictions")] = None,
     dialect: Dialects = AUTO,
+    gold: Annotated[list[str] | None, option("golds")] = None,
+    reference: Annotated[str, option("reference")] = Request.reference,
     predictor: Annotated[str | None, option("predictor")] = None,
     extract: ExtractName = Request.extract,
     allow_missing: Annotated[bool, option("allow_missing")] = Request.allow_missing,
@@ -77,6 +85,7 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         set_name=set_name,
         predictions=predictions or (),
         dialects=parse_dialects(dialect),
+        reference=reference,
         predictor=predictor,
         extract=extract,
         allow_missing=allow_missing,
@@ -98,8 +107,27 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         report=report,
         tables=tables,
     )
+    if len(named := gold or []) < 2:  # noqa: PLR2004 - nothing stands beside one
+        raise typer.Exit(_run(replace(request, golds=named), driver))
+    if resume is not None:
+        raise BadInput("--resume: completes one run; leave out all --gold but that of the run")
+    codes, runs = [], []
+    for one in named:
+        codes.append(_run(replace(request, golds=[one]), driver))
+        if codes[-1] not in {0, EngineUnavailable.exit_code}:
+            raise typer.Exit(codes[-1])
+        runs.append(read_run((out / LATEST).resolve()))
+    document = gold_ranks(runs)
+    print_grids(document.grids)
+    written = write_gold_ranks(document, runs[-1].folder)
+    say(f"written to {', '.join(map(str, written))}")
+    raise typer.Exit(max(codes))
+
+
+def _run(request: Request, driver: RunBy) -> int:
+    """Run what is asked for; the result is the exit code."""
     with loading_bar(messages) as progress:
         plan = prepare(request, say=say, progress=progress)
     if driver is RunBy.DIRECT:
-        raise typer.Exit(run_directly(plan, messages))
-    raise typer.Exit(run_with_pytest(plan, Console(file=sys.stderr) if sys.stdout.isatty() else None))
+        return run_directly(plan, messages)
+    return run_with_pytest(plan, Console(file=sys.stderr) if sys.stdout.isatty() else None)

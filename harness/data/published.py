@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.questions import QuestionSet
+from harness.data.questions import PackUse, QuestionSet
 from harness.metrics import METRICS
 from loaders.digests import digests
 from loaders.packages.manifest import published
@@ -145,6 +145,20 @@ def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> li
         return []
     name = str(manifest.get("set"))
     return [said_of(found, TITLES.get(name, name).partition(",")[0], are_named=are_named)]
+
+
+def notes_of(manifest: Mapping[str, Any]) -> list[str]:
+    """What has to stand wherever figures of a run do: which golds counted, and what its databases are not."""
+    return [*golds_note(manifest), *databases_note(manifest)]
+
+
+def golds_note(manifest: Mapping[str, Any]) -> list[str]:
+    """What answers were held against, where that is not the set's own golds on each engine."""
+    pack = PackUse.of(manifest)
+    said = [] if pack is None else [str(pack)]
+    if manifest.get("reference") == "sqlite":
+        said.append("Answers on servers are held against the rows of SQLite's golds, by value.")
+    return said
 
 
 def said_of(databases: Mapping[str, Provenance], title: str = "Mini-Dev", *, are_named: bool = True) -> str:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
@@ -95,7 +95,9 @@ class Question:
 
     `key` names it within the set: the published id ("137"), or "137#2" where an id occurs a second time; the
     position where a set has no ids.
-    `gold` has the published SQL of each dialect that the set publishes, SQLite's always.
+    `gold` has the published SQL of each dialect that the set publishes, SQLite's always. A gold pack may put
+    another in its place, in the dialects of `corrected`, and further ones (`more_gold`): then any of them
+    counts. In the dialects of `by_rows` a prediction is held against the rows of SQLite's gold, by value.
     """
 
     key: str
@@ -106,11 +108,70 @@ class Question:
     difficulty: str
     """One of the set's levels: a `Difficulty`, or a `Level` where they are not BIRD's."""
     gold: Mapping[Dialect, str]
+    more_gold: Mapping[Dialect, tuple[str, ...]] = field(default_factory=dict)
+    corrected: frozenset[Dialect] = frozenset()
+    by_rows: frozenset[Dialect] = frozenset()
+
+    def each(self, dialect: Dialect) -> "tuple[Question, ...]":
+        """The question with each of its golds alone, as they count in a dialect."""
+        source = dialect if dialect in self.gold else Dialect.SQLITE
+        if not self.more_gold.get(source):
+            return (self,)
+        alone = replace(self, more_gold={})
+        others = (replace(alone, gold={**self.gold, source: text}) for text in self.more_gold[source])
+        return alone, *others
 
 
 def in_order(question_id: int | str) -> tuple[bool, int, str]:
     """What ids are sorted by: numbers as numbers, then texts as texts."""
     return (False, question_id, "") if isinstance(question_id, int) else (True, 0, question_id)
+
+
+@dataclass(frozen=True)
+class PackUse:
+    """What a pack did to a set: what a manifest keeps of it, in numbers of questions.
+
+    `several` are those of `corrected` in which one of several golds counts; `unchecked` those whose entry
+    does not say which gold it replaces; `by_rows` those whose gold on servers is now SQLite's rows.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    corrected: int = 0
+    several: int = 0
+    excluded: int = 0
+    ambiguous: int = 0
+    unchecked: int = 0
+    by_rows: int = 0
+
+    @classmethod
+    def of(cls, manifest: Mapping[str, Any]) -> Self | None:
+        """The pack of a run, as its manifest has it; None where the set's own golds counted."""
+        try:
+            return cls(**manifest["gold"])
+        except (KeyError, TypeError):
+            return None
+
+    @property
+    def label(self) -> str:
+        """Its name with its version."""
+        return f"{self.name} {self.version}"
+
+    def __str__(self) -> str:
+        left = [f"{self.excluded} excluded"] if self.excluded else []
+        left += [f"{self.ambiguous} ambiguous"] if self.ambiguous else []
+        several = f", {self.several} of them with several golds" if self.several else ""
+        parts = [f"{_count(self.corrected, 'question')} with another gold{several}"]
+        if left:
+            parts.append(f"{_count(self.excluded + self.ambiguous, 'question')} left out ({', '.join(left)})")
+        if self.by_rows:
+            parts.append(f"{self.by_rows} held on servers against the rows of SQLite's gold")
+        return f"Gold pack {self.label}: {'; '.join(parts)}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -125,7 +186,9 @@ class QuestionSet:
     `own` that it does not come with bird-harness, and `profile` in which the golds for servers are
     right, None where it is the user's to say. `domains` say what databases are about, of those that are
     named; `unasked` are databases that no question is about. `server` is where the databases stand if they
-    are in no files, and `standing_in` the database that its address names, once that is known.
+    are in no files, and `standing_in` the database that its address names, once that is known. `pack` is what
+    a gold pack has done to the set, and `by_rows` says that the rows of SQLite's golds are gold on every
+    server.
     """
 
     name: str
@@ -145,6 +208,8 @@ class QuestionSet:
     unasked: tuple[str, ...] = ()
     server: SetServer | None = None
     standing_in: str = ""
+    pack: PackUse | None = None
+    by_rows: bool = False
 
     @cached_property
     def by_key(self) -> Mapping[str, Question]:

@@ -81,6 +81,8 @@ def request_of(config: pytest.Config) -> Request:
         set_name=option("--bird-set"),
         predictions=[Path(path) for path in option("--bird-predictions")],
         dialects=parse_dialects(option("--bird-dialect")),
+        golds=option("--bird-gold"),
+        reference=option("--bird-reference"),
         predictor=option("--bird-predictor"),
         extract=Extract(option("--bird-extract")),
         allow_missing=option("--bird-allow-missing"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.data.published import databases_note
+from harness.data.published import notes_of
 from harness.metrics import METRICS
 from harness.report.comparison import (
     Change,
@@ -86,9 +86,7 @@ def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
         raise _refusal(request, f"{fault}; choose one of each with FOLDER:DIALECT/PREDICTOR")
     alone = {"A": alone_in_a, "B": alone_in_b}
     notes = [f"only in {side}, so not compared: {described(keys)}" for side, keys in alone.items() if keys]
-    notes += [
-        f"{side}: {line}" for side, of in (("A", a), ("B", b)) for line in databases_note(of.run.manifest)
-    ]
+    notes += [f"{side}: {line}" for side, of in (("A", a), ("B", b)) for line in notes_of(of.run.manifest)]
     notes += _unlike(a, b, paired)
     everything = list(_compared(request, a, b, paired))
     _check_metrics(request, everything)

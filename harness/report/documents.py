@@ -6,7 +6,7 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.published import databases_note
+from harness.data.published import notes_of
 from harness.data.questions import in_order
 from harness.metrics import METRICS
 from harness.outcomes import PairResult
@@ -119,7 +119,7 @@ def tables(run: Run, by: Iterable[By] = ()) -> Document:
         grids = marked(_grouped(run, scores, metrics, groupings), extent_lines(scores, run.extent))
     else:
         grids = overview(scores, metrics, run.extent)
-    grids = noted(grids, databases_note(run.manifest))
+    grids = noted(grids, notes_of(run.manifest))
     return Document(run_id_of(run), tuple(facts(run, scores)), tuple(grids), extent=extents(scores))
 
 
@@ -158,7 +158,7 @@ def facts(run: Run, scores: Sequence[Score]) -> list[str]:
 
 def cautions(manifest: Mapping[str, Any]) -> list[str]:
     """What has to be known wherever figures of a run stand: the databases, engines that are not in them."""
-    return [*databases_note(manifest), *_left_out(manifest)]
+    return [*notes_of(manifest), *_left_out(manifest)]
 
 
 def _left_out(manifest: Mapping[str, Any]) -> list[str]:

@@ -26,6 +26,8 @@ def spelled(value: float | None, kind: CellKind) -> str:
         case CellKind.DIFFERENCE:
             text = f"{value:+.2f}"
             return "0.00" if float(text) == 0 else text.replace("-", MINUS)
+        case CellKind.CHANGE:
+            return f"{value:+.0f}".replace("-", MINUS) if value else "0"
         case CellKind.COUNT:
             return f"{value:.0f}"
         case CellKind.MEAN:

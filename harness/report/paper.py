@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dialects.errors import BadInput
-from harness.data.published import TITLES, Published, databases_note
+from harness.data.published import TITLES, Published, databases_note, golds_note
 from harness.engines import EngineName, in_order
 from harness.metrics import METRICS
 from harness.metrics.statistics import SIGNIFICANT
@@ -120,6 +120,7 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[Published] = ()) ->
     notes = (
         *extent_lines(scores, run.extent),
         *_about(run, dialects),
+        *golds_note(run.manifest),
         *said,
         *(f"{OTHER_DATABASES} {line}" for line in caution),
         *_of_others(lines),

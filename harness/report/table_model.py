@@ -20,6 +20,8 @@ class CellKind(StrEnum):
     DIFFERENCE = "difference"
     """Of two percentages."""
     COUNT = "count"
+    CHANGE = "change"
+    """Of counts."""
     MEAN = "mean"
     """Of counts."""
 

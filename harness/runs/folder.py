@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self, TextIO
 
 from dialects.errors import BadInput
-from harness.data.published import databases_note
+from harness.data.published import notes_of
 from harness.data.questions import Question, in_order
 from harness.engines import kind_of
 from harness.outcomes import Outcome, PairResult
@@ -174,7 +174,7 @@ class RunFolder:
     @property
     def notes(self) -> list[str]:
         """What has to stand beside the figures of the run, whatever they are."""
-        return databases_note(self._manifest)
+        return notes_of(self._manifest)
 
     @property
     def count(self) -> int:
@@ -329,7 +329,14 @@ def _filed(result: PairResult) -> dict[str, Any]:
 
 
 def _plain(question: Question) -> dict[str, Any]:
-    return {**vars(question), "gold": dict(question.gold)}
+    record = {**vars(question), "gold": dict(question.gold), "more_gold": dict(question.more_gold)}
+    for name in ("corrected", "by_rows"):
+        record[name] = sorted(record[name])
+    # Without a gold pack the line is as it was before there were any.
+    return {name: value for name, value in record.items() if value or name not in _OF_PACKS}
+
+
+_OF_PACKS = ("more_gold", "corrected", "by_rows")
 
 
 def _line(record: Mapping[str, Any]) -> str:
@@ -369,8 +376,8 @@ def _git(*arguments: str) -> str:
 
 
 _SAME = (
-    "set", "questions", "choice", "set_files", "databases", "profile", "metrics", "variants", "limits",
-    "extract", "allow_missing", "predictions", "engines",
+    "set", "gold", "reference", "questions", "choice", "set_files", "databases", "profile", "metrics",
+    "variants", "limits", "extract", "allow_missing", "predictions", "engines",
 )  # fmt: skip
 """What decides the results of a run, of all that its manifest says."""
 

@@ -266,8 +266,14 @@ def _records(path: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
 
 
 def _question(record: Any, levels: Sequence[str]) -> Question:
-    gold = {Dialect(dialect): sql for dialect, sql in record["gold"].items()}
-    return Question(**{**record, "difficulty": level(record["difficulty"], levels), "gold": gold})
+    typed = {
+        "difficulty": level(record["difficulty"], levels),
+        "gold": {Dialect(dialect): sql for dialect, sql in record["gold"].items()},
+        "more_gold": {Dialect(dialect): tuple(some) for dialect, some in record.get("more_gold", {}).items()},
+        "corrected": frozenset(map(Dialect, record.get("corrected", ()))),
+        "by_rows": frozenset(map(Dialect, record.get("by_rows", ()))),
+    }
+    return Question(**{**record, **typed})
 
 
 def _preview(record: Any) -> tuple[Key, Preview]:

@@ -16,11 +16,12 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
+from sqlite3 import sqlite_version
 
 from dialects.errors import BadInput
 from harness.cache.lifetimes import Lifetime, lifetime
 from harness.data.questions import Question
-from harness.engines import EngineName, kind_of, packages
+from harness.engines import EngineName, dialect_of, kind_of, packages
 from harness.engines.base import Engine
 from harness.outcomes import GoldOrigin
 from harness.scoring.golds import Golds
@@ -184,13 +185,16 @@ class CacheKeys:
         return self._executed(question, dialect, day, [sql], self.lifetime(dialect, sql))
 
     def gold(self, question: Question, dialect: EngineName, day: str) -> bytes | None:
-        """That of what came of gold: of the same text as a prediction's, unless it is translated."""
+        """That of what came of a gold: of the same text as a prediction's, unless another one is run."""
         written = self._golds.written(question, dialect)
         lasts = self.lifetime(dialect, written)
         if lasts is Lifetime.NEVER:
             return None
-        is_translated = self._golds.origin(question, dialect) is GoldOrigin.TRANSLATED
-        texts = ["translated", written] if is_translated else [written]
+        origin, texts = self._golds.origin(question, dialect), [written]
+        if origin is GoldOrigin.TRANSLATED:
+            texts = ["translated", written]
+        elif origin is GoldOrigin.SQLITE_ROWS:
+            texts = ["sqlite", sqlite_version, written]
         return self._executed(question, dialect, day, texts, lasts)
 
     def judgements(
@@ -218,15 +222,24 @@ class CacheKeys:
         return {} if begun is None else {sql: _cache_key(begun, sql) for sql in asking}
 
     def _of_gold(self, question: Question, dialect: EngineName) -> Lifetime:
-        return self.lifetime(dialect, self._golds.written(question, dialect))
+        """For how long all golds of a question return the same rows."""
+        each = {
+            self.lifetime(dialect, self._golds.written(one, dialect))
+            for one in question.each(dialect_of(dialect))
+        }
+        return next(lasts for lasts in (Lifetime.NEVER, Lifetime.TODAY, Lifetime.ALWAYS) if lasts in each)
 
     def _judged(self, question: Question, dialect: EngineName, days: Sequence[str]) -> "hashlib._Hash | None":
         """Of judgements, what is the same for all predictions for a question."""
         places = self._places(dialect, question.db_id)
         if places is None:
             return None
-        origin = self._golds.origin(question, dialect)
-        return _continued(places[1], *days, origin, self._golds.written(question, dialect))
+        golds = (
+            text
+            for one in question.each(dialect_of(dialect))
+            for text in (self._golds.origin(one, dialect), self._golds.written(one, dialect))
+        )
+        return _continued(places[1], *days, *golds)
 
     def lifetime(self, dialect: EngineName, sql: str) -> Lifetime:
         """For how long a text returns the same rows from the same data on an engine."""

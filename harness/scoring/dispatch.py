@@ -18,7 +18,7 @@ from dialects.volatility import is_volatile
 from harness.cache.lifetimes import Lifetime
 from harness.cache.lookup import Lookup
 from harness.data.questions import Question
-from harness.engines import EngineName
+from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.outcomes import Judgement, Outcome
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start, today
@@ -72,9 +72,9 @@ class _Keyed:
 
 @dataclass(frozen=True)
 class _Keys:
-    """The keys of what comes of a task: of gold's execution, and of two things for each text."""
+    """The keys of what comes of a task: of its golds' executions, and of two things for each text."""
 
-    gold: bytes | None
+    golds: Sequence[bytes | None]
     executions: Mapping[str, bytes | None]
     judgements: Mapping[str, bytes | None]
 
@@ -207,8 +207,9 @@ class Judging:
         """Where something may have to run whatever is known, and the others: a quick guess."""
         parts: tuple[list[list[Asked]], list[list[Asked]]] = [], []
         for asked in questions:
-            gold = self.golds.written(asked[0].question, asked[0].dialect)
-            texts = [gold, *(each.sql for each in asked)]
+            dialect = asked[0].dialect
+            golds = (self.golds.written(one, dialect) for one in asked[0].question.each(dialect_of(dialect)))
+            texts = [*golds, *(each.sql for each in asked)]
             parts[not any(map(is_volatile, texts))].append(asked)
         return parts
 
@@ -244,20 +245,20 @@ class Judging:
 
     def _submit(self, asked: "_Keyed", *, alone: bool) -> None:
         question, dialect, day = asked.question, asked.dialect, asked.day
-        gold = self._cache_keys.gold(question, dialect, day)
+        golds = [self._cache_keys.gold(one, dialect, day) for one in question.each(dialect_of(dialect))]
         executions = {
             text: self._cache_keys.execution(question, dialect, text, day) for text in asked.judgements
         }
-        keys = _Keys(gold, executions, asked.judgements)
+        keys = _Keys(golds, executions, asked.judgements)
         known = self._lookup.get(
-            cache_key for cache_key in (gold, *executions.values()) if cache_key is not None
+            cache_key for cache_key in (*golds, *executions.values()) if cache_key is not None
         )
         task = Task(
             dialect,
             question.key,
             tuple(executions),
             {text: known[cache_key] for text, cache_key in executions.items() if cache_key in known},
-            known.get(gold) if gold is not None else None,
+            {place: known[cache_key] for place, cache_key in enumerate(golds) if cache_key in known},
             frozenset(
                 text for text in executions if self._cache_keys.lifetime(dialect, text) is Lifetime.NEVER
             ),
@@ -310,7 +311,7 @@ class Judging:
 
     def _broken(self, task: Task, why: str) -> Judged:
         judgement = Judgement(Outcome.HARNESS_ERROR, self._setup.zero(task.dialect), error=why)
-        return Judged((judgement,) * len(task.texts), {}, None)
+        return Judged((judgement,) * len(task.texts), {}, {})
 
     def _count(self, dialect: EngineName, judged: Judged) -> None:
         """Leave a server alone that could not be used for several tasks in a row."""
@@ -345,8 +346,7 @@ class Judging:
 def _worth_keeping(keys: _Keys, task: Task, judged: Judged) -> dict[EntryKind, dict[bytes, bytes]]:
     """What another run may use of what came of a task, by its keys."""
     found = {keys.executions[text]: encoded for text, encoded in judged.executed.items()}
-    if judged.gold is not None:
-        found[keys.gold] = judged.gold
+    found |= {keys.golds[place]: encoded for place, encoded in judged.golds.items()}
     refused = judged.executed.keys() | task.known.keys()
     judgements = {
         cache_key: _as_bytes(judgement)

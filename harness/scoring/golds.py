@@ -22,10 +22,10 @@ Run = Callable[[str], Execution]
 
 @dataclass(frozen=True)
 class Gold:
-    """The reference of one question on one engine.
+    """One reference of one question on one engine.
 
-    `sql` is None where there is no text for the dialect; `failure` is the outcome of every prediction for the
-    question where gold did not return rows in time.
+    `question` has this gold alone. `sql` is None where there is no text for the dialect; `failure` is the
+    outcome of every prediction for the question where gold did not return rows in time.
     """
 
     question: Question
@@ -34,6 +34,16 @@ class Gold:
     execution: Execution
     failure: Outcome | None = None
 
+    @property
+    def is_by_rows(self) -> bool:
+        """Whether SQLite has run it, and its rows are compared by value."""
+        return dialect_of(self.dialect) in self.question.by_rows
+
+    @property
+    def language(self) -> EngineName:
+        """The engine in whose dialect its text is."""
+        return Dialect.SQLITE if self.is_by_rows else self.dialect
+
 
 class NoGold(Exception):
     """A question has no gold in a dialect: SQLite's cannot be translated."""
@@ -41,6 +51,8 @@ class NoGold(Exception):
 
 class Golds:
     """The references of a question set; thread-safe.
+
+    A question with several golds is asked for with each of them alone (`Question.each`).
 
     Args:
         questions: the question set.
@@ -69,8 +81,10 @@ class Golds:
     def origin(self, question: Question, dialect: EngineName) -> GoldOrigin:
         """Where the text of a gold comes from."""
         language = dialect_of(dialect)
+        if language in question.by_rows:
+            return GoldOrigin.SQLITE_ROWS
         if language in question.gold:
-            return GoldOrigin.DATASET
+            return GoldOrigin.CORRECTION if language in question.corrected else GoldOrigin.DATASET
         override = self._overrides[language].get(question.key)
         usable = override is not None and override.replaces(question.gold[Dialect.SQLITE])
         return GoldOrigin.OVERRIDE if usable else GoldOrigin.TRANSLATED
@@ -80,10 +94,10 @@ class Golds:
         origin, language = self.origin(question, dialect), dialect_of(dialect)
         if origin is GoldOrigin.OVERRIDE:
             return self._overrides[language][question.key].sql
-        return question.gold[language if origin is GoldOrigin.DATASET else Dialect.SQLITE]
+        return question.gold[language if origin.is_written else Dialect.SQLITE]
 
     def text(self, question: Question, dialect: EngineName) -> str:
-        """The SQL of a gold.
+        """The SQL of a gold; SQLite's where its rows count.
 
         Raises:
             NoGold: there is none for the dialect.
@@ -110,7 +124,7 @@ class Golds:
             raise NoGold(str(error)) from error
 
     def of(self, question: Question, dialect: EngineName, run: Run) -> Gold:
-        """The gold of a question, executed by `run`.
+        """The gold of a question, executed by `run`: on the engine, or on SQLite where its rows count.
 
         Raises:
             EngineLost: `run` raised it.

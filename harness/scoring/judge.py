@@ -1,11 +1,12 @@
 """Judges tasks in this process: the core that local workers, Ray and tests share.
 
-Promises: gold is executed once for all texts of a task, and not at all where its execution is known; a gold
-that fails is never held against a prediction; a fault of the harness is one text's, not the run's.
+Promises: each gold is executed once for all texts of a task, and not at all where its execution is known, and
+a text once for all golds; a gold that fails is never held against a prediction; a fault of the harness is one
+text's, not the run's.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 
 from dialects.enums import Dialect
@@ -17,12 +18,13 @@ from harness.engines.execution import Ending, Execution, refuses
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.strict import Answers
-from harness.outcomes import GoldOrigin, Judgement, Outcome
+from harness.outcomes import Judgement, Outcome
 from harness.scoring import alternatives
 from harness.scoring.golds import Gold, Golds
 from harness.scoring.once import Once
-from harness.scoring.scorer import Scoring
+from harness.scoring.scorer import Scoring, best
 from harness.scoring.tasks import During, Judged, LeftOut, Progress, Setup, Stage, Task, explain, undisturbed
+from loaders.namespace import Database
 
 MOST_KEPT_BYTES = 2**20
 """How large an execution may be, encoded, to be kept for later runs."""
@@ -62,42 +64,45 @@ class Judge:
             task: the task.
             tell: is given what has been done, before it goes on, if that took longer than a moment.
         """
-        question = task.of or self._questions[task.question]
         self._left_out = task.left_out
         executed: dict[str, bytes] = {}
+        kept: dict[int, bytes] = {}
+        judged = dict(task.judged)
         began = time.monotonic()
         try:
-            gold, kept = self._gold(question, task)
+            golds = list(self._golds_of(task, kept, tell))
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
-            return Judged(tuple(self._broken(task.dialect, error) for _ in task.texts), executed, None)
+            return Judged(tuple(self._broken(task.dialect, error) for _ in task.texts), executed, {})
         answers = Once()
-
-        def find() -> Answers:
-            return answers(None, lambda: self._answers(gold))
-
-        judged = dict(task.judged)
         for text in task.texts:
             if text in judged:
                 continue
             if time.monotonic() - began > _MOMENT:
                 tell(Progress(judged, executed, kept))
                 began = time.monotonic()
+            runs = Once()
 
-            def run(text: str = text) -> Execution:
-                return self._run(task, gold, text, executed)
+            def run(text: str = text, runs: Once = runs) -> Execution:
+                return runs(None, lambda: self._run(task, golds, text, executed))
 
-            try:
-                with self._during(Stage.SCORING, text, self._setup.scoring_seconds):
-                    judged[text] = self._scoring.judgement(gold, text, run, find)
-            except MemoryError:
-                judged[text] = self._too_large(
-                    gold, "scoring its rows needs more memory than a result may take"
-                )
-            except RecursionError:
-                judged[text] = self._too_large(gold, "its values are nested too deeply to be scored")
-            except Exception as error:  # noqa: BLE001 - as above
-                judged[text] = self._broken(task.dialect, error)
+            judged[text] = best([self._judgement(gold, text, run, answers) for gold in golds])
         return Judged(tuple(judged[text] for text in task.texts), executed, kept)
+
+    def _judgement(self, gold: Gold, text: str, run: Callable[[], Execution], answers: Once) -> Judgement:
+        """What a text comes to beside one gold."""
+
+        def find() -> Answers:
+            return answers(gold.sql, lambda: self._answers(gold))
+
+        try:
+            with self._during(Stage.SCORING, text, self._setup.scoring_seconds):
+                return self._scoring.judgement(gold, text, run, find)
+        except MemoryError:
+            return self._too_large(gold, "scoring its rows needs more memory than a result may take")
+        except RecursionError:
+            return self._too_large(gold, "its values are nested too deeply to be scored")
+        except Exception as error:  # noqa: BLE001 - as above
+            return self._broken(gold.dialect, error)
 
     def _enter(self, stage: Stage, text: str, seconds: float | None) -> AbstractContextManager[None]:
         """As `During`.
@@ -109,29 +114,40 @@ class Judge:
             raise LeftOut
         return self._during(stage, text, seconds)
 
-    def _gold(self, question: Question, task: Task) -> tuple[Gold, bytes | None]:
-        """The gold of a task, and its execution if it is new and can be kept."""
-        kept: bytes | None = None
+    def _golds_of(
+        self, task: Task, kept: dict[int, bytes], tell: Callable[[Progress], None]
+    ) -> Iterator[Gold]:
+        """The golds of a task; those that are new and can be kept go into `kept`, encoded."""
+        several = self._asked(task).each(dialect_of(task.dialect))
+        for place, question in enumerate(several):
+            is_by_rows = dialect_of(task.dialect) in question.by_rows
 
-        def run(sql: str) -> Execution:
-            nonlocal kept
-            if task.gold is not None:
-                return decode(task.gold)
-            if sql in task.known:
-                return decode(task.known[sql])
-            execution = self._execute(question, task.dialect, sql)
-            kept = encode(execution, MOST_KEPT_BYTES)
-            return execution
+            def run(sql: str, place: int = place, *, is_by_rows: bool = is_by_rows) -> Execution:
+                if place in task.golds:
+                    return decode(task.golds[place])
+                if sql in task.known and not is_by_rows:
+                    return decode(task.known[sql])
+                engine = self._sqlite if is_by_rows else self._engines[task.dialect]
+                execution = self._execute(task, engine, sql)
+                encoded = encode(execution, MOST_KEPT_BYTES)
+                if encoded is not None:
+                    kept[place] = encoded
+                return execution
 
-        return self._golds.of(question, task.dialect, run), kept
+            yield self._golds.of(question, task.dialect, run)
+            if len(several) > 1:
+                # Should the next one end this process, it has to be seen which it was.
+                tell(Progress(task.judged, {}, kept))
 
-    def _run(self, task: Task, gold: Gold, text: str, executed: dict[str, bytes]) -> Execution:
+    def _run(self, task: Task, golds: Sequence[Gold], text: str, executed: dict[str, bytes]) -> Execution:
         if text in task.known:
             return decode(task.known[text])
-        if text == gold.sql:
-            return gold.execution
-        execution = self._execute(gold.question, task.dialect, text)
-        if text in task.fleeting and not self._is_refused(gold.question, task.dialect, text, execution):
+        for gold in golds:
+            if text == gold.sql and not gold.is_by_rows:
+                return gold.execution
+        question = golds[0].question
+        execution = self._execute(task, self._engines[task.dialect], text)
+        if text in task.fleeting and not self._is_refused(question, task.dialect, text, execution):
             return execution
         encoded = encode(execution, MOST_KEPT_BYTES)
         if encoded is not None:
@@ -139,13 +155,18 @@ class Judge:
         return execution
 
     def _is_refused(self, question: Question, dialect: EngineName, sql: str, execution: Execution) -> bool:
-        database = self._setup.questions.database(question.db_id, self._setup.profile)
-        return refuses(self._engines[dialect], database, sql, execution, self._setup.limits)
+        return refuses(self._engines[dialect], self._database(question), sql, execution, self._setup.limits)
 
-    def _execute(self, question: Question, dialect: EngineName, sql: str) -> Execution:
-        database = self._setup.questions.database(question.db_id, self._setup.profile)
+    def _execute(self, task: Task, engine: Engine, sql: str) -> Execution:
+        database = self._database(self._asked(task))
         with self._during(Stage.RUNNING, sql, None):
-            return execute_patiently(self._engines[dialect], database, sql, self._setup.limits)
+            return execute_patiently(engine, database, sql, self._setup.limits)
+
+    def _asked(self, task: Task) -> Question:
+        return task.of or self._questions[task.question]
+
+    def _database(self, question: Question) -> Database:
+        return self._setup.questions.database(question.db_id, self._setup.profile)
 
     def _answers(self, gold: Gold) -> Answers:
         """Which answers a gold allows beside its own rows.
@@ -153,10 +174,10 @@ class Judge:
         A translation decides ties as SQLite does, so its other answers are those of SQLite's gold, there.
         """
         question = gold.question
-        from_dataset = self._golds.origin(question, gold.dialect) is GoldOrigin.DATASET
-        dialect: EngineName = gold.dialect if from_dataset else Dialect.SQLITE
-        engine = self._engines[dialect] if from_dataset else self._sqlite
-        database = self._setup.questions.database(question.db_id, self._setup.profile)
+        is_written = self._golds.origin(question, gold.dialect).is_written
+        dialect: EngineName = gold.dialect if is_written else Dialect.SQLITE
+        engine = self._engines[dialect] if is_written else self._sqlite
+        database = self._database(question)
 
         text = question.gold[dialect_of(dialect)]
         is_left_out = (Stage.ANSWERING, text) in self._left_out

@@ -10,6 +10,7 @@ from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.error_classes import ErrorClass
 from harness.engines.execution import Ending, Execution
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, Metric, RowScore, of_basis
+from harness.metrics.comparison.alike import alike
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import TooManyRows
 from harness.metrics.strict import Answers
@@ -31,7 +32,35 @@ _FAILURES = {
     Ending.TOO_LARGE: Outcome.PREDICTION_TOO_LARGE,
 }
 
+_GOLD_FAILED = frozenset({Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT})
+
 Find = Callable[[], Answers]
+
+_BEST_FIRST = (Outcome.MATCH, Outcome.MISMATCH)
+
+
+def best(judgements: Sequence[Judgement]) -> Judgement:
+    """What a prediction comes to that was held against several golds, of which any counts.
+
+    It is the judgement beside the first gold that it matches, or else beside the first that ran; each of its
+    scores is the highest beside any gold that ran.
+
+    Args:
+        judgements: one for each gold, in their order; one at least.
+    """
+    if len(judgements) == 1:
+        return judgements[0]
+    ran = [place for place, one in enumerate(judgements) if one.outcome not in _GOLD_FAILED]
+    if not ran:
+        return judgements[0]
+    at = next(
+        (place for outcome in _BEST_FIRST for place in ran if judgements[place].outcome is outcome), ran[0]
+    )
+    scores: dict[str, float] = {}
+    for place in ran:
+        for name, score in judgements[place].scores.items():
+            scores[name] = max(score, scores.get(name, 0.0))
+    return replace(judgements[at], scores=scores, gold_index=at)
 
 
 class Scoring:
@@ -105,7 +134,10 @@ class Scoring:
         )
 
     def _compared(self, gold: Gold, sql: str, execution: Execution, find: Find) -> Judgement:
-        predicted, expected = execution.rows, gold.execution.rows
+        predicted: Sequence[Row] = execution.rows
+        expected: Sequence[Row] = gold.execution.rows
+        if gold.is_by_rows:
+            predicted, expected = alike(predicted, expected)
         same = ex(predicted, expected)
         outcome = Outcome.MATCH if same == 1.0 else Outcome.MISMATCH
         scores = self._setup.zero(gold.dialect)
@@ -150,7 +182,7 @@ class Scoring:
     def _preview(self, gold: Gold, execution: Execution | None) -> PreviewText | None:
         if not self._setup.previews:
             return None
-        translated = dialect_of(gold.dialect) not in gold.question.gold
+        translated = dialect_of(gold.language) not in gold.question.gold
         rows = None if execution is None else execution.rows
         return PreviewText.of(preview(gold.execution.rows, rows, gold.sql if translated else None))
 
@@ -163,7 +195,7 @@ class Scoring:
             return None
         expected = gold.sql
         schema = self._spider_schema(gold.question.db_id)
-        query = self._queries(gold.question.key, lambda: read_for_spider(expected, schema))
+        query = self._queries((gold.question.key, expected), lambda: read_for_spider(expected, schema))
         if query is None:
             return None
         try:
@@ -200,8 +232,8 @@ class Scoring:
         schema = self._questions.schemas.get(question.db_id)
 
         def of_gold() -> Reading | None:
-            key = (dialect, question.key)
-            return self._readings(key, lambda: read_for_diagnosis(gold.sql or "", dialect, schema))
+            key = (dialect, question.key, gold.sql)
+            return self._readings(key, lambda: read_for_diagnosis(gold.sql or "", gold.language, schema))
 
         try:
             with self._during(Stage.READING, sql, self._setup.scoring_seconds):

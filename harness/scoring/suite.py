@@ -123,7 +123,7 @@ class Suite:
             mine.append(self._run_gold(name, question))
             return mine[0] if self._has_room(mine[0]) else None
 
-        kept = self._once((name, question.key), compute)
+        kept = self._once((name, question.key, question.gold[Dialect.SQLITE]), compute)
         return kept or (mine[0] if mine else self._run_gold(name, question))
 
     def _run_gold(self, name: str, question: Question) -> _Gold:

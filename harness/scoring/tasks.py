@@ -114,17 +114,17 @@ OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING})
 class Task:
     """One question on one engine, with the distinct SQL texts that were predicted for it.
 
-    `question` is its key. `known` has executions that need not be repeated, by SQL text, and `gold` that of
-    gold; encoded (`harness.cache.codec`). `fleeting` are the texts that may give other rows in a moment: what
-    came of them is not to be kept, unless the engine refuses them. `judged` has what an earlier
-    try has decided, and `left_out` the stages that ended a process then, with the text.
+    `question` is its key. `known` has executions that need not be repeated, by SQL text, and `golds` those of
+    its golds, by their places; encoded (`harness.cache.codec`). `fleeting` are the texts that may give other
+    rows in a moment: what came of them is not to be kept, unless the engine refuses them. `judged` has what
+    an earlier try has decided, and `left_out` the stages that ended a process then, with the text.
     """
 
     dialect: EngineName
     question: str
     texts: tuple[str, ...]
     known: Mapping[str, bytes] = field(default_factory=dict)
-    gold: bytes | None = None
+    golds: Mapping[int, bytes] = field(default_factory=dict)
     fleeting: frozenset[str] = frozenset()
     judged: Mapping[str, Judgement] = field(default_factory=dict)
     left_out: frozenset[tuple[Stage, str]] = frozenset()
@@ -136,13 +136,14 @@ class Task:
 class Judged:
     """What came of a task.
 
-    `judgements` has one entry per text of the task. `executed` and `gold` have the executions that were done
-    for it, encoded; without those whose rows take too much room to be kept, or are soon others.
+    `judgements` has one entry per text of the task. `executed`, by text, and `golds`, by place, have the
+    executions that were done for it, encoded; without those whose rows take too much room to be kept, or are
+    soon others.
     """
 
     judgements: tuple[Judgement, ...]
     executed: Mapping[str, bytes]
-    gold: bytes | None
+    golds: Mapping[int, bytes]
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ class Progress:
 
     judged: Mapping[str, Judgement]
     executed: Mapping[str, bytes]
-    gold: bytes | None
+    golds: Mapping[int, bytes]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
+from itertools import chain, count
 from mmap import mmap
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
@@ -283,13 +284,13 @@ class LocalWorkers:
             EngineLost: the run was stopped.
         """
         executed: dict[str, bytes] = {}
-        gold: bytes | None = None
+        golds: dict[int, bytes] = {}
 
         def keep(progress: Progress) -> None:
-            nonlocal task, gold
+            nonlocal task
             executed.update(progress.executed)
-            gold = progress.gold or gold
-            task = replace(task, judged={**task.judged, **progress.judged}, gold=task.gold or gold)
+            golds.update(progress.golds)
+            task = replace(task, judged={**task.judged, **progress.judged}, golds={**golds, **task.golds})
 
         deaths: Counter[tuple[bytes, int]] = Counter()
         while True:
@@ -300,7 +301,7 @@ class LocalWorkers:
                 deaths[fate] += 1
                 task = self._after(task, died, deaths[fate])
             else:
-                return Judged(judged.judgements, {**executed, **judged.executed}, judged.gold or gold)
+                return Judged(judged.judgements, {**executed, **judged.executed}, {**golds, **judged.golds})
 
     def _time(self, place: int, task: TimingTask) -> Timing | EngineLost:
         """Have a pair timed, by another worker where one dies; or why no text is to blame that it was not.
@@ -348,13 +349,15 @@ class LocalWorkers:
         if died.blames(times) and times < _MOST_DEATHS:
             if stage in OPTIONAL:
                 question = task.of or self._questions[task.question]
-                texts = {*task.texts, *question.gold.values()}
+                texts = {*task.texts, *chain(question.gold.values(), *question.more_gold.values())}
                 found = next(each for each in texts if digest(each) == died.noted.text)
                 return replace(task, left_out=task.left_out | {(Stage(stage), found)})
             encoded = encode(self._fate(died)) or b""
             if text is not None:
                 return replace(task, known={**task.known, text: encoded})
-            return replace(task, gold=encoded)
+            # Golds run in their order, and what has come of each is told before the next.
+            place = next(place for place in count() if place not in task.golds)
+            return replace(task, golds={**task.golds, place: encoded})
         if times < _MOST_DEATHS:
             return task
         zero = self._setup.zero(task.dialect)

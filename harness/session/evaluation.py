@@ -12,7 +12,7 @@ from functools import partial
 
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question
-from harness.engines import EngineName, kinds_by_name
+from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
 from harness.outcomes import Judgement, Outcome, PairResult
@@ -182,12 +182,12 @@ class Evaluation:
         """
         if result.outcome is not Outcome.MATCH or not self.is_timed or pair.sql is None:
             return result
-        sql = pair.sql
         timings: dict[str, Timing] = {}
         try:
             for method in dict.fromkeys(METHODS[metric.basis] for metric in self._timed_metrics):
-                key = (pair.dialect, pair.question.key, sql, method)
-                timings[method.value] = self._timings(key, partial(self._measure, pair, sql, method))
+                key = (pair.dialect, pair.question.key, result.gold_index, pair.sql, method)
+                measure = partial(self._measure, pair, result.gold_index, method)
+                timings[method.value] = self._timings(key, measure)
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one pair's, not the run's
             return self.unfinished(pair, explain(error))
         scores = {
@@ -197,8 +197,9 @@ class Evaluation:
         }
         return replace(result, scores={**result.scores, **scores}, timings=timings)
 
-    def _measure(self, pair: Pair, sql: str, method: Method) -> Timing:
-        gold = self._judging.golds.text(pair.question, pair.dialect)
+    def _measure(self, pair: Pair, gold_index: int, method: Method) -> Timing:
+        question = pair.question.each(dialect_of(pair.dialect))[gold_index]
+        gold, sql = self._judging.golds.text(question, pair.dialect), pair.sql or ""
         return self._timer.time(TimingTask(pair.dialect, pair.question.db_id, sql, gold, method)).result()
 
     def close(self) -> None:

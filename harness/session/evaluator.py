@@ -27,6 +27,7 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.gold_packs import under
 from harness.engines import EngineName, kinds_by_name
 from harness.metrics import METRICS
 from harness.outcomes import Judgement, Outcome
@@ -128,6 +129,7 @@ class Evaluator:
             the servers have to be up (`bird-harness up`).
         metrics: names from `harness.metrics.METRICS`, but those of time; one or several.
         workers: how many processes judge; default: one a core.
+        gold: the path of a gold pack, whose golds count in place of the set's own.
         profile: how the databases are loaded.
         seconds: the limit for a prediction and its gold together.
         bird_home: where the published data are; default: as `bird-harness eval` finds them.
@@ -149,6 +151,7 @@ class Evaluator:
         dialects: EngineName | Sequence[EngineName] = (Dialect.SQLITE,),
         metrics: str | Sequence[str] = Request.metrics,
         workers: int | None = None,
+        gold: Path | str | None = None,
         profile: Profile | str = Request.profile,
         seconds: float = Request.seconds,
         bird_home: Path | str | None = None,
@@ -170,8 +173,11 @@ class Evaluator:
         questions = (
             load_set(set_name, home, on_server=True) if databases is None else load_databases(Path(databases))
         )
+        questions = under(questions, None if gold is None else str(gold))
         for note in questions.notes:
             say(note)
+        if questions.pack is not None:
+            say(str(questions.pack))
         named = [one_of(kinds_by_name(), "dialects", each) for each in _several(dialects)]
         if not named:
             raise BadInput(f"dialects: none is named; choose from {', '.join(kinds_by_name())}")

@@ -5,7 +5,7 @@ means the same everywhere and is refused with the same words.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -122,6 +122,8 @@ class Plan:
             "set": self.questions.name,
             "collection": self.questions.collection,
             "questions": len(self.questions.questions),
+            **({"gold": asdict(self.questions.pack)} if self.questions.pack else {}),
+            **({"reference": request.reference} if self.questions.by_rows else {}),
             **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
             "planned": self.extent.to_json(),
             **({} if self.questions.levels == BIRD_LEVELS else {"levels": list(self.questions.levels)}),
@@ -183,9 +185,12 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     for path, ids in {file.path: file.taken_in_order for file in files if file.taken_in_order}.items():
         twice = f"{', '.join(map(str, ids))}: as often as in {everything.name}, so taken in its order"
         say(f"{path}: question_id {twice}")
-    questions = request.choice.of(everything)
+    questions = request.asked_of(everything)
+    if questions.pack is not None:
+        say(str(questions.pack))
     answered = in_order(file.dialect for file in files)
     _check_sqlite(request, answered)
+    _check_timed(request, questions, answered)
     left_out = [
         f"{dialect}: there are no predictions for it, so it is left out"
         for dialect in request.dialects or ()
@@ -359,8 +364,11 @@ def _with_profile(
     if servers and questions.profile not in {None, request.profile}:
         say(f"{questions.name}: its golds are for profile {questions.profile}, in which it is loaded")
         request = replace(request, profile=questions.profile)
-    golds = [question.gold for question in questions.questions]
-    translated = [name for name in servers if any(dialect_of(name) not in gold for gold in golds)]
+    translated = [
+        name
+        for name in servers
+        if any(dialect_of(name) not in {*one.gold, *one.by_rows} for one in questions.questions)
+    ]
     if not translated or request.profile is Profile.FAITHFUL:
         return request
     say(
@@ -377,6 +385,18 @@ def _check_sqlite(request: Request, answered: Sequence[EngineName]) -> None:
         raise BadInput(
             f"--metrics {','.join(alone)}: defined for predictions in SQLite's dialect alone, and there are"
             " none; leave it out, or name SQLite's prediction files"
+        )
+
+
+def _check_timed(request: Request, questions: QuestionSet, answered: Sequence[EngineName]) -> None:
+    """Refuse to time predictions beside golds that their engine does not run."""
+    timed = [name for name in request.metrics if METRICS[name].of_timing is not None]
+    languages = {dialect_of(name) for name in answered}
+    held = [one.key for one in questions.questions if languages & one.by_rows]
+    if timed and held:
+        raise BadInput(
+            f"--metrics {','.join(timed)}: {len(held)} questions ({held[0]}, ...) are held against the rows"
+            " of SQLite's gold, beside which no server can time anything; leave it out, or --dialect sqlite"
         )
 
 

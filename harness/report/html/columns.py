@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dialects.enums import Dialect
 from harness.data.questions import Question, levels_of
 from harness.engines import TITLES, dialect_of, kinds_by_name
 from harness.engines.error_classes import ErrorClass
@@ -83,9 +84,13 @@ class Questions:
         return place
 
     def gold(self, result: PairResult) -> str | None:
-        """The gold of the question set in the result's dialect."""
+        """The gold that a result was held against, as the question set or a pack has it."""
         known = self._known.get(result.question)
-        return known.gold.get(dialect_of(result.dialect)) if known else None
+        if known is None:
+            return None
+        language = dialect_of(result.dialect)
+        language = Dialect.SQLITE if language in known.by_rows else language
+        return known.each(language)[result.gold_index].gold.get(language)
 
     def to_json(self) -> dict[str, Any]:
         """The questions, and the names of their databases."""

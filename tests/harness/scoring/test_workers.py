@@ -87,19 +87,19 @@ def test_a_task_comes_back_with_a_judgement_for_each_text_and_what_was_executed(
     ]  # fmt: skip
     assert set(judged.executed) == set(task.texts) - {GOLD}
     assert decode(judged.executed["SELECT 1"]).rows == ((1,),)
-    assert judged.gold is not None
-    assert decode(judged.gold).rows == (("cat",), ("hen",))
+    assert decode(judged.golds[0]).rows == (("cat",), ("hen",))
 
 
 def test_what_is_known_is_not_executed_again(workers: LocalWorkers) -> None:
     known = encode(Execution(Ending.ROWS, (("dog",),), seconds=0.125))
     assert known is not None
-    judged = workers.submit(Task(Dialect.SQLITE, "1", ("SELECT 1",), {"SELECT 1": known}, known)).result(120)
+    task = Task(Dialect.SQLITE, "1", ("SELECT 1",), {"SELECT 1": known}, {0: known})
+    judged = workers.submit(task).result(120)
     [judgement] = judged.judgements
     assert (judgement.outcome, judgement.prediction_seconds, judgement.gold_seconds) == (
         Outcome.MATCH, 0.125, 0.125,
     )  # fmt: skip
-    assert (judged.executed, judged.gold) == ({}, None)
+    assert (judged.executed, judged.golds) == ({}, {})
 
 
 def test_a_statement_that_nothing_stops_ends_its_worker_and_is_a_timeout(workers: LocalWorkers) -> None:
@@ -125,7 +125,7 @@ def test_what_took_long_is_not_done_again_for_a_text_that_hangs(workers: LocalWo
     task = Task(Dialect.SQLITE, "1", ("SELECT random() AS honest", SLOW, UNSTOPPABLE))
     first = workers.submit(task).result(120)
     assert decode(first.executed[SLOW]).ending is Ending.ROWS
-    assert first.gold is not None
+    assert set(first.golds) == {0}
     assert "SELECT random() AS honest" in first.executed
 
 
@@ -166,7 +166,7 @@ def test_what_a_worker_died_at_is_decided_by_what_it_was(
     if stage in OPTIONAL:
         assert task.left_out == {(stage, text)}
     elif is_gold:
-        assert decode(task.gold or b"").ending is ending
+        assert decode(task.golds[0]).ending is ending
     else:
         assert "SELECT 2" not in task.known
         assert decode(task.known[text]).ending is ending
