@@ -61,7 +61,8 @@ OPTIONS: Mapping[str, Option] = {
         repeatable=True, in_pytest="prediction file or folder; turns the evaluation on (repeatable)",
     ),
     "set_name": Option(
-        "set", "sample, mini_dev, mini_dev_2025, dev, or the path of a set of your own.", "SET", "sample"
+        "set", "sample, mini_dev, mini_dev_2025, dev, train, ... (docs/data.md), or a path.", "SET",
+        "sample",
     ),
     "dialects": Option(
         "dialect", "sqlite, mysql, postgresql, all, or auto: every engine that is up.", "DIALECT", "auto"

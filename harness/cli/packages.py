@@ -15,7 +15,12 @@ from loaders.packages.bar import getting_bar
 @app.command()
 def data(
     *,
-    set_name: Annotated[str, typer.Option("--set", help="mini_dev, mini_dev_2025 or dev.")] = "mini_dev",
+    set_name: Annotated[
+        str,
+        typer.Option(
+            "--set", metavar="SET", help="mini_dev, mini_dev_2025, dev, train, spider, ...: docs/data.md."
+        ),
+    ] = "mini_dev",
     archive: Annotated[
         Path | None, typer.Option(help="The package or a folder with it. Default: from its official place.")
     ] = None,

@@ -20,7 +20,9 @@ from harness.data.question_files import SPIDER_LEVELS, Asked, Entry, read_gold, 
 from harness.data.questions import Column, DatabaseSchema, Level, Question, QuestionSet
 from harness.sets.hardness import hardnesses
 from loaders.digests import digests
-from loaders.packages.manifest import repair
+from loaders.errors import command
+from loaders.packages.manifest import place_of, repair
+from loaders.packages.manifest import published as published_sets
 from loaders.set_families import Own, databases_in, find_databases, find_own
 from loaders.set_layouts import LAYOUTS, find
 from loaders.set_manifest import CORRECT, MANIFEST, Layout
@@ -47,14 +49,14 @@ def load_set(
     """
     layout = LAYOUTS.get(name)
     if layout is None:
-        own = _load_own(_own(name), questions_alone=questions_alone)
+        own = _load_own(_own(name, bird_home), questions_alone=questions_alone)
         if own.server is not None and not (on_server or questions_alone):
             raise BadInput(
                 f"--set {own.name}: its databases stand on a {own.server.dialect} server and not in SQLite"
                 " files, which are needed here; eval and describe take it as it is"
             )
         return own
-    home = _sample_home() if name == "sample" else bird_home or Path(os.environ.get("BIRD_HOME") or "data")
+    home = _sample_home() if name == "sample" else _home(bird_home)
     folder = find(name, home, layout.folders, layout.questions[Dialect.SQLITE][0])
     try:
         databases = find(name, home, layout.databases_in, layout.databases) / layout.databases
@@ -115,6 +117,16 @@ def load_databases(place: Path) -> QuestionSet:
     )
 
 
+def _home(bird_home: Path | None) -> Path:
+    """The folder of the published packages."""
+    return bird_home or Path(os.environ.get("BIRD_HOME") or "data")
+
+
+def _by_name() -> list[str]:
+    """The published sets that are read as a user's own."""
+    return [name for name, entry in published_sets().items() if entry.own]
+
+
 def name_of(name: str) -> str:
     """What a set is called that a user names: its own name where that is a path.
 
@@ -124,18 +136,24 @@ def name_of(name: str) -> str:
     return name if name in LAYOUTS else _own(name).layout.name
 
 
-def _own(name: str) -> Own:
-    """A user's own set.
+def _own(name: str, bird_home: Path | None = None) -> Own:
+    """A user's own set, or a published one that is read as such: then it is below `bird_home`.
 
     Raises:
         BadInput: there is none; the message names what there is.
     """
     path = Path(name)
+    place = None if path.exists() else place_of(name, _home(bird_home))
+    if place is not None:
+        folder, split = place
+        if not folder.is_dir():
+            raise BadInput(one_line(f"--set {name}: is not at {folder}; {command('data', set=name)}"))
+        return find_own(folder / split, tuple(LAYOUTS))
     if path.name == name and not path.exists():
         raise BadInput(
             one_line(
-                f"question set {name!r} is not known; choose one of {', '.join(LAYOUTS)}, or name a"
-                f" folder with a set, its {MANIFEST} or its question file"
+                f"question set {name!r} is not known; choose one of {', '.join([*LAYOUTS, *_by_name()])}, or"
+                f" name a folder with a set, its {MANIFEST} or its question file"
             )
         )
     return find_own(path, tuple(LAYOUTS))

@@ -26,6 +26,7 @@ from loaders.packages.proof import TAKE, sha256
 from loaders.packages.sources import Staged, fetch, from_archive, from_folder, from_hub
 from loaders.paths import making
 from loaders.set_layouts import LAYOUTS, find
+from loaders.set_manifest import MANIFEST
 from loaders.textfiles import Faults
 
 _MARKER = ".published.json"
@@ -37,7 +38,7 @@ class Request:
     """What to get."""
 
     set_name: str
-    """mini_dev, mini_dev_2025 or dev."""
+    """One of `published.toml`."""
     to: Path | None = None
     """The folder of all published data; None: BIRD_HOME, else `./data`, where `load_set` looks."""
     archive: Path | None = None
@@ -87,9 +88,12 @@ def _there(entry: Published, request: Request, home: Path) -> list[str] | None:
     Raises:
         BadInput: it is there in part or does not fit together, or another one was given.
     """
-    layout = LAYOUTS[entry.name]
-    questions = layout.questions[Dialect.SQLITE][0]
-    parts = [home / folder for folder in layout.folders if (home / folder / questions).exists()]
+    if entry.own:
+        parts = [home / entry.folder] if (home / entry.folder).exists() else []
+    else:
+        layout = LAYOUTS[entry.name]
+        questions = layout.questions[Dialect.SQLITE][0]
+        parts = [home / folder for folder in layout.folders if (home / folder / questions).exists()]
     if not parts:
         return None
     try:
@@ -151,7 +155,10 @@ def _stage(
         if entry.hub:
             return from_hub(entry, entry.hub, staging)
         if entry.archive is None:
-            raise BadInput(f"{entry.name}: is not published as an archive; see {entry.page}")
+            raise BadInput(
+                f"{entry.name}: its authors name no address for programs; fetch it by hand"
+                f" ({entry.page}), and name the archive or its folder by --archive"
+            )
         fetched = fetch(entry, entry.archive, progress, pauses, allow_unknown=allowed)
         return from_archive(entry, fetched, staging, progress, allow_unknown=allowed)
     if not source.exists():
@@ -165,6 +172,8 @@ def _stage(
 
 def _databases(entry: Published, home: Path) -> Path:
     """Where the databases of another set are, or would be, below `home`."""
+    if entry.own:
+        return Path(os.path.normpath(Path(entry.folder) / entry.databases))
     try:
         return find(entry.name, home, LAYOUTS[entry.name].databases_in, "dev_databases").relative_to(home)
     except BadInput:
@@ -208,7 +217,10 @@ def prove_files(entry: Published, questions: QuestionSet, folder: Path, *, allow
         BadInput: they are refused.
     """
     found = dict(questions.files)
-    if entry.databases_of is not None:
+    if entry.own:
+        # Of its files; nobody has named digests of its databases, and a manifest is the harness's own.
+        found.pop(MANIFEST, None)
+    elif entry.databases_of is not None:
         found.pop(str(LAYOUTS[entry.name].tables), None)
     else:
         paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}

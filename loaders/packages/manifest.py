@@ -57,11 +57,25 @@ class Published:
     hub: Hub | None = None
     databases_of: str | None = None
     """The set whose databases its questions are about, where it has none of its own."""
+    own: bool = False
+    """Whether it is read in its own layout, as a user's set is, and not by one that comes along."""
+    databases: str = ""
+    """Of one that is read so and has no databases: where those of the other are, from its folder."""
+    split: str = ""
+    """Of one that is read so: which of several in its folder."""
 
     @property
     def root(self) -> str:
         """What appears in the folder of all published data."""
         return self.folder.partition("/")[0]
+
+
+def place_of(name: str, home: Path) -> tuple[Path, str] | None:
+    """The folder below `home`, and the split, of a set that is read in its own layout; None of others."""
+    entry = published().get(name)
+    if entry is None or not entry.own:
+        return None
+    return home / entry.folder, entry.split
 
 
 @cache

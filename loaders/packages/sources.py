@@ -3,9 +3,12 @@
 Each brings them into a folder that can be thrown away, in the layout that the published package has.
 """
 
+import json
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock
@@ -17,13 +20,18 @@ from loaders.errors import command, said
 from loaders.packages.download import Progress, Unreachable, Wanted, download
 from loaders.packages.manifest import Archive, Hub, Published
 from loaders.packages.proof import prove_archive
-from loaders.packages.unpack import unpack
+from loaders.packages.unpack import Limits, unpack
+from loaders.set_families import find_own
 from loaders.set_layouts import LAYOUTS
-from loaders.set_manifest import Layout
+from loaders.set_manifest import MANIFEST, Layout
 from loaders.textfiles import one_line
 
-_NESTED = "dev_databases.zip"
-"""BIRD dev's package holds its databases in an archive of their own."""
+_NESTED = "*databases.zip"
+"""BIRD's packages hold their databases in an archive of their own."""
+_MOST_OF_OWN = 64 * 2**30
+"""Bytes that a benchmark may unpack to; the databases of BIRD are 33 GB in all."""
+_BESIDE = "__MACOSX"
+"""What systems put into archives, and nobody reads."""
 _DEPTHS = ("", "*/", "*/*/")
 """How deep in a folder its questions are looked for."""
 
@@ -86,10 +94,16 @@ def from_archive(
     known = entry.archive or Archive(archive.name, entry.page)
     digest, note = prove_archive(archive, known, allow_unknown=allow_unknown)
     tree = staging / "unpacked"
-    unpack(archive, tree, lambda done, total: progress(f"unpacking {archive.name}", done, total))
+    limits = Limits(bytes=_MOST_OF_OWN) if entry.own else Limits()
+    unpack(archive, tree, partial(progress, f"unpacking {archive.name}"), limits)
     for nested in sorted(tree.rglob(_NESTED)):
-        unpack(nested, nested.parent, lambda done, total: progress(f"unpacking {_NESTED}", done, total))
+        unpack(nested, nested.parent, partial(progress, f"unpacking {nested.name}"), limits)
         nested.unlink()
+    if entry.own:
+        target = staging / "home" / entry.folder
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _root(entry, tree, archive).rename(target)
+        return Staged(digest, digest == known.sha256, (note,))
     layout = LAYOUTS[entry.name]
     questions = layout.questions[Dialect.SQLITE][0]
     held = sorted(tree.rglob(questions), key=lambda path: (len(path.parts), path))
@@ -112,8 +126,13 @@ def from_folder(entry: Published, source: Path, staging: Path) -> Staged:
     Raises:
         BadInput: the set is not in it, or it cannot be read.
     """
-    layout = LAYOUTS[entry.name]
     target = staging / "home" / entry.folder
+    if entry.own:
+        root = _root(entry, source, source)
+        shutil.copytree(root, target, ignore=shutil.ignore_patterns(_BESIDE))
+        describe(entry, target)
+        return Staged(None, known=False, notes=(f"copied from {root}",))
+    layout = LAYOUTS[entry.name]
     target.mkdir(parents=True)
     hub_names = {name: Path(path).name for name, path in entry.hub.files.items()} if entry.hub else {}
     names = [*(name for (name,) in layout.questions.values()), *layout.gold.values(), str(layout.tables)]
@@ -125,6 +144,38 @@ def from_folder(entry: Published, source: Path, staging: Path) -> Staged:
     if entry.databases_of is None and (folder / "dev_databases").is_dir():
         shutil.copytree(folder / "dev_databases", target / "dev_databases")
     return Staged(None, known=False, notes=(f"copied from {folder}",))
+
+
+def _root(entry: Published, tree: Path, source: Path) -> Path:
+    """The folder of a tree that is read as the set: the first one, from the outside in.
+
+    Raises:
+        BadInput: none is.
+    """
+    for depth in _DEPTHS:
+        held = sorted(tree.glob(depth)) if depth else [tree]
+        for folder in held:
+            with suppress(BadInput):
+                if folder.is_dir() and folder.name != _BESIDE:
+                    find_own(folder / entry.split, ())
+                    return folder
+    raise BadInput(one_line(f"{source}: holds no questions in a layout that is known; is it {entry.name}?"))
+
+
+def describe(entry: Published, folder: Path) -> None:
+    """Write the manifest of a set whose databases are another's, unless there is one."""
+    path = folder / MANIFEST
+    if not entry.databases or path.exists():
+        return
+    names = sorted(one.name for one in folder.iterdir() if one.suffix in {".json", ".jsonl"})
+    wanted = [name for name in (entry.hub.files if entry.hub else ()) if name in names] or names[:1]
+    lines = [
+        f"name = {json.dumps(entry.name)}",
+        f"title = {json.dumps(f'{entry.name}, of {entry.page}')}",
+        f"questions = {json.dumps(wanted)}",
+        f"databases = {json.dumps(entry.databases)}",
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _holder(
@@ -168,4 +219,6 @@ def from_hub(entry: Published, hub: Hub, staging: Path) -> Staged:
             reason = str(error).strip().partition("\n")[0]
             raise Unreachable(one_line(f"{hub.url(path)}: {reason}; try again, {by_hand}")) from error
         shutil.copyfile(fetched, target / name)
+    if entry.own:
+        describe(entry, target)
     return Staged(None, known=False, notes=(f"from {hub.repository} at {hub.revision}",))
