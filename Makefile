@@ -14,6 +14,7 @@ PROFILE ?=#     official (default of eval) or faithful
 WORKERS ?=#     processes that judge; default: one a core
 LIMIT ?=#       only the first LIMIT questions
 OUT ?=#         where run folders go; default: results
+RESUME ?=#      for `eval` and `reproduce`: the run folder that they complete; the run says the rest
 A ?=#           what `compare` compares: a run folder, or FOLDER:PREDICTOR, FOLDER:DIALECT, FOLDER:DIALECT/PREDICTOR
 B ?=#           and what with
 SUITE ?=#       folder of sqllogictest files or of databases with queries, for `conformance`
@@ -102,7 +103,7 @@ load: $(RUNNING) ## load the databases of SET into the servers that are up
 eval: $(RUNNING) ## score PREDICTIONS and print the table
 	@$(HARNESS) eval $(on_set) $(on_dialect) $(on_profile) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") \
 	  $(if $(METRICS),--metrics "$(METRICS)") $(if $(VARIANTS),--variants "$(VARIANTS)") $(if $(WORKERS),--workers "$(WORKERS)") \
-	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+	  $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(if $(RESUME),--resume "$(RESUME)") $(ARGS)
 
 predict: $(RUNNING) ## ask PREDICTOR for SQL and write prediction files (ARGS=--eval: and score them)
 	@$(HARNESS) predict $(if $(PREDICTOR),"$(PREDICTOR)",offline) $(on_set) $(on_dialect) $(if $(METRICS),--metrics "$(METRICS)") \
@@ -116,7 +117,7 @@ runs: $(RUNNING) ## list runs, the newest first
 
 reproduce: $(RUNNING) ## score the published predictions of Mini-Dev: published figures, ours, the difference (SET=dev: of BIRD dev)
 	@$(HARNESS) reproduce $(on_set) $(on_dialect) $(if $(PREDICTIONS),--predictions "$(PREDICTIONS)") $(if $(METRICS),--metrics "$(METRICS)") \
-	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(OUT),--out "$(OUT)") $(if $(RESUME),--resume "$(RESUME)") $(ARGS)
 
 compare: $(RUNNING) ## compare two runs, predictors or engines: A=results/one B=results/other
 	@$(HARNESS) compare $(if $(A),"$(A)") $(if $(B),"$(B)") $(if $(METRICS),--metrics "$(METRICS)") $(ARGS)

@@ -122,7 +122,7 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "out": Option("out", "Parent of the run's folder.", "DIR", "results"),
     "resume": Option(
-        "resume", "Complete the run in this folder; the rest of the command is the same.", "FOLDER",
+        "resume", "Complete the run in this folder, which says the rest of the command.", "FOLDER",
         of_predictions=True,
     ),
     "cache": Option(
@@ -132,6 +132,10 @@ OPTIONS: Mapping[str, Option] = {
     "report": Option(
         "report", "Write tables and report.html into the run folder.", kind=bool,
         off="only the run folder's data, no tables and pages",
+    ),
+    "fail_under": Option(
+        "fail-under", "Exit with 1 where a total is below; of EX, if no metric is named; repeatable.",
+        "[METRIC=]PERCENT", repeatable=True, of_predictions=True,
     ),
     "tables": Option(
         "tables", "What is printed of the tables. Default: totals on a terminal, else all.",

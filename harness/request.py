@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from math import isfinite
 from pathlib import Path
 
 from dialects.enums import Profile
@@ -14,7 +15,7 @@ from harness.data.predictions import Extract
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds_by_name
 from harness.engines.execution import Limits
-from harness.metrics import DEFAULT_METRICS, METRICS, Basis
+from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC, Basis
 from harness.options import OPTIONS
 from loaders.errors import brief, within
 from loaders.machine import processors
@@ -64,6 +65,9 @@ class Tables(StrEnum):
     ALL = "all"
 
 
+_OF_THE_RUN = frozenset({"out", "resume"})
+"""What the folder of a run tells by itself."""
+
 _EXTRACT = Extract(OPTIONS["extract"].default)
 
 
@@ -81,7 +85,8 @@ class Request:
     `cache`: whether what is known from earlier runs is used and added to; `store` is the file that has it,
     None for the user's own. `resume` is the folder of a run of the same request that is to be completed.
     `ray` is the address of a Ray cluster, or `local`. `report`: whether the run folder gets reports, too.
-    `tables` None prints the totals on a terminal, and all tables elsewhere.
+    `tables` None prints the totals on a terminal, and all tables elsewhere. `fail_under` are the least
+    percents that totals may have: `PERCENT`, of EX, or `METRIC=PERCENT` each.
     """
 
     set_name: str = OPTIONS["set_name"].default
@@ -111,6 +116,7 @@ class Request:
     ray: str | None = None
     report: bool = True
     tables: Tables | None = None
+    fail_under: Sequence[str] = ()
 
     @property
     def gold(self) -> str | None:
@@ -134,9 +140,64 @@ class Request:
         return Choice(self.db_ids, self.difficulties, self.keys, self.sample, self.seed, self.limit)
 
     @property
+    def command(self) -> list[str]:
+        """The words of the command that asks for the same, whatever folder it is called in."""
+        usual = {each.name: each.default for each in fields(self)}
+        words = ["bird-harness", "eval"]
+        for name, option in OPTIONS.items():
+            value = getattr(self, name)
+            if name in _OF_THE_RUN or value == usual[name]:
+                continue
+            if isinstance(value, bool):
+                words.append(f"--{'no-' if option.off else ''}{option.flag}")
+            elif name in ("dialects", "metrics"):
+                words.append(f"--{option.flag}={','.join(value)}")
+            else:
+                each = value if option.repeatable else [value]
+                words += [f"--{option.flag}={_anywhere(name, one)}" for one in each]
+        return words
+
+    @property
     def processes(self) -> int:
         """How many judge on this machine."""
         return self.workers or processors()
+
+
+def _anywhere(field: str, value: object) -> str:
+    """A value as it is given; what is a file or a folder by the whole of its path."""
+    text = str(value)
+    is_path = isinstance(value, Path) or (field == "set_name" and os.sep in text)
+    may_be = field in {"golds", "variants"} and Path(text).exists()
+    return str(Path(text).absolute()) if is_path or may_be else text
+
+
+def parse_fail_under(texts: Sequence[str], metrics: Sequence[str]) -> dict[str, float]:
+    """`PERCENT`, of EX, or `METRIC=PERCENT` each.
+
+    Args:
+        texts: as they were given.
+        metrics: those of the run.
+
+    Raises:
+        BadInput: one is not that, or its metric is not asked for.
+    """
+    thresholds: dict[str, float] = {}
+    for text in texts:
+        name, _, percent = text.rpartition("=")
+        name = name or OUTCOME_METRIC
+        try:
+            thresholds[name] = float(percent)
+        except ValueError:
+            thresholds[name] = float("nan")
+        if not isfinite(thresholds[name]):
+            raise BadInput(f"--fail-under {text}: has to be PERCENT or METRIC=PERCENT, for instance ex=50")
+        if name not in METRICS or not METRICS[name].has_score or name not in metrics:
+            scored = ", ".join(known for known in metrics if METRICS[known].has_score)
+            raise BadInput(
+                f"--fail-under {text}: {name!r} is not among the metrics of this run;"
+                f" choose from {scored}, or add it to --metrics"
+            )
+    return thresholds
 
 
 def check_range(field: str, value: float | None, name: str | None = None, unit: str | None = None) -> None:
@@ -176,6 +237,7 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
     if request.reference not in OPTIONS["reference"].choices:
         choices = ", ".join(OPTIONS["reference"].choices)
         raise BadInput(f"--reference {brief(request.reference)}: choose from {choices}")
+    parse_fail_under(request.fail_under, request.metrics)
     wanted = any(METRICS[name].basis is Basis.VARIANTS for name in request.metrics)
     if wanted and request.variants is None:
         raise BadInput("--metrics ts: needs variants of the databases: --variants with a folder or a number")
@@ -185,7 +247,8 @@ def check(request: Request, *, timeout: str = "--timeout", out: str = "--out") -
     check_range("limit", request.limit)
     check_range("sample", request.sample)
     check_range("seconds", request.seconds, timeout)
-    refuse_unwritable(out, request.out)
+    if request.resume is None:
+        refuse_unwritable(out, request.out)
 
 
 def refuse_unwritable(option: str, folder: Path) -> None:

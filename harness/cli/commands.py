@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 
 import harness
+from harness.cli.arguments import resumed
 
 
 class Group(StrEnum):
@@ -148,7 +149,11 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is called, with its options."""
         name, listed, rest = super().resolve_command(ctx, args)
-        return name, None if listed is None else command(args[0]), rest
+        if listed is None:
+            return name, None, rest
+        called = command(args[0])
+        known = {each for param in called.params for each in (*param.opts, *param.secondary_opts)}
+        return name, called, resumed(rest, known) if "--resume" in known else rest
 
 
 def command(name: str) -> Any:

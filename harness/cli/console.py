@@ -43,6 +43,9 @@ Resumed = Annotated[Path | None, option("resume")]
 UsesCache = Annotated[bool, option("cache")]
 Limit = Annotated[int | None, option("limit")]
 Workers = Annotated[int | None, option("workers")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")
+]
 
 
 def say(line: str) -> None:

@@ -102,7 +102,7 @@ def reproduce_published(asked: Request, say: Callable[[str], None], console: Con
         plan = prepare(request, say=say, progress=progress)
     with plan:
         held = PublishedReference(published, provenance(plan.questions, find_published(PUBLISHED_SET).files))
-        done = run(plan, console)
+        done = run(plan, console, "reproduce")
     done.require_written()
     finished = read_run(done.folder)
     written = write_reproduction(finished, held)

@@ -1,7 +1,7 @@
 """The command that scores prediction files."""
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +13,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import (
     USUAL_METRICS,
+    AsJson,
     Dialects,
     ExtractName,
     Limit,
@@ -79,6 +80,11 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     driver: Annotated[RunBy, typer.Option(help="Run the pairs as pytest items, or directly.")] = RunBy.PYTEST,
     report: Annotated[bool, option("report")] = Request.report,
     tables: Annotated[Tables | None, option("tables")] = Request.tables,
+    fail_under: Annotated[list[str] | None, option("fail_under")] = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="JUnit XML of every pair, as pytest writes it.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Score prediction files and print the table."""
     request = Request(
@@ -106,14 +112,20 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
         workers=workers,
         report=report,
         tables=tables,
+        fail_under=fail_under or (),
     )
+    if junit is not None and driver is RunBy.DIRECT:
+        raise BadInput(f"--junit {junit}: is written by pytest; leave out --driver direct")
+    shown = _Shown(driver, junit, as_json)
     if len(named := gold or []) < 2:  # noqa: PLR2004 - nothing stands beside one
-        raise typer.Exit(_run(replace(request, golds=named), driver))
+        raise typer.Exit(_run(replace(request, golds=named), shown))
     if resume is not None:
         raise BadInput("--resume: completes one run; leave out all --gold but that of the run")
+    if junit is not None or as_json:
+        raise BadInput("--json and --junit: are of one run; leave out all --gold but one")
     codes, runs = [], []
     for one in named:
-        codes.append(_run(replace(request, golds=[one]), driver))
+        codes.append(_run(replace(request, golds=[one]), shown))
         if codes[-1] not in {0, EngineUnavailable.exit_code}:
             raise typer.Exit(codes[-1])
         runs.append(read_run((out / LATEST).resolve()))
@@ -124,10 +136,20 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     raise typer.Exit(max(codes))
 
 
-def _run(request: Request, driver: RunBy) -> int:
+@dataclass(frozen=True)
+class _Shown:
+    """What runs the pairs, and what is written of them beside the run folder."""
+
+    driver: RunBy
+    junit: Path | None
+    as_json: bool
+
+
+def _run(request: Request, shown: _Shown) -> int:
     """Run what is asked for; the result is the exit code."""
     with loading_bar(messages) as progress:
         plan = prepare(request, say=say, progress=progress)
-    if driver is RunBy.DIRECT:
-        return run_directly(plan, messages)
-    return run_with_pytest(plan, Console(file=sys.stderr) if sys.stdout.isatty() else None)
+    if shown.driver is RunBy.DIRECT:
+        return run_directly(plan, messages, as_json=shown.as_json)
+    screen = Console(file=sys.stderr) if shown.as_json or sys.stdout.isatty() else None
+    return run_with_pytest(plan, screen, junit=shown.junit, as_json=shown.as_json)

@@ -1,7 +1,6 @@
 """The conductor of predicting: questions, engines, predictor and method go in, prediction files come out."""
 
 import os
-import shlex
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -38,7 +37,6 @@ from harness.report.loading import loading_bar
 from harness.report.passes import passes_grid
 from harness.report.table_model import Document
 from harness.report.writing import TEXTS, ReportFormat, write
-from harness.request import Request
 from harness.runs.files import locked
 from harness.runs.reading import read_run
 from harness.session.plan import prepare as prepare_evaluation
@@ -226,27 +224,12 @@ def score_predicted(
     with loading_bar(console) as progress:
         plan = prepare_evaluation(request, say=say, progress=progress)
     with plan:
-        done = run(plan, console, _resuming(request))
+        done = run(plan, console)
     done.print_scores(request)
     if predicted.samples:
         _passes(asked, done.folder.name, read_run(done.folder).results, predicted.samples, say)
     done.require_written()
     return exit_code(done.scores)
-
-
-def _resuming(request: Request) -> str:
-    """The command that completes the scoring, up to the run folder: nobody has to be asked again."""
-    options = {
-        "set": request.set_name,
-        "dialect": None if request.dialects is None else ",".join(request.dialects),
-        "metrics": ",".join(request.metrics),
-        "limit": request.limit,
-        "timeout": f"{request.seconds:g}",
-    }
-    given = [f"--{name} {shlex.quote(str(value))}" for name, value in options.items() if value is not None]
-    given += [f"--predictions {shlex.quote(str(path))}" for path in request.predictions]
-    given += ["--allow-missing"] if request.allow_missing else []
-    return " ".join(("bird-harness eval", *given, "--resume"))
 
 
 def _passes(

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from harness.session.evaluator import Evaluator
 
 _OF_PREDICTIONS = (
-    "--bird-fail-under",
     "--bird-fail-on",
     *(each.pytest_flag for each in OPTIONS.values() if each.of_predictions),
 )
@@ -34,8 +33,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         add(each.pytest_flag, **each.of_pytest())
     add("--bird-coverage", action="store_true",
         help="hold the translations of SQLite's golds against SQLite, question by question")  # fmt: skip
-    add("--bird-fail-under", action="append", default=[], metavar="[METRIC=]PERCENT",
-        help="exit with 1 where a total is below; of EX, if no metric is named (repeatable)")  # fmt: skip
     add("--bird-fail-on", metavar="OUTCOME[,...]",
         help="outcomes that are failures, such as mismatch; harness errors always are")  # fmt: skip
 

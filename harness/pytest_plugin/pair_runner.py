@@ -18,6 +18,7 @@ import pytest
 
 from dialects.errors import BadInput, HarnessError
 from harness.engines import EngineName
+from harness.options import as_in_pytest
 from harness.outcomes import Judgement, Outcome, PairResult
 from harness.provision.logs import failures
 from harness.pytest_plugin.collecting import Collecting
@@ -64,7 +65,7 @@ class PairRunner:
     Args:
         plan: what to run.
         thresholds: when that is a failure.
-        resume: the option that completes a run that is broken off, to be named then.
+        in_pytest: whether options are called as the plugin calls them.
         bars: show how the run goes.
 
     Raises:
@@ -77,13 +78,14 @@ class PairRunner:
         self,
         plan: Plan,
         thresholds: Thresholds | None = None,
-        resume: str = "--resume",
+        *,
+        in_pytest: bool = False,
         bars: Bars | None = None,
     ) -> None:
         self._plan = plan
         self._bars = bars or Bars(None)
         self._thresholds = thresholds or Thresholds()
-        self._resume = resume
+        self._in_pytest = in_pytest
         self._evaluation: Evaluation = plan.evaluation
         self._pairs = plan.evaluation.pairs
         self._folder: RunFolder | None = None
@@ -258,21 +260,30 @@ class PairRunner:
             terminalreporter.section("scores", sep="=")
         self.tell(partial(_say, terminalreporter))
         for failure in filter(None, self.failures):
-            _say(terminalreporter, failure, red=True)
+            _say(terminalreporter, as_in_pytest(failure) if self._in_pytest else failure, red=True)
 
-    def tell(self, say: Callable[[str], None]) -> None:
-        """Print the tables, and say where the run is, or how it goes on."""
+    @property
+    def finished(self) -> Path | None:
+        """The folder of the run, if it has come to its end."""
+        return self._folder.path if self.scores and self._folder is not None else None
+
+    def tell(self, say: Callable[[str], None], *, tables: bool = True) -> None:
+        """Print the tables, unless they are not wanted, and say where the run is, or how it goes on."""
         folder = self._folder
         if folder is None:
             if self._begun:
                 say(f"nothing is scored: 0 of {self._plan.extent.pairs:,} pairs were chosen")
             return
         if self._broken_off:
-            for line in folder.broken_off(f"repeat the command with {self._resume}"):
-                say(line)
+            first, second = folder.broken_off()
+            say(first)
+            say(f"repeat the command with --bird-resume {folder.path}" if self._in_pytest else second)
             return
         request = self._plan.request
-        print_scores(self.scores, request.metrics, request.tables, extent=folder.extent, notes=folder.notes)
+        if tables:
+            print_scores(
+                self.scores, request.metrics, request.tables, extent=folder.extent, notes=folder.notes
+            )
         for line in (*self._plan.left_out, *failures(self._evaluation.failed, self._plan.setup.servers)):
             say(line)
         say(f"run folder: {folder.path}")

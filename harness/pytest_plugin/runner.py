@@ -17,18 +17,23 @@ from harness.outcomes import Judgement, Outcome
 from harness.provision.logs import failures
 from harness.pytest_plugin.pair_runner import PairRunner
 from harness.pytest_plugin.screen import Bars, Reporter
+from harness.pytest_plugin.thresholds import Thresholds
 from harness.report.console import print_scores
+from harness.report.formatting import printable_json
 from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
-from harness.request import Request
+from harness.request import Request, parse_fail_under
 from harness.runs.extent import Extent
-from harness.runs.folder import RESUME
+from harness.runs.reading import SUMMARY
 from harness.runs.summary import Score
 from harness.session.plan import Plan
 from loaders.errors import EngineUnavailable
+from loaders.textfiles import read_json, read_text
 
 
-def run_with_pytest(plan: Plan, console: Console | None = None) -> int:
+def run_with_pytest(
+    plan: Plan, console: Console | None = None, *, junit: Path | None = None, as_json: bool = False
+) -> int:
     """Run the plan as pytest items, untouched by pytest's configuration in the folder or the environment.
 
     No plugin but pytest's own is loaded, whatever is installed or named by the environment, and no
@@ -38,25 +43,32 @@ def run_with_pytest(plan: Plan, console: Console | None = None) -> int:
         plan: what to run.
         console: where bars take the place of pytest's own report; None has pytest report. It has to have a
             file of its own, because pytest captures the standard ones.
+        junit: a file for pytest to write every pair to.
+        as_json: whether the summary is printed instead of tables; then there has to be a console.
 
     Returns:
-        The exit code: 0, 2 where the run folder could not be written, 3 where a pair ended in a harness
-        error, 130 when interrupted, 143 when terminated.
+        The exit code: 0, 1 where a total is below what was asked for, 2 where the run folder could not be
+        written, 3 where a pair ended in a harness error, 130 when interrupted, 143 when terminated.
     """
     with _no_settings_of_pytest(), Bars(console) as bars:
-        driver = PairRunner(plan, bars=bars)
+        driver = PairRunner(
+            plan, Thresholds(parse_fail_under(plan.request.fail_under, plan.request.metrics)), bars=bars
+        )
         # Output is kept in memory: a folder for temporary files need not be there.
         code = pytest.main(
             ["-c", os.devnull, "--rootdir", str(Path.cwd()), "--disable-plugin-autoload", "--noconftest",
              "-p", "no:cacheprovider", "--capture=sys", "--no-header",
-             "-W", "ignore::pytest.PytestAssertRewriteWarning"],
+             "-W", "ignore::pytest.PytestAssertRewriteWarning",
+             *([] if junit is None else [f"--junitxml={junit}"])],
             plugins=[driver, *([] if console is None else [Reporter(bars, len(plan.evaluation.pairs))])],
         )  # fmt: skip
     if console is not None:
         say = partial(print_line, console)
-        driver.tell(say)
+        driver.tell(say, tables=not as_json)
         for line in filter(None, (driver.fault, *driver.failures)):
             say(line)
+    if as_json and driver.finished is not None:
+        print_summary(driver.finished)
     if driver.stopped is not None:
         return driver.stopped
     if code == pytest.ExitCode.NO_TESTS_COLLECTED and driver.scores:
@@ -77,17 +89,31 @@ def _no_settings_of_pytest() -> Iterator[None]:
         os.environ.update(kept)
 
 
-def run_directly(plan: Plan, console: Console) -> int:
+def run_directly(plan: Plan, console: Console, *, as_json: bool = False) -> int:
     """Run the plan without pytest.
 
     Returns:
-        The exit code: 0, or 3 where a pair ended in a harness error.
+        The exit code: 0, 1 where a total is below what was asked for, or 3 where a pair ended in a harness
+        error.
     """
     with plan:
         done = run(plan, console)
-    done.print_scores(plan.request)
+    if as_json:
+        print_summary(done.folder)
+    else:
+        done.print_scores(plan.request)
     done.require_written()
-    return exit_code(done.scores)
+    thresholds = Thresholds(parse_fail_under(plan.request.fail_under, plan.request.metrics))
+    unmet = thresholds.unmet(done.scores)
+    if unmet is not None:
+        print_line(console, unmet)
+    return exit_code(done.scores) or int(unmet is not None)
+
+
+def print_summary(folder: Path) -> None:
+    """Print what `summary.json` of a finished run has, and where the run is."""
+    found = {**read_json(read_text(folder / SUMMARY)), "folder": str(folder.absolute())}
+    print(printable_json(found))  # noqa: T201 - the answer itself
 
 
 def exit_code(scores: Sequence[Score]) -> int:
@@ -129,13 +155,13 @@ class Done:
             raise BadInput(self.fault)
 
 
-def run(plan: Plan, console: Console | None = None, resume: str = RESUME) -> Done:
+def run(plan: Plan, console: Console | None = None, command: str = "eval") -> Done:
     """The same as `score`, and where the run's folder is.
 
     Args:
         plan: what to run.
         console: where to tell how it goes.
-        resume: the command that completes the run if it is broken off, up to its folder.
+        command: the name of the one that completes the run if it is broken off.
     """
     evaluation = plan.evaluation
     folder = plan.open_run()
@@ -157,7 +183,7 @@ def run(plan: Plan, console: Console | None = None, resume: str = RESUME) -> Don
             folder.abort(evaluation.left(pair, future) for pair, future in left)
             if console is not None:
                 bars.close()
-                for line in folder.broken_off(resume):
+                for line in folder.broken_off(command):
                     print_line(console, line)
             raise
         scores = folder.finish()

@@ -11,8 +11,8 @@ from dialects.errors import HarnessError
 from harness.data.predictions import Extract
 from harness.options import as_in_pytest
 from harness.pytest_plugin.pair_runner import PairRunner, refuse_distributed
-from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on, parse_fail_under
-from harness.request import Request, Tables, parse_dialects, parse_metrics
+from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on
+from harness.request import Request, Tables, parse_dialects, parse_fail_under, parse_metrics
 from harness.session.plan import prepare
 from loaders.errors import EngineUnavailable
 from loaders.textfiles import one_line
@@ -37,13 +37,13 @@ def _evaluation(config: pytest.Config) -> PairRunner:
     request = request_of(config)
     fail_on = config.getoption("--bird-fail-on")
     thresholds = Thresholds(
-        parse_fail_under(config.getoption("--bird-fail-under"), request.metrics),
+        parse_fail_under(request.fail_under, request.metrics),
         parse_fail_on(fail_on) if fail_on is not None else (),
     )
     plan = prepare(request, say=lambda line: print(as_in_pytest(line)))  # noqa: T201 - pytest is yet to begin
     try:
         refuse_distributed(plan, config)
-        return PairRunner(plan, thresholds, "--bird-resume")
+        return PairRunner(plan, thresholds, in_pytest=True)
     except BaseException:
         plan.close()
         raise
@@ -98,6 +98,7 @@ def request_of(config: pytest.Config) -> Request:
         cache=not option("--bird-no-cache"),
         ray=option("--bird-ray"),
         report=not option("--bird-no-report"),
+        fail_under=option("--bird-fail-under"),
         tables=None if tables is None else Tables(tables),
         **{name: value for name, value in given.items() if value is not None},
     )

@@ -2,18 +2,14 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isfinite
 
 from dialects.errors import BadInput
 from harness.data.questions import Question
-from harness.metrics import METRICS, OUTCOME_METRIC
+from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview, Side
 from harness.runs.summary import TOTAL, Score
 from harness.session.evaluation import Pair
-
-USUAL_METRIC = OUTCOME_METRIC
-"""The metric of a threshold that names none."""
 
 _MOST_ROWS = 3
 _MOST_CHARACTERS = 300
@@ -35,7 +31,7 @@ class Thresholds:
     def unmet(self, scores: Sequence[Score]) -> str | None:
         """One line about all totals that are too low; None where there is none."""
         found = list(self._unmet(scores))
-        return f"--bird-fail-under: {'; '.join(found)}" if found else None
+        return f"--fail-under: {'; '.join(found)}" if found else None
 
     def _unmet(self, scores: Sequence[Score]) -> Iterator[str]:
         for name, percent in self.fail_under.items():
@@ -48,37 +44,6 @@ class Thresholds:
                     )
             if all(total is None for total in totals):
                 yield f"no pair has a score of {METRICS[name].title}"
-
-
-def parse_fail_under(texts: Sequence[str], metrics: Sequence[str]) -> dict[str, float]:
-    """`PERCENT`, of EX, or `METRIC=PERCENT` each.
-
-    Args:
-        texts: as they were given.
-        metrics: those of the run.
-
-    Raises:
-        BadInput: one is not that, or its metric is not asked for.
-    """
-    thresholds: dict[str, float] = {}
-    for text in texts:
-        name, _, percent = text.rpartition("=")
-        name = name or USUAL_METRIC
-        try:
-            thresholds[name] = float(percent)
-        except ValueError:
-            thresholds[name] = float("nan")
-        if not isfinite(thresholds[name]):
-            raise BadInput(
-                f"--bird-fail-under {text}: has to be PERCENT or METRIC=PERCENT, for instance ex=50"
-            )
-        if name not in METRICS or not METRICS[name].has_score or name not in metrics:
-            scored = ", ".join(known for known in metrics if METRICS[known].has_score)
-            raise BadInput(
-                f"--bird-fail-under {text}: {name!r} is not among the metrics of this run;"
-                f" choose from {scored}, or add it to --bird-metrics"
-            )
-    return thresholds
 
 
 def parse_fail_on(text: str) -> list[Outcome]:

@@ -41,14 +41,11 @@ from harness.runs.reading import (
 )
 from harness.runs.summary import SCHEMA_VERSION, Score, completed, summarize
 from loaders import machine
+from loaders.errors import command
 from loaders.textfiles import parse_json, read_lines, refuse
 
 _ROOT = Path(__file__).parents[2]
 _RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy", "rich")
-
-
-RESUME = "repeat the command with --resume"
-"""What completes a run, up to its folder, where that is its own command."""
 
 
 class RunFolder:
@@ -162,14 +159,15 @@ class RunFolder:
         """How many results need not be computed again."""
         return sum(result.outcome is not Outcome.HARNESS_ERROR for result in self._results)
 
-    def broken_off(self, command: str = RESUME) -> list[str]:
+    def broken_off(self, name: str = "eval") -> list[str]:
         """What is said of a run that was broken off: how far it came, where it is, and how it goes on.
 
         Args:
-            command: what completes it, up to the folder.
+            name: the command that completes it.
         """
         far = how_far(self.judged, self.extent.pairs)
-        return [f"broken off after {far}; they are in {self.path}", f"to complete it, {command} {self.path}"]
+        completing = command(name, resume=str(self.path))
+        return [f"broken off after {far}; they are in {self.path}", f"`{completing}` completes it"]
 
     @property
     def notes(self) -> list[str]:

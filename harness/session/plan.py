@@ -119,6 +119,7 @@ class Plan:
     def _manifest(self) -> dict[str, Any]:
         request, databases = self.request, self._databases()
         return {
+            "command": request.command,
             "set": self.questions.name,
             "collection": self.questions.collection,
             "questions": len(self.questions.questions),

@@ -46,7 +46,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness eval --ray local": Why.CLUSTER,
     "bird-harness eval --ray 10.0.0.1:6379": Why.CLUSTER,
     "bird-harness eval --ray auto": Why.CLUSTER,
-    "bird-harness eval --set mini_dev --predictions my_predictions --resume results/20261121T104530Z-1a2b3c": Why.OWN,
+    "bird-harness eval --resume results/20261121T104530Z-1a2b3c": Why.OWN,
     "make fuzz": Why.HOURS,
     'make fuzz QUERIES=2000 SEED=5 ARGS="--dialect mysql --out results/fuzz-5.md"': Why.HOURS,
     "python -m benchmarks.suites results/suites --set mini_dev --queries 1500": Why.HOURS,

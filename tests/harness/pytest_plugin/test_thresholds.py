@@ -10,7 +10,8 @@ from harness.data.questions import Difficulty, Question
 from harness.engines.error_classes import ErrorClass
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.preview import PreviewText, preview
-from harness.pytest_plugin.thresholds import Thresholds, explained, parse_fail_on, parse_fail_under
+from harness.pytest_plugin.thresholds import Thresholds, explained, parse_fail_on
+from harness.request import parse_fail_under
 from tests.harness.pytest_plugin.running import counts, item, score
 
 SOME = ("--bird-limit", "8", "-k", "careless")
@@ -38,7 +39,7 @@ def test_thresholds_are_of_ex_unless_they_name_a_metric(texts: list[str], expect
         ("nan", "METRIC=PERCENT"),
         ("inf", "METRIC=PERCENT"),
         ("speed=50", "'speed' is not among"),
-        ("r_ves=50", "add it to --bird-metrics"),
+        ("r_ves=50", "add it to --metrics"),
     ],
 )
 def test_a_threshold_that_means_nothing_is_refused(text: str, says: str) -> None:
@@ -153,4 +154,4 @@ def test_a_total_below_the_threshold_exits_with_1_and_one_line(
 
 def test_nothing_fails_under_no_demands() -> None:
     assert Thresholds().unmet([]) is None
-    assert Thresholds({"ex": 1.0}).unmet([]) == "--bird-fail-under: no pair has a score of EX"
+    assert Thresholds({"ex": 1.0}).unmet([]) == "--fail-under: no pair has a score of EX"

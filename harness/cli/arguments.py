@@ -1,0 +1,49 @@
+"""What the words of a command come to before they are read: a run that is resumed brings its own."""
+
+import json
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+_RESUME = "--resume"
+_MANIFEST = "manifest.json"
+"""As in `harness.runs.reading`, whose import takes longer than Python's."""
+
+
+def resumed(words: Sequence[str], known: Collection[str]) -> list[str]:
+    """The words of a command that completes a run, with those of the run itself where they are not given.
+
+    Args:
+        words: as they were typed, such as `--resume results/latest`.
+        known: the options that the command has.
+
+    Returns:
+        The same words where nothing is resumed, or the folder does not say what it is the run of: the run
+        itself will be refused with the reason.
+    """
+    folder = _value(words, _RESUME)
+    if folder is None:
+        return list(words)
+    try:
+        command = json.loads((Path(folder) / _MANIFEST).read_text(encoding="utf-8"))["command"]
+        earlier = [str(word) for word in command if str(word).startswith("--")]
+    except (OSError, ValueError, KeyError, TypeError):
+        return list(words)
+    given = {_positive(word) for word in words}
+    return [word for word in earlier if _name(word) in known and _positive(word) not in given] + list(words)
+
+
+def _value(words: Sequence[str], option: str) -> str | None:
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name == option:
+            return value if equals else next(iter(words[place + 1 :]), None)
+    return None
+
+
+def _name(word: str) -> str:
+    return word.partition("=")[0]
+
+
+def _positive(word: str) -> str:
+    """An option and its opposite are one."""
+    return _name(word).replace("--no-", "--")
