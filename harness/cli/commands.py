@@ -16,7 +16,6 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 
 import harness
-from harness.cli.arguments import resumed
 
 
 class Group(StrEnum):
@@ -151,6 +150,8 @@ class LazyGroup(TyperGroup):
         name, listed, rest = super().resolve_command(ctx, args)
         if listed is None:
             return name, None, rest
+        from harness.cli.arguments import resumed  # noqa: PLC0415 - no part of the help
+
         called = command(args[0])
         known = {each for param in called.params for each in (*param.opts, *param.secondary_opts)}
         return name, called, resumed(rest, known) if "--resume" in known else rest
