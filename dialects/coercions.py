@@ -16,6 +16,7 @@ from dialects.nodes import (
     Text,
     Truncated,
     case,
+    every,
     grouped,
     is_not_null,
     number,
@@ -325,6 +326,16 @@ def _vanishes(t: Typed) -> bool:
     """Whether a value is no INTEGER other than 0."""
     zero = t.kind is Kind.INTEGER and t.low == 0 and t.high == 0
     return zero or t.kind in {Kind.REAL, Kind.NULL} or t.vanishing
+
+
+def whole_of(real: exp.Expr) -> exp.Expr:
+    """The INTEGER that a REAL is equal to; NULL if there is none."""
+    bound = literal(2.0**63).node
+    high = exp.LT(this=grouped(real.copy()), expression=bound)
+    low = exp.GTE(this=grouped(real.copy()), expression=literal(-(2.0**63)).node)
+    cut = Truncated(this=real)
+    same = exp.EQ(this=grouped(real.copy()), expression=cut)
+    return case((every([low, high]), case((same, cut.copy()))))
 
 
 def is_beyond_double(t: Typed) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from dialects.carried import carry
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
 from dialects.relation import Relation, Wanted
@@ -148,6 +149,8 @@ class Compiler:
                 if type(written) is type(node) and not isinstance(node, exp.Column):
                     with self.ungrouped(scope):
                         inner = self.expression(node, scope)
+                    if inner.kind is Kind.ANY is found.kind:
+                        inner = carry(self, inner, normal=True)
                     if inner.node == found.node:
                         return found.of(node=found.node.copy())
         handler = self._rewrites.expressions.get(type(node))

@@ -182,6 +182,8 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Slice: lambda self, e: self.func("SUBSTRING", e.this, e.args["start"], e.args.get("length")),
     nodes.Hexadecimal: lambda self, e: self.func("HEX", e.this),
     nodes.JSONString: lambda self, e: f"JSON_QUOTE({self.sql(e.this)}) COLLATE {_COLLATION}",
+    nodes.JSONNumber: lambda self, e: f"CAST(CAST({self.sql(e.this)} AS JSON) AS CHAR) COLLATE {_COLLATION}",
+    nodes.JSONText: lambda self, e: f"JSON_UNQUOTE({self.sql(e.this)}) COLLATE {_COLLATION}",
     nodes.UtcNow: lambda *_: "DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:%i:%s')",
     nodes.AnyOf: lambda self, e: self.func("MIN", e.this),
     nodes.Whichever: lambda self, e: self.func("ANY_VALUE", e.this),

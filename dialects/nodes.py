@@ -120,6 +120,18 @@ class JSONString(exp.Expression):
     arg_types = {"this": True}
 
 
+class JSONNumber(exp.Expression):
+    """A REAL as a number of JSON: all of its digits, and a fraction or an exponent."""
+
+    arg_types = {"this": True}
+
+
+class JSONText(exp.Expression):
+    """The TEXT that a string of JSON stands for, which is in quotes."""
+
+    arg_types = {"this": True}
+
+
 class UtcNow(exp.Expression):
     """The statement's UTC clock as text, 'YYYY-MM-DD HH:MM:SS'."""
 

@@ -89,6 +89,11 @@ class PostgreSQL(TargetGenerator):
         parts = ", ".join(self.sql(part) for part in node.expressions)
         return f"{nodes.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
 
+    def json_number(self, node: nodes.JSONNumber) -> str:
+        """The shortest digits of a double; JSON has no infinity, but numbers as large."""
+        digits = f"REPLACE(CAST({self.sql(node.this)} AS TEXT), 'Infinity', '1e999')"
+        return f"REGEXP_REPLACE({digits}, '^(-?[0-9]+)$', '\\1.0')"
+
     def first_of(self, node: nodes.FirstOf) -> str:
         """An array of the group in order, and of that the first."""
         terms = ", ".join(self.sql(term) for term in node.expressions)
@@ -119,6 +124,8 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Slice: PostgreSQL.slice,
     nodes.Hexadecimal: PostgreSQL.hexadecimal,
     nodes.JSONString: lambda self, e: f"CAST(TO_JSON(CAST({self.sql(e.this)} AS TEXT)) AS TEXT)",
+    nodes.JSONNumber: PostgreSQL.json_number,
+    nodes.JSONText: lambda self, e: f"(CAST({self.sql(e.this)} AS JSON) #>> '{{}}')",
     nodes.UtcNow: lambda *_: "TO_CHAR(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')",
     nodes.Whichever: lambda self, e: f"({self.func('ARRAY_AGG', e.this)})[1]",
     nodes.AnyOf: lambda self, e: self.func("MIN", e.this),

@@ -3,7 +3,7 @@
 from importlib import import_module
 from pkgutil import iter_modules
 
-from dialects import coercions, rewrites
+from dialects import carried, coercions, rewrites
 from dialects.rules import Rule
 
 _HEAD = """# Rewrites
@@ -17,7 +17,7 @@ This page is written by `python -m dialects.table`; each row comes from the modu
 def rules() -> dict[str, list[Rule]]:
     """The rows of every module of rewrites, by the module's name."""
     names = sorted(module.name for module in iter_modules(rewrites.__path__))
-    modules = [coercions, *(import_module(f"{rewrites.__name__}.{name}") for name in names)]
+    modules = [carried, coercions, *(import_module(f"{rewrites.__name__}.{name}") for name in names)]
     found = {module.__name__.rsplit(".", 1)[-1]: list(getattr(module, "RULES", ())) for module in modules}
     return {name: rows for name, rows in found.items() if rows}
 

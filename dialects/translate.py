@@ -6,14 +6,18 @@ answer open, and where something is assumed, it adds a warning; where the target
 `Untranslatable`.
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dialects.carried import read_rows
+from dialects.coercions import SEVERAL_TYPES
 from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.generator import spell
+from dialects.relation import Relation
 from dialects.rewrites import queries
 from dialects.rewrites.ctes import levels
 from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
@@ -36,15 +40,27 @@ class Translation:
     """The rewrites that were applied, in order; `dialects.table` describes each."""
     warnings: tuple[str, ...] = ()
     """What SQLite does not define or what was assumed, a sentence each; without any the rows are the same."""
+    json_columns: tuple[int, ...] = ()
+    """The result columns, counted from 0, that give each value as JSON, since they hold numbers and texts."""
+
+    @property
+    def leaves_open(self) -> bool:
+        """Whether rows may be other than SQLite's: a warning says more than that values are given as JSON."""
+        return len(self.warnings) > len(self.json_columns)
+
+    def read(self, rows: Iterable[Sequence[object]]) -> tuple[tuple[object, ...], ...]:
+        """Rows as a driver gives them, with the values that JSON stands for in `json_columns`."""
+        return read_rows(rows, self.json_columns)
 
 
-def translate(sql: str, schema: Schema, target: Dialect) -> Translation:
+def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True) -> Translation:
     """Translate one SQLite query.
 
     Args:
         sql: a SELECT, VALUES or compound SELECT, as SQLite takes it.
         schema: the census of the database that it is for, from `loaders.census`.
         target: the dialect; SQLite's own is returned as it is.
+        as_json: whether a result column that holds numbers and texts may give each value as JSON.
 
     Raises:
         Untranslatable: the text is no such query, names what the schema has not, or means something that the
@@ -63,10 +79,20 @@ def translate(sql: str, schema: Schema, target: Dialect) -> Translation:
         if compiler.hints and isinstance(relation.node, exp.Select):
             relation.node.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
         _refuse_depth(compiler, relation.node)
+        columns = _json_columns(compiler, relation, as_json=as_json)
         text = spell(relation.node, target)
     except RecursionError as error:
         raise Untranslatable("the statement", "it is nested too deeply") from error
-    return Translation(text, target, tuple(compiler.rules), tuple(compiler.warnings))
+    return Translation(text, target, tuple(compiler.rules), tuple(compiler.warnings), columns)
+
+
+def _json_columns(c: Compiler, relation: Relation, *, as_json: bool) -> tuple[int, ...]:
+    columns = tuple(at for at, column in enumerate(relation.columns) if column.value.carried is not None)
+    if columns and not as_json:
+        raise Untranslatable(SEVERAL_TYPES, "a column of the target holds numbers or texts, not both")
+    for at in columns:
+        c.warn(f"column {at + 1} holds numbers and texts: each value is given as JSON")
+    return columns
 
 
 def _refuse_depth(c: Compiler, node: exp.Expr) -> None:

@@ -70,6 +70,27 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """What is known of the values of a column that has each of them as JSON; see `dialects.carried`."""
+
+    texts: bool = False
+    integers: bool = False
+    """Whether there may be numbers without point and exponent, which are between `low` and `high`."""
+    reals: bool = False
+    low: float | None = None
+    high: float | None = None
+    told_integers: bool = True
+    """Whether such a number is an INTEGER, and no REAL that equals one."""
+    told_reals: bool = True
+    """Whether any other number is a REAL."""
+
+    @property
+    def has_several_forms(self) -> bool:
+        """Whether equal values can be different texts: 1 and 1.0."""
+        return self.reals and self.told_integers
+
+
+@dataclass(frozen=True)
 class Typed:
     """An expression of the target's tree, with what SQLite knows of its values."""
 
@@ -100,6 +121,8 @@ class Typed:
     """NUMBER: whether its INTEGERs are all 0, so that dividing it, or by it, as a REAL gives the same."""
     each: Callable[[Callable[["Typed"], "Typed"]], "Typed"] | None = field(default=None, compare=False)
     """ANY: applies a rewrite to each alternative and puts the results where the alternatives were."""
+    carried: Carried | None = None
+    """ANY: what is known of the values where `node` is the JSON of each; see `dialects.carried`."""
     written: exp.Expr | None = field(default=None, compare=False)
     """ANY: the text that a value is a number by, if it reads as one as a whole; else it is that text."""
 

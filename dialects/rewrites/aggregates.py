@@ -4,7 +4,18 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from dialects.coercions import as_double, as_number, as_text, integral, plain, value
+from dialects.carried import carry
+from dialects.coercions import (
+    SEVERAL_TYPES,
+    as_double,
+    as_number,
+    as_text,
+    choose,
+    integral,
+    literal,
+    plain,
+    value,
+)
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import (
@@ -169,10 +180,10 @@ def _distinct(node: exp.Expr, *, distinct: bool) -> exp.Expr:
 
 
 def _countable(c: Compiler, t: Typed, *, distinct: bool) -> exp.Expr:
-    if t.kind is Kind.ANY and isinstance(t.node, exp.Column):
+    if t.kind is Kind.ANY and isinstance(t.node, exp.Column) and not (distinct and t.carried):
         return t.node
     if t.kind is Kind.ANY and distinct:
-        raise Untranslatable("count(DISTINCT)", "the values are of several types")
+        return carry(c, t, normal=True).node
     if t.kind is Kind.ANY and t.each is not None:
         return _there(t).node
     return keyed(c, t) if distinct else value(c, t)
@@ -257,6 +268,8 @@ def _counts_as_integer(t: Typed) -> exp.Expr | None:
 def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish) -> Typed:
     if t.kind is Kind.NULL:
         return _of_nulls(finish)
+    if t.kind is Kind.ANY:
+        return _extreme_of_several(c, name, t, kept, finish)
     if t.kind is Kind.BLOB:
         raise Untranslatable(f"{name}() of blobs", "PostgreSQL has none")
     if t.kind is Kind.TEXT and t.collation not in {None, Collation.BINARY}:
@@ -271,6 +284,33 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
     if t.kind is Kind.NUMBER:
         return found.of(integral=whole(call) if t.mixed else None)
     return found
+
+
+def _extreme_of_several(
+    c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
+) -> Typed:
+    """The least number if there is one, else the least text; of max() the other way round."""
+    sides = [
+        _extreme(c, name, _alone(t, numeric=numeric).of(mixed=t.mixed), kept, finish)
+        for numeric in (True, False)
+    ]
+    first, last = sides if name == "min" else reversed(sides)
+    c.applies("choice-of-types")
+    return choose(c, [(is_not_null(first.node), first)], last).of(nullable=True)
+
+
+def _alone(t: Typed, *, numeric: bool) -> Typed:
+    """The numbers or the texts of several kinds, NULL in the place of the others."""
+    if t.kind is Kind.ANY:
+        if t.each is None:
+            raise Untranslatable(SEVERAL_TYPES, "they cannot be told apart on the target")
+        found = t.each(lambda part: _alone(part, numeric=numeric))
+        if found.kind is Kind.ANY:
+            raise Untranslatable(SEVERAL_TYPES, "integers beyond 2^53 are compared with reals")
+        return found
+    if t.kind is Kind.BLOB:
+        raise Untranslatable(SEVERAL_TYPES, "one of them is a blob")
+    return t if t.kind is Kind.NULL or t.kind.is_numeric is numeric else literal(None)
 
 
 def _listed(

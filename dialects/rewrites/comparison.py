@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
+from dialects.carried import carry
 from dialects.coercions import (
     as_condition,
     as_double,
@@ -14,6 +15,7 @@ from dialects.coercions import (
     is_beyond_double,
     literal,
     value,
+    whole_of,
     with_numeric_affinity,
 )
 from dialects.errors import Untranslatable
@@ -21,7 +23,6 @@ from dialects.nodes import (
     Bigint,
     Exact,
     Lower,
-    Truncated,
     case,
     every,
     grouped,
@@ -121,6 +122,8 @@ def collation(left: Typed, right: Typed) -> Collation:
 
 def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
     """What to compare, group or sort by, so that the target's bytewise order is the collation's."""
+    if t.kind is Kind.ANY:
+        return carry(c, t if chosen is None else t.of(collation=chosen), normal=True).node
     node = value(c, t)
     if t.decimal:
         raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
@@ -142,7 +145,7 @@ def is_value(c: Context, t: Typed, wanted: bool) -> Typed:  # noqa: FBT001 - TRU
 
 def null_test(t: Typed) -> Typed:
     """IS NULL, for any kind."""
-    if t.kind is Kind.ANY and t.each is not None:
+    if t.kind is Kind.ANY and t.each is not None and t.carried is None:
         return t.each(null_test)
     return boolean(is_null(t.node), nullable=False)
 
@@ -238,7 +241,7 @@ def _keys(c: Context, left: Typed, right: Typed, chosen: Collation) -> tuple[exp
 def _keys_of(c: Context, one: Typed, other: Typed, chosen: Collation) -> tuple[exp.Expr, exp.Expr] | None:
     """See `_keys`: `one` is a text or a number, or an INTEGER beyond 2^53."""
     if one.kind is Kind.INTEGER and other.kind is Kind.REAL and is_beyond_double(one) and not other.constant:
-        return value(c, one), _integer_of(other.node)
+        return value(c, one), whole_of(other.node)
     text = one.written
     if one.kind is not Kind.ANY or text is None:
         return None
@@ -257,16 +260,6 @@ def _keys_of(c: Context, one: Typed, other: Typed, chosen: Collation) -> tuple[e
             # It reads as no number, or would be one by now.
             return text, other.node
     return None
-
-
-def _integer_of(real: exp.Expr) -> exp.Expr:
-    """The INTEGER that a REAL is equal to; NULL if there is none."""
-    bound = literal(float(_BEYOND)).node
-    high = exp.LT(this=grouped(real.copy()), expression=bound)
-    low = exp.GTE(this=grouped(real.copy()), expression=literal(-float(_BEYOND)).node)
-    cut = Truncated(this=real)
-    same = exp.EQ(this=grouped(real.copy()), expression=cut)
-    return case((every([low, high]), case((same, cut.copy()))))
 
 
 def _native(

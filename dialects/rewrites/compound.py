@@ -1,17 +1,21 @@
 """UNION, UNION ALL, INTERSECT, EXCEPT and VALUES. https://sqlite.org/lang_select.html#compound_select_statements."""
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
+from dialects.carried import carry, together
 from dialects.coercions import bounds, is_beyond_double
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Text, number
-from dialects.relation import Relation, Wanted
+from dialects.relation import Relation, Wanted, named
 from dialects.rewrites.limits import first_row, limit_rows
+from dialects.rewrites.names import told_apart
 from dialects.rewrites.ordering import ordered
 from dialects.rules import Rule
 from dialects.scope import Column, Scope
-from dialects.typed import Affinity, Collation, Kind
+from dialects.typed import Affinity, Carried, Collation, Kind, Typed
 
 RULES = (
     Rule(
@@ -24,7 +28,7 @@ RULES = (
         "compound-types",
         "A column of a compound SELECT can have values of any storage class.",
         "https://sqlite.org/lang_select.html#compound_select_statements",
-        "Integers and reals become double precision; numbers and texts cannot be in one column.",
+        "Integers and reals become double precision.",
     ),
     Rule(
         "compound-order",
@@ -74,8 +78,9 @@ def combined(
     widths = {len(relation.columns) for relation in relations}
     if len(widths) != 1:
         raise Untranslatable("a compound SELECT", "its parts have different numbers of columns")
-    columns = [unify(c, relations, at) for at in range(widths.pop())]
-    deduplicated = any(operator.args.get("distinct") for operator in operators)
+    # Only UNION ALL compares no rows.
+    deduplicated = any(operator.args.get("distinct") is not False for operator in operators)
+    columns = [unify(c, relations, at, normal=deduplicated) for at in range(widths.pop())]
     collations = collations_of(relations)
     if deduplicated and not set(collations) <= {None, Collation.BINARY}:
         raise Untranslatable("a compound SELECT", "it compares texts by a collation")
@@ -101,6 +106,7 @@ def combined(
     if order is not None and tree is not relations[0].node:
         c.applies("compound-order")
         _sort(c, order, relation, relations, parts)
+        tree = relation.node
     limit_rows(c, node, tree)
     limit = tree.args.get("limit")
     relation.one_row = limit is not None and limit.expression.name in {"0", "1"}
@@ -163,46 +169,70 @@ def _operand(node: exp.Query) -> exp.Expr:
     return exp.Subquery(this=node) if node.args.get("limit") or node.args.get("order") else node
 
 
-def unify(c: Compiler, relations: list[Relation], at: int) -> Column:
-    """One column of a compound SELECT, its values of one type in every part."""
+def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = False) -> Column:
+    """One column of a compound SELECT, its values of one type in every part.
+
+    `normal` is whether the target compares them; see `dialects.carried.carry`.
+    """
     values = [relation.columns[at].value for relation in relations]
     kinds = {found.kind for found in values} - {Kind.NULL}
-    if Kind.ANY in kinds or len({kind.is_numeric for kind in kinds}) > 1 or {Kind.TEXT, Kind.BLOB} <= kinds:
-        raise Untranslatable("a compound SELECT", "a column has numbers in one part and texts in another")
-    if len(kinds) > 1 and any(is_beyond_double(found) for found in values):
-        raise Untranslatable(
-            "a compound SELECT", "a column has reals in one part and integers beyond 2^53 in another"
-        )
+    if (
+        Kind.ANY in kinds
+        or len({kind.is_numeric for kind in kinds}) > 1
+        or {Kind.TEXT, Kind.BLOB} <= kinds
+        or any(found.mixed and found.kind is Kind.TEXT for found in values)
+        or (len(kinds) > 1 and any(is_beyond_double(found) for found in values))
+    ):
+        return _carried(c, relations, at, values, normal=normal)
     kind = next(iter(kinds)) if len(kinds) == 1 else Kind.NULL if not kinds else Kind.NUMBER
     if kind is Kind.NUMBER or len(kinds) > 1:
         c.applies("compound-types")
     for relation, found in zip(relations, values, strict=True):
         if found.kind is not kind:
-            _convert(c, relation.node, at, found.kind, kind)
+            _change(relation.node, at, lambda node: converted(node, kind))
     low, high = bounds(values)
-    first = relations[0].columns[at]
+    return _joined(relations, at, kind=kind, low=low, high=high)
+
+
+def _joined(relations: list[Relation], at: int, **known: object) -> Column:
+    """A column of a compound SELECT, of whose values this is known."""
+    values = [relation.columns[at].value for relation in relations]
     affinities = {found.affinity for found in values}
+    first = relations[0].columns[at]
     result = first.value.of(
-        kind=kind, nullable=any(found.nullable for found in values), low=low, high=high, form=None,
-        mixed=False, affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED, integral=None,
-        constant=None,
+        nullable=any(found.nullable for found in values), form=None, mixed=False,
+        affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED, integral=None,
+        constant=None, written=None, **known,
     )  # fmt: skip
     return Column(first.name, result)
 
 
-def _convert(c: Compiler, node: exp.Expr, at: int, given: Kind, wanted: Kind) -> None:
+def _carried(c: Compiler, relations: list[Relation], at: int, values: list[Typed], *, normal: bool) -> Column:
+    """One column whose values are of several types."""
+    known: list[Carried] = []
+    for relation, found in zip(relations, values, strict=True):
+
+        def carried(node: exp.Expr, found: Typed = found) -> exp.Expr:
+            part = carry(c, told_apart(c, found.of(node=node)), normal=normal)
+            known.extend([part.carried] if part.carried is not None else [])
+            return Text(this=part.node) if isinstance(part.node, exp.Null) else part.node
+
+        _change(relation.node, at, carried)
+    # Of 1.0 and 1 either one may be left.
+    return _joined(relations, at, kind=Kind.ANY, carried=together(known, normal=normal), each=None)
+
+
+def _change(node: exp.Expr, at: int, rewrite: Callable[[exp.Expr], exp.Expr]) -> None:
     """Change one result column in every SELECT of a query."""
     if isinstance(node, exp.SetOperation):
-        _convert(c, node.this, at, given, wanted)
-        _convert(c, node.expression, at, given, wanted)
-        return
-    if isinstance(node, exp.Subquery):
-        _convert(c, node.this, at, given, wanted)
-        return
-    item = node.expressions[at]
-    inner = item.this if isinstance(item, exp.Alias) else item
-    changed = converted(inner.copy(), wanted)
-    inner.replace(changed)
+        _change(node.this, at, rewrite)
+        _change(node.expression, at, rewrite)
+    elif isinstance(node, exp.Subquery):
+        _change(node.this, at, rewrite)
+    else:
+        item = node.expressions[at]
+        inner = item.this if isinstance(item, exp.Alias) else item
+        inner.replace(rewrite(inner.copy()))
 
 
 def converted(node: exp.Expr, wanted: Kind) -> exp.Expr:
@@ -222,21 +252,35 @@ def _sort(
     c: Compiler, order: exp.Expr, relation: Relation, relations: list[Relation], parts: list[exp.Expr]
 ) -> None:
     terms: list[exp.Expr] = []
-    for term in order.expressions:
-        at = _place(term.this, relations, parts)
-        found = relation.columns[at].value
+    places = [_place(term.this, relations, parts) for term in order.expressions]
+    sorting = [(relation.columns[at].value, term) for at, term in zip(places, order.expressions, strict=True)]
+    for at, (_, term) in zip(places, sorting, strict=True):
         if isinstance(term.this, exp.Collate) or relation.collations[at] not in {None, Collation.BINARY}:
             raise Untranslatable("ORDER BY of a compound SELECT", "it sorts by a collation")
-        position = number(at + 1)
-        if not c.target.has_null_order and term.args.get("nulls_first") is not None:
-            natural = not term.args.get("desc")
-            if bool(term.args["nulls_first"]) is not natural:
-                raise Untranslatable(
-                    "ORDER BY of a compound SELECT",
-                    f"{c.target.title} cannot sort NULL the other way round there",
-                )
-        terms += ordered(c, found.of(node=position), term)
+    if any(found.kind is Kind.ANY or _is_turned(c, term) for found, term in sorting):
+        for found, term in zip(_selected_from(c, relation, places), order.expressions, strict=True):
+            terms += ordered(c, told_apart(c, found), term)
+    else:
+        for at, (found, term) in zip(places, sorting, strict=True):
+            terms += ordered(c, found.of(node=number(at + 1)), term)
     relation.node.set("order", exp.Order(expressions=terms))
+
+
+def _is_turned(c: Compiler, term: exp.Expr) -> bool:
+    """Whether NULL is to stand at the end where the target does not sort it by itself."""
+    first = term.args.get("nulls_first")
+    return not c.target.has_null_order and first is not None and bool(first) is bool(term.args.get("desc"))
+
+
+def _selected_from(c: Compiler, relation: Relation, places: list[int]) -> list[Typed]:
+    """Put a compound into FROM, where its columns can be in expressions; returns some of them."""
+    alias = exp.to_identifier(c.name("q"), quoted=True)
+    columns = [
+        exp.column(exp.to_identifier(name, quoted=True), table=alias.copy()) for name in named(relation)
+    ]
+    source = exp.Subquery(this=relation.node, alias=exp.TableAlias(this=alias))
+    relation.node = exp.Select(expressions=[column.copy() for column in columns], from_=exp.From(this=source))
+    return [relation.columns[at].value.of(node=columns[at].copy()) for at in places]
 
 
 def _place(term: exp.Expr, relations: list[Relation], parts: list[exp.Expr]) -> int:

@@ -174,7 +174,7 @@ def group(
 
 
 def _node(c: Compiler, key: Typed) -> exp.Expr:
-    if key.kind is Kind.ANY and isinstance(key.node, exp.Column):
+    if key.kind is Kind.ANY and (key.carried is not None or isinstance(key.node, exp.Column)):
         return key.node
     return keyed(c, key)
 

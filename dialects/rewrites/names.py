@@ -5,6 +5,7 @@ https://sqlite.org/lang_select.html https://sqlite.org/quirks.html#dblquote
 
 from sqlglot import exp
 
+from dialects.carried import told
 from dialects.coercions import literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
@@ -50,6 +51,8 @@ def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
 
 def told_apart(c: Compiler, found: Typed) -> Typed:
     """A column with the storage classes of its values told apart, if it has several."""
+    if found.carried is not None:
+        return told(c, found)
     raw = found.mixed and found.each is None and found.integral is None
     return mixed(c, found) if raw else found
 

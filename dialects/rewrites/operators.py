@@ -1,15 +1,18 @@
 """Arithmetic and the other operators that give values. https://sqlite.org/lang_expr.html#operators."""
 
 from collections.abc import Callable
+from functools import partial
 
 from sqlglot import exp
 
 from dialects.coercions import (
     EXACT,
+    Rewrite,
     as_double,
     as_integer,
     as_number,
     as_text,
+    choose,
     integral,
     is_beyond_double,
     literal,
@@ -18,10 +21,12 @@ from dialects.coercions import (
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     Bigint,
+    Double,
     Exact,
     Joined,
     Quotient,
     Remainder,
+    Truncated,
     Whole,
     case,
     every,
@@ -108,12 +113,27 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
     if Kind.REAL in {left.kind, right.kind}:
         a, b = as_double(c, left), as_double(c, right)
         return real(_node(operator, a.node, b.node), nullable=nullable, low=low, high=high)
+    for one, other in ((left, right), (right, left)):
+        if one.kind is Kind.INTEGER and is_beyond_double(one) and other.integral and not other.decimal:
+            return _by_class(c, other, partial(_beside, c, operator, one, first=one is left))
     node = _node(operator, as_double(c, left).node, as_double(c, right).node)
     return Typed(
         node, Kind.NUMBER, nullable=nullable, low=low, high=high,
         integral=_exact_integral(node, left, right, low, high),
         vanishing=operator is exp.Mul and (left.vanishing or right.vanishing),
     )  # fmt: skip
+
+
+def _beside(c: Context, operator: Arithmetic, one: Typed, other: Typed, *, first: bool) -> Typed:
+    return arithmetic(c, operator, one, other) if first else arithmetic(c, operator, other, one)
+
+
+def _by_class(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
+    """What becomes of a number that is an INTEGER in one row, a REAL in another."""
+    assert t.integral is not None  # noqa: S101 - the caller has looked
+    whole = integer(Truncated(this=Double(this=t.node.copy())), -EXACT, EXACT, nullable=t.nullable)
+    other = rewrite(real(t.node.copy(), nullable=t.nullable))
+    return choose(c, [(t.integral.copy(), rewrite(whole))], other)
 
 
 def divide(c: Context, left: Typed, right: Typed) -> Typed:

@@ -2,10 +2,10 @@
 
 from sqlglot import exp
 
-from dialects.coercions import value
+from dialects.coercions import as_double, literal, value, whole_of
 from dialects.errors import Untranslatable
-from dialects.nodes import AsInteger, is_null
-from dialects.rewrites.comparison import keyed
+from dialects.nodes import AsInteger, Exact, case, grouped, is_null, number
+from dialects.rewrites.comparison import keyed, null_test
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed
 
@@ -48,6 +48,21 @@ def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None)
     ]
 
 
+def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
+    """What INTEGERs and REALs are sorted by together: as doubles, and where those are equal exactly."""
+    if t.kind is not Kind.ANY or t.each is None:
+        return [value(c, t)]
+
+    def exactly(part: Typed) -> Typed:
+        if part.kind is not Kind.REAL:
+            return part if part.kind is Kind.NULL else Typed(Exact(this=value(c, part)), Kind.INTEGER)
+        far = exp.GTE(this=grouped(part.node.copy()), expression=literal(2.0**63).node)
+        whole = Exact(this=whole_of(part.node.copy()))
+        return Typed(case((far, Exact(this=number(2**63))), default=whole), Kind.INTEGER)
+
+    return [value(c, t.each(lambda part: as_double(c, part))), value(c, t.each(exactly))]
+
+
 def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list[exp.Expr]:
     """Numbers before texts, each by value."""
     if t.each is None:
@@ -57,9 +72,9 @@ def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list
     )
     numbers = t.each(lambda part: part if part.kind.is_numeric else Typed(exp.Null(), Kind.NULL))
     texts = t.each(lambda part: part if part.kind is Kind.TEXT else Typed(exp.Null(), Kind.NULL))
-    nulls = AsInteger(this=is_null(numbers.node)), AsInteger(this=is_null(texts.node))
+    nulls = AsInteger(this=null_test(numbers).node), AsInteger(this=is_null(texts.node))
     both = exp.Mul(this=nulls[0], expression=nulls[1])
     written = term.args.get("nulls_first")
     first = not descending if written is None else bool(written)
-    keys = [value(c, rank), value(c, numbers), value(c, texts)]
+    keys = [value(c, rank), *_numbers(c, numbers), value(c, texts)]
     return [exp.Ordered(this=both, desc=first), *(exp.Ordered(this=key, desc=descending) for key in keys)]

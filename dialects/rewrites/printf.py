@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dialects.coercions import as_double, as_integer, as_text, literal
+from dialects.coercions import BIGGEST, as_double, as_integer, as_text, literal, within
 from dialects.errors import Untranslatable
-from dialects.nodes import Joined, Text, case, number, server, string
+from dialects.nodes import Exact, Joined, Text, case, number, server, string
 from dialects.rewrites.calls import scalar
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed, null, text
@@ -78,7 +78,9 @@ def _decimal(c: Context, x: Typed, flags: str, width: int, precision: int | None
         return _padded(_signed(found, _commas(c, found.node), flags), flags, width)
     if "0" not in flags:
         return _padded(_signed(found, Text(this=found.node), flags), flags, width)
-    digits = Text(this=exp.Abs(this=found.node.copy()))
+    # -2^63 is as far from zero as no integer is.
+    wide = found.node.copy() if within(x, BIGGEST) else Exact(this=found.node.copy())
+    digits = Text(this=exp.Abs(this=wide))
     sign = _sign(found, flags)
     taken: exp.Expr = exp.Add(this=_octets(digits.copy()), expression=_octets(sign.copy()))
     zeros = exp.Anonymous(

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
+from dialects.carried import carry, told
 from dialects.coercions import as_double, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
@@ -97,10 +98,9 @@ def select(
         and node.args.get("offset") is None
         and node.args.get("order") is None
     )
-    scope.grouping = groups.grouping if groups else None
-    scope.aliases = {}
+    scope.grouping, scope.aliases = groups.grouping if groups else None, {}
     values = [c.expression(written, scope) for _, written, _ in results]
-    scope.aliases = aliases
+    scope.aliases, values = aliases, _as_columns(c, values, results, derived=derived, distinct=distinct)
     having = (
         None
         if node.args.get("having") is None
@@ -145,6 +145,7 @@ def select(
     ]
     result = Relation(tree, columns, one_row or wanted is Wanted.FIRST)
     _describe(result, scope, values, names, groups, order, distinct=distinct, derived=derived)
+    result.sort = result.sort if bounds is None or c.target.limits_by_expressions else []
     return result
 
 
@@ -199,6 +200,10 @@ def _grouped_instead(
     aliases, scope.aliases = scope.aliases, {}
     values = [c.expression(written, scope) for _, written, _ in results]
     scope.aliases = aliases
+    if any(found.kind is Kind.ANY for found in values):
+        raise Untranslatable(
+            "SELECT DISTINCT", "it compares texts by a collation, beside values of several types"
+        )
     return groups, values
 
 
@@ -214,11 +219,31 @@ def _tree(items: list[exp.Expr], found: From, conditions: list[exp.Expr]) -> exp
     return tree
 
 
+def _as_columns(
+    c: Compiler, values: list[Typed], results: list[Result], *, derived: bool, distinct: bool
+) -> list[Typed]:
+    """The results, those of several kinds as columns can have them."""
+    return [
+        _carried(c, found, written, derived=derived, distinct=distinct)
+        for found, (_, written, _) in zip(values, results, strict=True)
+    ]
+
+
+def _carried(c: Compiler, found: Typed, written: exp.Expr, *, derived: bool, distinct: bool) -> Typed:
+    """A result of several kinds as a column can have it; a stored one can go on as it is stored."""
+    if found.kind is not Kind.ANY or (derived and found.mixed and isinstance(found.node, exp.Column)):
+        return found
+    if not derived and (numbers := _as_numbers(c, found)).kind is not Kind.ANY:
+        return numbers
+    try:
+        return carry(c, found, normal=distinct)
+    except Untranslatable as error:
+        raise Untranslatable(error.construct, error.reason, position(written)) from None
+
+
 def _item(c: Compiler, found: Typed, name: str | None, written: exp.Expr, *, derived: bool) -> exp.Expr:
-    """A result column; one of several storage classes can go on as it is stored, but not out."""
-    stored = derived and found.mixed and isinstance(found.node, exp.Column)
-    if not derived and found.kind is Kind.ANY:
-        found = _as_numbers(c, found)
+    """A result column."""
+    stored = found.carried is not None or (derived and found.mixed and isinstance(found.node, exp.Column))
     try:
         item = found.node if stored else value(c, found)
     except Untranslatable as error:
@@ -237,7 +262,7 @@ def _as_numbers(c: Compiler, found: Typed) -> Typed:
     if found.each is None:
         return found
     found.each(note)
-    numeric = all(kind.is_numeric or kind is Kind.NULL for kind in kinds)
+    numeric = all(kind.is_numeric or kind is Kind.NULL for kind in kinds) and found.carried is None
     return found.each(lambda part: as_double(c, part)) if numeric else found
 
 
@@ -245,7 +270,7 @@ def _exported_value(found: Typed, name: str) -> Typed:
     """A result column for those who select from the query."""
     node = exp.column(exp.to_identifier(name, quoted=True))
     kind = found.kind
-    if found.mixed:
+    if found.mixed and found.carried is None:
         kind = Kind.TEXT if kind is Kind.ANY else Kind.REAL if kind is Kind.NUMBER else kind
     # A column has a collation, and overrules one to its right even where that is SQLite's default.
     collation = found.collation or Collation.BINARY
@@ -273,9 +298,17 @@ def _groups(c: Compiler, node: exp.Select, scope: Scope, results: list[Result]) 
         return None
     terms = [] if written is None else [_group_term(term, results, scope) for term in written.expressions]
     compiled = [(term, c.expression(term, scope)) for term in terms]
+    compiled = [(term, _group_key(c, key)) for term, key in compiled]
     keys = [(term, key) for term, key in compiled if not is_constant(key.node)]
     extremes = [call for part in parts for call in _calls(part) if call.name.lower() in {"min", "max"}]
     return group(c, node, scope, keys, scope.holding, extremes, empty=written is not None and not keys)
+
+
+def _group_key(c: Compiler, key: Typed) -> Typed:
+    """One of several kinds as it is grouped by: its kinds are told apart behind that."""
+    if key.kind is not Kind.ANY or (key.mixed and isinstance(key.node, exp.Column)):
+        return key
+    return told(c, carry(c, key, normal=True).of(each=None))
 
 
 def _group_term(term: exp.Expr, results: list[Result], scope: Scope) -> exp.Expr:

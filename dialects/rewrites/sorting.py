@@ -232,6 +232,8 @@ def _distinct_order(
     tree.set("group", exp.Group(expressions=keys))
     result = []
     for term in terms:
+        if not _is_place(term.this) and not any(column.table in own for column in term.find_all(exp.Column)):
+            continue  # every row has the same
         changed = term.copy()
         if not _is_place(term.this) and term.this not in nodes:
             first = found_first(c, node, scope, scope.holding).terms if free else []

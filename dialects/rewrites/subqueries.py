@@ -2,7 +2,8 @@
 
 from sqlglot import exp
 
-from dialects.coercions import SEVERAL_TYPES, is_beyond_double, plain
+from dialects.carried import told
+from dialects.coercions import is_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import case, every, grouped, number, some
@@ -92,13 +93,11 @@ def _as_value(c: Compiler, relation: Relation) -> Typed:
     found = relation.columns[0].value
     if found.kind is Kind.NULL:
         return null()
-    if found.kind is Kind.ANY:
-        raise Untranslatable("a subquery as a value", "it has numbers and texts")
     value = found.of(
         node=exp.Subquery(this=relation.node), nullable=True, constant=None, integral=None, boolean=False,
         low=found.low, high=found.high, collation=None, collates=False,
     )  # fmt: skip
-    return mixed(c, value).of(mixed=False) if value.mixed else value
+    return mixed(c, value).of(mixed=False) if value.mixed else told(c, value)
 
 
 def exists(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
@@ -192,13 +191,10 @@ def _in_query(c: Compiler, node: exp.Expr, inside: exp.Expr, scope: Scope, left:
 
 
 def _compared(c: Compiler, inside: exp.Expr, scope: Scope) -> Relation:
-    """The subquery of IN: a column of several types cannot be returned, but compared as it is stored."""
-    try:
-        return c.query(inside, scope)
-    except Untranslatable as error:
-        if error.construct != SEVERAL_TYPES:
-            raise
-        return c.query(inside, scope, derived=True)
+    """The subquery of IN: a column of several types is compared as it is stored."""
+    relation = c.query(inside, scope)
+    several = any(column.value.carried is not None for column in relation.columns)
+    return c.query(inside, scope, derived=True) if several else relation
 
 
 def _alike(left: Typed, right: Typed) -> bool:

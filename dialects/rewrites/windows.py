@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-from dialects.coercions import BIGGEST, bounds, plain, value
+from dialects.carried import carry, together, told
+from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, plain, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Text, case, is_constant, number
@@ -134,7 +135,13 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     first = plain(c, arguments[0])
     if first.kind is Kind.NULL and len(arguments) <= 2:  # noqa: PLR2004 - lag(value, offset, default)
         return null()
-    shown = value(c, first)
+    default = plain(c, arguments[2]) if len(arguments) > 2 else null()  # noqa: PLR2004 - lag(value, offset, default)
+    kinds = {first.kind, default.kind} - {Kind.NULL}
+    if kinds == {Kind.INTEGER, Kind.REAL} and not any(is_beyond_double(one) for one in (first, default)):
+        first, default = (as_double(c, one).of(kind=Kind.NUMBER) for one in (first, default))
+    elif len(kinds) > 1 or Kind.ANY in kinds:
+        first, default = _both_carried(c, first, default)
+    shown = first.node if first.carried else value(c, first)
     # PostgreSQL gives a literal no type where a function takes any.
     parts = [Text(this=shown) if first.kind is Kind.TEXT and is_constant(shown) else shown]
     if len(arguments) > 1:
@@ -144,17 +151,23 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
         parts.append(number(abs(count)))
     result = first
     if len(arguments) > 2:  # noqa: PLR2004 - lag(value, offset, default)
-        default = plain(c, arguments[2])
-        if first.kind is not default.kind and Kind.NULL not in {first.kind, default.kind}:
-            raise Untranslatable(f"{name}()", "its default is of another type")
-        parts.append(value(c, default))
+        parts.append(default.node if default.carried else value(c, default))
         low, high = bounds([first, default])
         result = (first if default.kind is Kind.NULL else default).of(low=low, high=high)
     node = spec.over(exp.Anonymous(this=name.upper(), expressions=parts))
-    return result.of(
+    found = result.of(
         node=node, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
         form=None,
     )  # fmt: skip
+    return found if found.carried is None else told(c, found.of(each=None))
+
+
+def _both_carried(c: Compiler, first: Typed, default: Typed) -> tuple[Typed, Typed]:
+    """A value and its default, of several kinds, as a column can have them; of both the same is known."""
+    first = carry(c, first)
+    default = null() if default.kind is Kind.NULL else carry(c, default)
+    known = together(one.carried for one in (first, default) if one.carried is not None)
+    return first.of(carried=known), default if default.carried is None else default.of(carried=known)
 
 
 def _varies(node: exp.Expr, scope: Scope) -> bool:

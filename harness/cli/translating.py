@@ -72,7 +72,12 @@ def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *,
     for warning in translation.warnings:
         say(f"warning: {warning}")
     if as_json:
-        found = {"sql": translation.sql, "warnings": translation.warnings, "rules": translation.rules}
+        found = {
+            "sql": translation.sql,
+            "warnings": translation.warnings,
+            "rules": translation.rules,
+            "json_columns": translation.json_columns,
+        }
         typer.echo(json.dumps({"dialect": target, **found}))
     else:
         typer.echo(translation.sql)

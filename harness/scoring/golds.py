@@ -119,7 +119,8 @@ class Golds:
         if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
             return Translation(written, dialect_of(dialect))
         try:
-            return translate(written, self._schema(question.db_id), dialect_of(dialect))
+            # No prediction returns numbers and texts as JSON, and none would be compared with them.
+            return translate(written, self._schema(question.db_id), dialect_of(dialect), as_json=False)
         except Untranslatable as error:
             raise NoGold(str(error)) from error
 

@@ -100,16 +100,17 @@ def _difference(server: Server, school: Database, schema: Schema, sql: str) -> s
     expected = execute(SQLiteEngine(), school, sql, LIMITS)
     assert expected.ending is Ending.ROWS, f"{sql}: {expected.error}"
     try:
-        translated = translate(sql, schema, server.dialect).sql
+        translation = translate(sql, schema, server.dialect)
     except Untranslatable as error:
         return f"{sql}\n{error}"
-    found = execute(on_server(server), school, translated, LIMITS)
+    found = execute(on_server(server), school, translation.sql, LIMITS)
     if found.ending is not Ending.ROWS:
-        return f"{sql}\n{translated}\n{found.error}"
-    compared = compare(expected.rows, found.rows)
+        return f"{sql}\n{translation.sql}\n{found.error}"
+    rows = translation.read(found.rows)
+    compared = compare(expected.rows, rows)
     if compared.same_order or (compared.same_bag and parse(sql).args.get("order") is None):
         return None
-    return f"{sql}\n{translated}\n{expected.rows}\n{found.rows}"
+    return f"{sql}\n{translation.sql}\n{expected.rows}\n{rows}"
 
 
 def _differences(server: Server, school: Database, schema: Schema, queries: Sequence[str]) -> list[str]:

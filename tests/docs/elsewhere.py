@@ -48,6 +48,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness eval --ray auto": Why.CLUSTER,
     "bird-harness eval --resume results/20261121T104530Z-1a2b3c": Why.OWN,
     "make fuzz": Why.HOURS,
+    "make fuzz QUERIES=3000 SEED=1123 ARGS=--even": Why.HOURS,
     'make fuzz QUERIES=2000 SEED=5 ARGS="--dialect mysql --out results/fuzz-5.md"': Why.HOURS,
     "python -m benchmarks.suites results/suites --set mini_dev --queries 1500": Why.HOURS,
     "pip install polyglot-sql": Why.DOWNLOADS,

@@ -38,7 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         checker = Checker({dialect: on_server(server) for dialect, server in servers.items()}, LIMITS)
         numbers = range(options.first, options.first + options.queries)
         started = time.monotonic()
-        result = run(checker, [catalog(place) for place in places], options.seed, numbers, _progress())
+        result = run(
+            checker,
+            [catalog(place) for place in places],
+            options.seed,
+            numbers,
+            _progress(),
+            even=options.even,
+        )
     seconds = time.monotonic() - started
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(report(result, options.seed, seconds), encoding="utf-8")
@@ -51,6 +58,7 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("--queries", type=int, default=10_000, help="how many (default: 10,000)")
     parser.add_argument("--seed", type=int, default=0, help="chooses them (default: 0)")
     parser.add_argument("--first", type=int, default=0, help="number of the first (default: 0)")
+    parser.add_argument("--even", action="store_true", help="give all constructs the same weight")
     parser.add_argument(
         "--dialect",
         nargs="+",

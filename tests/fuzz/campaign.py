@@ -77,16 +77,22 @@ class Result:
         )
 
 
-def query(seed: int, number: int, catalogs: Sequence[Catalog]) -> tuple[Node, Catalog]:
-    """Query `number` of `seed`."""
+def query(seed: int, number: int, catalogs: Sequence[Catalog], *, even: bool = False) -> tuple[Node, Catalog]:
+    """Query `number` of `seed`; `even` gives all constructs the same weight."""
     random = Random(f"{seed}:{number}")  # noqa: S311 - not for secrets
     odd = len(catalogs) == 1 or random.random() < _ODD_FIRST
     catalog = catalogs[0] if odd else catalogs[1 + random.randrange(len(catalogs) - 1)]
-    return statement(random, catalog), catalog
+    return statement(random, catalog, even=even), catalog
 
 
-def run(
-    checker: Checker, catalogs: Sequence[Catalog], seed: int, numbers: range, say: Callable[[Result], None]
+def run(  # noqa: PLR0913 - what is run, and how
+    checker: Checker,
+    catalogs: Sequence[Catalog],
+    seed: int,
+    numbers: range,
+    say: Callable[[Result], None],
+    *,
+    even: bool = False,
 ) -> Result:
     """Check the queries of a seed.
 
@@ -96,11 +102,12 @@ def run(
         seed: chooses the queries.
         numbers: which of them.
         say: is told after each.
+        even: whether all constructs have the same weight.
     """
     result = Result()
     alike: Counter[str] = Counter()
     for number in numbers:
-        node, catalog = query(seed, number, catalogs)
+        node, catalog = query(seed, number, catalogs, even=even)
         result.queries += 1
         small = node
         for fault in _one(checker, catalog, node, number, result):

@@ -87,10 +87,11 @@ def rule(tag: str, *kinds: Kind, weight: float = 4, among: Rules = SCALARS) -> C
 
 
 class Generator:
-    """One query in the making."""
+    """One query in the making; `even` gives all constructs the same weight."""
 
-    def __init__(self, random: Random, catalog: Catalog) -> None:
+    def __init__(self, random: Random, catalog: Catalog, *, even: bool = False) -> None:
         self.random = random
+        self._even = even
         self.catalog = catalog
         self.scopes: list[Scope] = []
         self.common: list[Table] = []
@@ -116,6 +117,8 @@ class Generator:
 
     def weighted(self, options: Sequence[tuple[float, T]]) -> T:
         """One of them, by weights."""
+        if self._even:
+            options = [(1, option) for _, option in options]
         at = self.random.random() * sum(weight for weight, _ in options)
         for weight, option in options:
             at -= weight

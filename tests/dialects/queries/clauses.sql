@@ -41,6 +41,8 @@ SELECT points FROM pupil EXCEPT SELECT 3.0 ORDER BY 1;
 SELECT id FROM pupil WHERE id IN (SELECT 1 UNION SELECT 2.0 UNION SELECT 7) ORDER BY id;
 
 -- compound-order
+SELECT points FROM pupil UNION SELECT mentor FROM pupil ORDER BY 1 DESC NULLS FIRST;
+SELECT points FROM pupil UNION SELECT mentor FROM pupil ORDER BY 1 NULLS LAST LIMIT 3;
 SELECT id AS a, name AS b FROM pupil UNION ALL SELECT credits, title FROM subject ORDER BY b, a;
 SELECT name AS n FROM pupil UNION SELECT title FROM subject ORDER BY title DESC;
 SELECT id, points FROM pupil WHERE id < 4 UNION ALL SELECT id, mentor FROM pupil WHERE id > 7 ORDER BY points DESC, id LIMIT 3;
@@ -223,3 +225,26 @@ SELECT id, COUNT(*) OVER (ORDER BY height DESC NULLS FIRST RANGE BETWEEN CURRENT
 
 -- window-frame
 SELECT id, SUM(points) OVER (ORDER BY points GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM pupil ORDER BY id;
+
+-- values-as-json
+SELECT CASE WHEN points > 2 THEN points ELSE 'low' END FROM pupil;
+SELECT COALESCE(height, name), IFNULL(mentor, 'none'), iif(points > 3, points, nick), max(points, name) FROM pupil;
+SELECT CASE WHEN points > 2 THEN points ELSE 'low' END AS v, id FROM pupil ORDER BY v DESC, id;
+SELECT DISTINCT CASE WHEN points > 2 THEN points ELSE name END AS v FROM pupil ORDER BY v;
+SELECT rooms FROM house ORDER BY rooms;
+SELECT rooms, COUNT(*) FROM house GROUP BY rooms ORDER BY rooms;
+SELECT MAX(rooms), MIN(rooms), COUNT(DISTINCT COALESCE(rooms, 'x')) FROM house;
+SELECT rooms FROM house UNION ALL SELECT 'x' ORDER BY 1;
+SELECT 1.0 FROM house UNION SELECT rooms FROM house UNION SELECT 3.0 UNION SELECT 2.5 ORDER BY 1 DESC;
+SELECT code, founded FROM house UNION ALL SELECT 'Total', 'none' ORDER BY 2, 1;
+SELECT 'Total', SUM(points) FROM pupil UNION ALL SELECT id, points FROM pupil;
+SELECT n FROM extreme UNION SELECT x FROM extreme;
+SELECT COALESCE(x, 'a"b\c' || char(10) || 'é'), IFNULL(n, 'none'), CASE WHEN id > 3 THEN n ELSE x END || '' FROM extreme;
+WITH t AS (SELECT id, COALESCE(mentor, 'none') AS m FROM pupil) SELECT m, COUNT(*) FROM t GROUP BY m ORDER BY m;
+WITH t AS (SELECT id, COALESCE(mentor, 'none') AS m FROM pupil) SELECT id, m + 1, m || 'x', typeof(m) FROM t WHERE m > 1;
+SELECT (SELECT COALESCE(mentor, 'none') FROM pupil p WHERE p.id = q.id) FROM pupil q;
+SELECT LAG(points, 1, 'first') OVER (ORDER BY id), LAG(height, 1, 0) OVER (ORDER BY id) FROM pupil;
+SELECT FIRST_VALUE(COALESCE(mentor, 'x')) OVER (ORDER BY id DESC) FROM pupil;
+SELECT CASE WHEN points > 2 THEN points ELSE 'low' END AS k, COUNT(*) FROM pupil GROUP BY k HAVING k <> 'x' ORDER BY 2 DESC, 1;
+SELECT h.rooms, p.id FROM house h JOIN pupil p ON h.rooms = p.id;
+SELECT house, MAX(COALESCE(mentor, 'x')) OVER (PARTITION BY house), COUNT(*) OVER (PARTITION BY COALESCE(mentor, 'x')) FROM pupil;

@@ -72,9 +72,9 @@ _RECURSIONS = (
 """Weights, columns and bodies of recursions: REC is their name, N a digit."""
 
 
-def statement(random: Random, catalog: Catalog) -> Node:
+def statement(random: Random, catalog: Catalog, *, even: bool = False) -> Node:
     """A query over the database of `catalog`; equal random numbers give equal queries."""
-    gen = Generator(random, catalog)
+    gen = Generator(random, catalog, even=even)
     common: list[Node | str] = []
     recursive = gen.chance(0.06)
     if recursive:

@@ -1,0 +1,221 @@
+"""Numbers and texts in one column of a target: each value as JSON, and told apart again.
+
+No type of a target holds both as SQLite does. JSON does, and it says which one a value is: 12, 12.0, "12".
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from sqlglot import exp
+
+from dialects.coercions import (
+    BIGGEST,
+    EXACT,
+    SEVERAL_TYPES,
+    Rewrite,
+    as_double,
+    choose,
+    exact_readings,
+    is_beyond_double,
+    literal,
+    plain,
+    whole_of,
+)
+from dialects.errors import Untranslatable
+from dialects.nodes import (
+    Bigint,
+    Double,
+    Fits,
+    JSONNumber,
+    JSONString,
+    JSONText,
+    Slice,
+    Text,
+    Truncated,
+    case,
+    number,
+    string,
+)
+from dialects.rules import Context, Rule
+from dialects.typed import Carried, Collation, Kind, Typed, integer, real, text
+
+RULES = (
+    Rule(
+        "values-as-json",
+        "A result column can hold numbers and texts at once.",
+        "https://sqlite.org/datatype3.html",
+        'Each value as JSON, a text in quotes: 12, 12.5, "none". A warning names these columns.',
+    ),
+)
+
+
+def carry(c: Context, t: Typed, *, normal: bool = False) -> Typed:
+    """A value of any kind as a column can have it; see `Typed.carried`.
+
+    Args:
+        c: the compilation.
+        t: the value.
+        normal: whether equal values have to be equal texts, as where they are compared by the target.
+
+    Raises:
+        Untranslatable: it may be a blob, or `normal` and its texts are compared by a collation.
+    """
+    if t.carried is not None and not (normal and t.carried.has_several_forms):
+        if normal and t.carried.texts and t.collation not in {None, Collation.BINARY}:
+            raise Untranslatable(SEVERAL_TYPES, "their texts are compared by a collation")
+        return t
+    c.applies("values-as-json")
+    t = _exactly(c, t)
+    written = _written(c, t, normal=normal)
+    node = exp.Null() if written.kind is Kind.NULL else written.node
+    return t.of(
+        node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, mixed=False, written=None,
+        form=None, carried=_known(t, normal=normal),
+    )  # fmt: skip
+
+
+def _written(c: Context, t: Typed, *, normal: bool) -> Typed:
+    """The JSON of a value: a TEXT, or NULL."""
+    t = _exactly(c, plain(c, t))
+    match t.kind:
+        case Kind.ANY:
+            if t.each is None:
+                raise Untranslatable(SEVERAL_TYPES, "they cannot be told apart on the target")
+            return t.each(lambda part: _written(c, part, normal=normal))
+        case Kind.NULL:
+            return literal(None)
+        case Kind.BLOB:
+            raise Untranslatable(SEVERAL_TYPES, "one of them is a blob")
+        case Kind.TEXT:
+            if normal and t.collation not in {None, Collation.BINARY}:
+                raise Untranslatable(SEVERAL_TYPES, "their texts are compared by a collation")
+            node: exp.Expr = JSONString(this=t.node)
+        case _:
+            node = _number(c, t, normal=normal)
+    return text(node, nullable=t.nullable)
+
+
+def _number(c: Context, t: Typed, *, normal: bool) -> exp.Expr:
+    """The JSON of a number; `normal` writes a REAL that equals an INTEGER as that."""
+    if t.kind is Kind.INTEGER:
+        return Text(this=t.node)
+    if t.kind is Kind.REAL:
+        node = JSONNumber(this=t.node)
+        return exp.Coalesce(this=Text(this=whole_of(t.node.copy())), expressions=[node]) if normal else node
+    if t.integral is not None:
+        whole = Bigint(this=t.node) if t.decimal else Truncated(this=Double(this=t.node.copy()))
+        other = _number(c, real(Double(this=t.node.copy())), normal=normal)
+        return case((t.integral.copy(), Text(this=whole)), default=other)
+    if t.decimal:
+        raise Untranslatable(SEVERAL_TYPES, "it cannot be told whether one is an integer or a real")
+    return _number(c, as_double(c, t), normal=normal)
+
+
+def _exactly(c: Context, t: Typed) -> Typed:
+    """A stored column of several storage classes, its INTEGERs not rounded."""
+    if not t.mixed or t.written is None:
+        return t
+    stored = t.written
+
+    def each(rewrite: Rewrite) -> Typed:
+        readings = [(test, rewrite(found)) for test, found in exact_readings(stored)]
+        return choose(c, readings, rewrite(text(stored, collation=t.collation)))
+
+    return t.of(each=each, mixed=False)
+
+
+def _known(t: Typed, *, normal: bool) -> Carried:
+    """What is known of a value's kinds."""
+    parts: list[Typed] = []
+
+    def note(part: Typed) -> Typed:
+        if part.kind is Kind.ANY and part.each is not None:
+            return part.each(note)
+        parts.append(part)
+        return literal(None)
+
+    if t.kind is Kind.ANY and t.each is not None:
+        t.each(note)
+    else:
+        parts.append(t)
+    return together((_of(part) for part in parts), normal=normal)
+
+
+def _of(t: Typed) -> Carried:
+    if t.kind is Kind.INTEGER:
+        return Carried(integers=True, low=t.low, high=t.high)
+    if t.kind is Kind.NUMBER and t.integral is not None:
+        bound = BIGGEST if t.decimal else EXACT
+        return Carried(integers=True, reals=True, low=-bound, high=bound)
+    return t.carried or Carried(
+        texts=t.kind is Kind.TEXT, reals=t.kind.is_numeric, told_reals=t.kind is not Kind.NUMBER
+    )
+
+
+def together(several: Iterable[Carried], *, normal: bool = False) -> Carried:
+    """What is known of a column with values of several such columns; `normal` as in `carry`."""
+    found = list(several)
+    numbers = [one for one in found if one.integers]
+    lows, highs = [one.low for one in numbers], [one.high for one in numbers]
+    reals = any(one.reals for one in found)
+    return Carried(
+        texts=any(one.texts for one in found),
+        integers=bool(numbers) or (normal and reals),
+        reals=reals,
+        low=None if None in lows or not lows else min(low for low in lows if low is not None),
+        high=None if None in highs or not highs else max(high for high in highs if high is not None),
+        told_integers=all(one.told_integers for one in found) and not (normal and reals),
+        told_reals=all(one.told_reals for one in found),
+    )
+
+
+def told(c: Context, t: Typed) -> Typed:
+    """A column of such values with their kinds told apart."""
+    known = t.carried
+    if known is None or t.each is not None:
+        return t
+    node = t.node
+
+    def each(rewrite: Rewrite) -> Typed:
+        branches: list[tuple[exp.Expr, Typed]] = []
+        if known.texts:
+            first = Slice(this=node.copy(), start=number(1), length=number(1))
+            quoted = exp.EQ(this=first, expression=string('"'))
+            branches.append((quoted, text(JSONText(this=node.copy()), collation=t.collation)))
+        if known.integers:
+            digits = Fits(this=node.copy(), expression=string("-?[0-9]+"))
+            branches.append((digits, _whole(node, known)))
+        if known.reals:
+            double = Double(this=node.copy())
+            last = real(double) if known.told_reals else Typed(double, Kind.NUMBER)
+            branches.append((exp.Boolean(this=True), last))
+        if not branches:
+            return rewrite(literal(None))
+        *several, (_, default) = branches
+        return choose(c, [(test, rewrite(part)) for test, part in several], rewrite(default))
+
+    return t.of(each=each)
+
+
+def _whole(node: exp.Expr, known: Carried) -> Typed:
+    found = integer(Bigint(this=node.copy()), known.low, known.high)
+    if known.told_integers:
+        return found
+    if is_beyond_double(found):
+        raise Untranslatable(SEVERAL_TYPES, "it cannot be told whether one is an integer or a real")
+    return Typed(Double(this=node.copy()), Kind.NUMBER)
+
+
+def read(value: object) -> object:
+    """The value that SQLite has where a driver gives its JSON."""
+    if not isinstance(value, str):
+        return value
+    found = json.loads(value)
+    return float(value) if isinstance(found, int) and not -BIGGEST - 1 <= found <= BIGGEST else found
+
+
+def read_rows(rows: Iterable[Sequence[object]], columns: Sequence[int]) -> tuple[tuple[object, ...], ...]:
+    """Rows as a driver gives them, with the values of `columns`, counted from 0, read."""
+    return tuple(
+        tuple(read(value) if at in columns else value for at, value in enumerate(row)) for row in rows
+    )
