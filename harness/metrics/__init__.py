@@ -13,10 +13,14 @@ from math import sqrt
 from harness.metrics.aligned import soft_f1_aligned
 from harness.metrics.efficiency import Timing
 from harness.metrics.ex import ex
+from harness.metrics.relations import ex_bag, ex_columns, ex_ordered, ex_rounded, ex_subset
 from harness.metrics.soft_f1 import Row, soft_f1, soft_f1_documented
+from harness.metrics.strict import Answers, ex_strict_of
 
 RowScore = Callable[[Sequence[Row], Sequence[Row]], float]
 """Predicted rows and gold rows to a score in [0, 1]."""
+AnswersScore = Callable[[Sequence[Row], Sequence[Row], Callable[[], Answers]], float]
+"""The same, with what finds the other answers that gold allows; it is called only where they matter."""
 
 
 class Basis(StrEnum):
@@ -40,8 +44,9 @@ class Basis(StrEnum):
 class Metric:
     """One metric: all that the rest of the project asks of it, so that nothing else knows its name.
 
-    `title` heads its table. `is_share`: each pair scores 0 or 1, so that the total is a share. `of_rows` and
-    `of_timing` compute the score of a pair where `basis` is ROWS or a measurement of times. `is_searched`:
+    `title` heads its table. `is_share`: each pair scores 0 or 1, so that the total is a share. `of_rows`,
+    `of_answers` and `of_timing` compute the score of a pair where `basis` is ROWS, ANSWERS or a measurement
+    of times. `is_searched`:
     the score is looked for among many orders, under a time limit of its own; a pair beyond it has none.
     `has_score`: whether a pair has one score by it; partial matching has a table of its own.
     `published_as`: the metric of published tables that its totals are held against.
@@ -52,6 +57,7 @@ class Metric:
     basis: Basis
     is_share: bool = False
     of_rows: RowScore | None = None
+    of_answers: AnswersScore | None = None
     of_timing: Callable[[Timing], float] | None = None
     is_searched: bool = False
     has_score: bool = True
@@ -65,7 +71,12 @@ class Metric:
 
 _ALL = (
     Metric("ex", "EX", Basis.ROWS, is_share=True, of_rows=ex, published_as="ex"),
-    Metric("ex_strict", "EX strict", Basis.ANSWERS, is_share=True),
+    Metric("ex_strict", "EX strict", Basis.ANSWERS, is_share=True, of_answers=ex_strict_of),
+    Metric("ex_ordered", "EX ordered", Basis.ANSWERS, is_share=True, of_answers=ex_ordered),
+    Metric("ex_bag", "EX bag", Basis.ROWS, is_share=True, of_rows=ex_bag),
+    Metric("ex_rounded", "EX rounded", Basis.ROWS, is_share=True, of_rows=ex_rounded),
+    Metric("ex_columns", "EX columns", Basis.ROWS, is_share=True, of_rows=ex_columns),
+    Metric("ex_subset", "EX subset", Basis.ROWS, is_share=True, of_rows=ex_subset),
     Metric("soft_f1", "Soft-F1", Basis.ROWS, of_rows=soft_f1, published_as="soft_f1"),
     Metric("soft_f1_documented", "Soft-F1 documented", Basis.ROWS, of_rows=soft_f1_documented),
     Metric("soft_f1_aligned", "Soft-F1 aligned", Basis.ROWS, of_rows=soft_f1_aligned, is_searched=True),

@@ -5,7 +5,7 @@ published script compares sets of rows by the values of Python. When two rows ar
 `harness.metrics.comparison`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from harness.metrics.comparison import Row, compare
@@ -43,3 +43,14 @@ def ex_strict(predicted: Sequence[Row], gold: Sequence[Row], answers: Answers) -
     if found.same_order or (found.same_bag and not answers.ordered):
         return 1.0
     return float(len(predicted) > 0 and any(ranking.allows(predicted) for ranking in answers.rankings))
+
+
+def ex_strict_of(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[], Answers]) -> float:
+    """The same; `find` is called only if the rows are not gold's in gold's order.
+
+    Args:
+        predicted: rows as the driver returned them.
+        gold: the same of the reference.
+        find: the answers that gold allows, kept by the caller from one prediction to the next.
+    """
+    return ex_strict(predicted, gold, Answers(ordered=True)) or ex_strict(predicted, gold, find())

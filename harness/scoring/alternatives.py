@@ -6,31 +6,20 @@ subqueries. What it leaves open elsewhere is not looked for: bare columns of a g
 aggregate, a ROW_NUMBER() among equals.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from harness.engines import EngineName
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.metrics.comparison.ranking import Ranking
-from harness.metrics.strict import Answers, ex_strict
+from harness.metrics.strict import Answers
 
 if TYPE_CHECKING:
     from harness.scoring.ranking import Run
 
 MOST_QUERIES = 40
 """Texts that are run to find the other answers of one gold; all but a few golds need one or none."""
-
-
-def score(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[], Answers]) -> float:
-    """EX `strict` of a prediction; `find` is called only if its rows are not gold's in gold's order.
-
-    Args:
-        predicted: rows as the driver returned them.
-        gold: the same of the reference.
-        find: the gold's `answers`, kept by the caller from one prediction to the next.
-    """
-    return ex_strict(predicted, gold, Answers(ordered=True)) or ex_strict(predicted, gold, find())
 
 
 def answers(sql: str, dialect: EngineName, run: "Run", gold: Sequence[Row]) -> Answers:

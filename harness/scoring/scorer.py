@@ -16,7 +16,6 @@ from harness.metrics.soft_f1 import TooManyRows
 from harness.metrics.strict import Answers
 from harness.outcomes import Judgement, Outcome
 from harness.preview import PreviewText, preview
-from harness.scoring import alternatives
 from harness.scoring.golds import Gold
 from harness.scoring.once import Once
 from harness.scoring.suite import Suite
@@ -149,8 +148,8 @@ class Scoring:
                     scores[metric.name] = self._score(metric, sql, predicted, expected)
                 except (TooManyRows, LeftOut):
                     del scores[metric.name]
-            elif metric.basis is Basis.ANSWERS:
-                scores[metric.name] = alternatives.score(predicted, expected, find)
+            elif metric.of_answers is not None:
+                scores[metric.name] = metric.of_answers(predicted, expected, find)
         error, error_class, compared, failed = None, None, None, None
         if outcome is Outcome.MISMATCH:
             # Engines that run such a text return no rows for it, which official scripts compare with gold's.

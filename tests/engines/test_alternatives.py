@@ -13,7 +13,8 @@ from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import Row
-from harness.scoring.alternatives import answers, score
+from harness.metrics.strict import ex_strict_of
+from harness.scoring.alternatives import answers
 from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database
@@ -165,8 +166,8 @@ def test_a_prediction_is_right_if_the_engine_calls_it_a_tie(
     gold = run(sql)
     assert gold.ending is Ending.ROWS, gold.error
     found = answers(sql, dialect, run, gold.rows)
-    assert score(gold.rows, gold.rows, lambda: found) == 1.0
-    got = [bool(score(rows, gold.rows, lambda: found)) for rows, _ in predictions]
+    assert ex_strict_of(gold.rows, gold.rows, lambda: found) == 1.0
+    got = [bool(ex_strict_of(rows, gold.rows, lambda: found)) for rows, _ in predictions]
     assert got == [dialect in right for _, right in predictions]
 
 
@@ -179,4 +180,4 @@ def test_a_translated_gold_has_the_ties_of_its_source(server: Server, teams: Dat
     found = answers(
         source, Dialect.SQLITE, lambda sql: execute(SQLiteEngine(), faithful, sql, Limits()), gold.rows
     )
-    assert [score([(n,)], gold.rows, lambda: found) for n in range(1, 6)] == [0.0, 1.0, 1.0, 1.0, 0.0]
+    assert [ex_strict_of([(n,)], gold.rows, lambda: found) for n in range(1, 6)] == [0.0, 1.0, 1.0, 1.0, 0.0]

@@ -12,8 +12,8 @@ from harness.data.questions import QuestionSet
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import Row
-from harness.metrics.strict import Answers, ex_strict
-from harness.scoring.alternatives import MOST_QUERIES, answers, score
+from harness.metrics.strict import Answers, ex_strict, ex_strict_of
+from harness.scoring.alternatives import MOST_QUERIES, answers
 from harness.scoring.ties import is_ordered
 from harness.sets.loading import load_set
 from loaders.namespace import Database
@@ -107,7 +107,7 @@ def test_nothing_is_asked_where_rows_are_golds(
         calls.append(1)
         return Answers(ordered=False)
 
-    assert score(predicted, gold, find) == expected
+    assert ex_strict_of(predicted, gold, find) == expected
     assert bool(calls) is asked
 
 
@@ -154,8 +154,8 @@ def test_ties_are_what_sqlite_takes_for_equal(
 ) -> None:
     bench = Bench(database)
     gold = bench.gold(sql)
-    assert score(gold, gold, lambda: bench.answers(sql)) == 1.0
-    assert score(rows, gold, lambda: bench.answers(sql)) == float(right)
+    assert ex_strict_of(gold, gold, lambda: bench.answers(sql)) == 1.0
+    assert ex_strict_of(rows, gold, lambda: bench.answers(sql)) == float(right)
 
 
 def test_a_choice_that_is_too_large_to_see_is_compared_with_golds_rows_alone(database: Database) -> None:
