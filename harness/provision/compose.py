@@ -94,7 +94,7 @@ def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
     require_compose()
     services = _compose(path, "ps", "--all", "--services").split()
     _compose(path, "down", *(["--volumes"] if volumes else []))
-    return [Dialect(service) for service in services]
+    return [dialect for dialect in SERVERS if dialect in services]
 
 
 def running(dialect: Dialect, *, env: Path | None = None) -> Server | None:

@@ -34,7 +34,7 @@ from loaders.errors import EngineUnavailable
 from loaders.load import Progress, load
 from loaders.namespace import Database
 
-_SYSTEM = (
+SYSTEM = (
     "base-files", "base-passwd", "bash", "coreutils", "dash", "findutils", "grep", "libc-bin", "sed",
     "tzdata", "tzdata-legacy", "util-linux",
 )  # fmt: skip
@@ -69,7 +69,7 @@ def build(dialects: Sequence[Dialect], *, env: Path | None = None) -> list[str]:
 
 
 def _build(dialect: Dialect, kind: ServerKind) -> str:
-    root = packages.unpacked(TITLES[dialect], (*kind.packages, *_SYSTEM))
+    root = packages.unpacked(TITLES[dialect], (*kind.packages, *SYSTEM))
     context = assets.folder() / "docker" / dialect
     inputs = _digest(root.folder, context)
     image = f"bird-harness/{dialect}:{root.version}"

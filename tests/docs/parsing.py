@@ -21,7 +21,7 @@ _ASSIGNMENT = re.compile(r"[A-Z_]+=.*")
 _VARIABLES = re.compile(r"^([A-Z]+) \?=", re.MULTILINE)
 
 
-def fault(command: str) -> str | None:
+def fault(command: str) -> str | None:  # noqa: PLR0911 - a way to look at each program
     """What is wrong with a command; None where nothing is."""
     words = shlex.split(command)
     while words and _ASSIGNMENT.fullmatch(words[0]):
@@ -37,6 +37,11 @@ def fault(command: str) -> str | None:
         return _of_pytest(arguments)
     if program in {"pip", "uv"}:
         return _of_install(arguments)
+    if arguments[:2] == ["compose", "run"]:
+        # `docker compose run OPTIONS harness COMMAND` is bird-harness in a container.
+        return _of_group(arguments[arguments.index("harness") + 1 :])
+    if program.endswith(".sh"):
+        return None if (ROOT / words[0]).is_file() else f"there is no {words[0]}"
     return (
         None
         if program in {"git", "docker", "cd", "cp", "ls", "cat", "ray"}
