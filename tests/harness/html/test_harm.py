@@ -26,7 +26,7 @@ from harness.runs.reading import Run, key_of
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, Made, hostile, made, question, result
 
-VIEWS = ("", "#/pairs", "#/run")
+VIEWS = ("", "#/pairs", "#/pairs?group=question", "#/matrix", "#/run")
 
 
 def written(made_up: Made, folder: Path) -> Path:

@@ -30,14 +30,26 @@ def test_no_view_breaks_a_rule_of_accessibility(
     pairs = [address(one(run, outcome)) for outcome in (Outcome.MISMATCH, Outcome.PREDICTION_ERROR)]
     broken = {
         place: violations(viewer.go(place))
-        for place in ("", "#/pairs", "#/pairs?q=nothing+has", "#/run", *pairs)
+        for place in (
+            "",
+            "#/?predictor=predictor-1",
+            "#/pairs?group=outcome&engine=mysql",
+            "#/pairs?q=nothing+has",
+            "#/matrix?outcome=mismatch",
+            "#/run",
+            *pairs,
+        )
     }
+    viewer.go("#/pairs").locator(".choice summary").first.evaluate(
+        "summary => { summary.parentNode.open = true }"
+    )
+    broken["a filter"] = violations(viewer.page)
     viewer.page.keyboard.press("?")
     broken["keys"] = violations(viewer.page)
     assert {place: found for place, found in broken.items() if found} == {}
 
 
-@pytest.mark.parametrize("place", ["", "#/pairs", "#/run", "pair"])
+@pytest.mark.parametrize("place", ["", "#/pairs", "#/matrix", "#/run", "pair"])
 def test_nothing_is_wider_than_a_phone(view: View, report: Path, run: Made, place: str) -> None:
     page = view(report, width=360, height=740).go(
         place if place != "pair" else address(one(run, Outcome.MISMATCH))

@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Comparisons, Flip } from "./comparison.jsx";
 import { select, selectFlips } from "./filters.js";
+import { Matrix } from "./matrix.jsx";
 import { Overview } from "./overview.jsx";
 import { Pair } from "./pair.jsx";
 import { Pairs } from "./pairs.jsx";
@@ -36,7 +37,7 @@ const KEYS = [
   ["Esc", "back to the list, out of a field"],
   ["1  2  3", "the pair on another engine"],
   ["/", "search"],
-  ["g o, g p, g r", "overview, pairs, run"],
+  ["g o, g p, g m, g r", "overview, pairs, matrix, run"],
   ["?", "these keys"],
 ];
 
@@ -109,29 +110,31 @@ export function App({ data: core, load }) {
   const isRun = data.kind === "run";
   const filters = JSON.stringify(params);
   // Texts are only searched when there is something to search for.
-  const listed = useMemo(() => (isRun ? select(data, params) : selectFlips(data, params.q)), [core, filters, params.q ? details : null]);
+  const listed = useMemo(() => (isRun ? select(data, params) : selectFlips(data, params)), [core, filters, params.q ? details : null]);
   const opened = useMemo(() => {
     if (view === "pair") return data.find(parts);
     return view === "flip" ? Number(parts[0]) : -1;
   }, [core, view, parts.join("\0")]);
   const isOpen = view === "pair" || view === "flip";
-  const at = isOpen ? opened : cursor;
+  const current = isOpen ? opened : cursor;
 
   const address = (item) => (isRun ? link("pair", data.address(item), params) : link("flip", [item], params));
   const step = (by) => {
     if (!listed.length) return;
-    const place = listed.indexOf(at);
+    const place = listed.indexOf(current);
     const next = listed[place < 0 ? 0 : Math.max(0, Math.min(listed.length - 1, place + by))];
     setCursor(next);
     if (isOpen) go(address(next));
   };
   const isList = view === (isRun ? "pairs" : "overview");
-  const home = link(isRun ? "pairs" : "overview", [], params);
+  const hasSearch = isList || (isRun && view === "matrix");
+  const { from, ...rest } = params;
+  const home = link(isRun ? (from === "matrix" ? "matrix" : "pairs") : "overview", [], rest);
   useKeys((key, event) => {
     if (key === "?") help.current.showModal();
     else if (key === "/") {
-      isAwaited.current = !isList;
-      if (isList) document.getElementById("search")?.focus();
+      isAwaited.current = !hasSearch;
+      if (hasSearch) document.getElementById("search")?.focus();
       else goNow(home);
     } else if ((key === "j" || key === "k") && (isList || isOpen)) step(key === "j" ? 1 : -1);
     else if (key === "Enter" && isList && cursor >= 0 && !event.target.closest("a, button, summary")) go(address(cursor));
@@ -143,20 +146,23 @@ export function App({ data: core, load }) {
       if (other >= 0) go(address(other));
     } else if (key === "g o") go(link("overview"));
     else if (key === "g p" && isRun) go(link("pairs"));
+    else if (key === "g m" && isRun) go(link("matrix", [], params));
     else if (key === "g r") go(link("run"));
     else return false;
     return true;
   });
   useEffect(() => {
     if (isOpen && opened >= 0) setCursor(opened);
-    if (isOpen || view === "overview") scrollTo(0, 0);
+    if (isOpen || (view === "overview" && !params.at)) scrollTo(0, 0);
     const name = isOpen ? parts.join(" · ") : view;
     document.title = `${visible(name)} — ${visible(data.title)}`;
   }, [view, opened]);
 
-  const tabs = isRun ? { overview: "Overview", pairs: "Pairs", run: "Run" } : { overview: "Comparison", run: "Runs" };
+  const tabs = isRun ? { overview: "Overview", pairs: "Pairs", matrix: "Matrix", run: "Run" } : { overview: "Comparison", run: "Runs" };
+  // What the list and the matrix have in common; the overview's place is its own.
+  const { at: _, from: __, ...shared } = params;
   const shown = view === "pair" ? "pairs" : view === "flip" ? "overview" : view;
-  const common = { data, params, listed, cursor: at, setCursor, address, isAwaited };
+  const common = { data, params, listed, cursor: current, setCursor, address, isAwaited };
   return (
     <>
       <a class="skip" href="#content" onClick={(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>
@@ -169,7 +175,7 @@ export function App({ data: core, load }) {
           </p>
           <nav aria-label="Views">
             {Object.entries(tabs).map(([name, title]) => (
-              <a href={link(name, [], name === "pairs" ? params : {})} aria-current={shown === name ? "page" : undefined}>
+              <a href={link(name, [], name === "pairs" || name === "matrix" ? shared : {})} aria-current={shown === name ? "page" : undefined}>
                 {title}
               </a>
             ))}
@@ -193,14 +199,16 @@ export function App({ data: core, load }) {
         {fault && <p role="alert" class="fault">{fault}</p>}
         {view === "pairs" && isRun ? (
           <Pairs {...common} />
+        ) : view === "matrix" && isRun ? (
+          <Matrix {...common} address={(pair) => link("pair", data.address(pair), { ...params, from: "matrix" })} />
         ) : view === "pair" && isRun ? (
-          <Pair {...common} pair={opened} step={step} />
+          <Pair {...common} pair={opened} step={step} back={home} />
         ) : view === "flip" && !isRun ? (
           <Flip {...common} flip={opened} step={step} />
         ) : view === "run" ? (
           <Run data={data} />
         ) : isRun ? (
-          <Overview data={data} />
+          <Overview data={data} params={params} />
         ) : (
           <Comparisons {...common} />
         )}

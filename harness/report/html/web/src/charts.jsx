@@ -1,9 +1,9 @@
 // The charts: SVG, drawn at the width that there is.
 import { scaleLinear } from "d3-scale";
-import { bisectRight, max } from "d3-array";
+import { bisectRight, max, min } from "d3-array";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Shape } from "./badge.jsx";
-import { ENGINES, visible } from "./words.js";
+import { ENGINES, labels, visible } from "./words.js";
 
 function useWidth(otherwise) {
   const ref = useRef();
@@ -18,18 +18,20 @@ function useWidth(otherwise) {
   return [ref, width];
 }
 
-const shortened = (name, most) => (name.length > most ? `${name.slice(0, most - 1)}…` : name);
-
 // Rows of marks on one axis. `rows`: name and marks, each with `value`, perhaps `low` and `high`, and what draws it.
 export function Dots({ rows, label, unit = "%", joined = false }) {
   const [ref, width] = useWidth(720);
   const isNarrow = width < 560;
-  const left = isNarrow ? 8 : 190;
+  const left = isNarrow ? 8 : 210;
   const right = 20;
   const lane = 14;
   const ends = rows.flatMap((row) => row.marks.flatMap((mark) => [mark.value, mark.high ?? mark.value]));
-  const highest = Math.max(100, Math.ceil((max(ends) ?? 0) / 10) * 10);
-  const x = scaleLinear([0, highest], [left, width - right]);
+  const begins = rows.flatMap((row) => row.marks.map((mark) => mark.low ?? mark.value));
+  // The axis is as long as the figures reach, in tens.
+  const lowest = Math.max(0, Math.floor((min(begins) ?? 0) / 10) * 10);
+  const highest = Math.max(lowest + 10, Math.ceil((max(ends) ?? 0) / 10) * 10);
+  const x = scaleLinear([lowest, highest], [left, width - right]);
+  const short = labels(rows.map((row) => row.name), isNarrow ? 40 : 28);
   const ticks = x.ticks(isNarrow ? 5 : 10);
   const middleOf = (row, mark, place) => row.top + (joined ? row.height / 2 + (mark.lane - 1) * 12 : 6 + lane * place + lane / 2);
   let y = 22;
@@ -51,11 +53,11 @@ export function Dots({ rows, label, unit = "%", joined = false }) {
             </text>
           </g>
         ))}
-        {placed.map((row) => (
+        {placed.map((row, number) => (
           <g>
             <text class="name" x={isNarrow ? left : left - 14} y={isNarrow ? row.top - 5 : row.top + row.height / 2 + 4} text-anchor={isNarrow ? "start" : "end"}>
               <title>{visible(row.name)}</title>
-              {shortened(visible(row.name), isNarrow ? 40 : 26)}
+              {short[number]}
             </text>
             {joined && <path class="join" d={`M${row.marks.map((mark) => `${x(mark.value)} ${middleOf(row, mark)}`).join("L")}`} />}
             {row.marks.map((mark, place) => {

@@ -1,7 +1,10 @@
 // Which pairs a list shows, in which order.
 import { disagrees } from "./data.js";
+import { listOf } from "./route.js";
 
 export const FILTERS = ["q", "predictor", "engine", "outcome", "difficulty", "db", "class", "agree"];
+
+export const SCORE = "score.";
 
 const COMPARED = {
   question: (data) => data.pairs.question,
@@ -15,30 +18,33 @@ const COMPARED = {
   ratio: (data) => data.pairs.ratio,
 };
 
-export const SORTS = Object.keys(COMPARED);
+// What a list is sorted or grouped by: a column of values, or nothing for a name that is none.
+function columnOf(data, name) {
+  if (name.startsWith(SCORE)) return data.pairs.scores[name.slice(SCORE.length)];
+  return COMPARED[name]?.(data);
+}
+
+export const GROUPS = ["question", "predictor", "engine", "outcome", "class", "db", "difficulty"];
 
 function exactly(data, params) {
   const { pairs, questions } = data;
   const tests = [];
-  const place = (list, value) => list.findIndex((each) => each.toWellFormed() === value);
-  const is = (column, wanted) => tests.push((pair) => column[pair] === wanted);
-  if (params.predictor) is(pairs.predictor, place(data.predictors, params.predictor));
-  if (params.engine) is(pairs.dialect, place(data.dialects, params.engine));
-  if (params.class) is(pairs.error_class, place(data.error_classes, params.class));
-  if (params.outcome === "wrong") {
-    const match = data.outcomes.indexOf("match");
-    tests.push((pair) => pairs.outcome[pair] !== match);
-  } else if (params.outcome) is(pairs.outcome, place(data.outcomes, params.outcome));
-  if (params.difficulty) {
-    const wanted = place(data.difficulties, params.difficulty);
-    tests.push((pair) => questions.difficulty[pairs.question[pair]] === wanted);
-  }
-  if (params.db) {
-    const wanted = place(data.databases, params.db);
-    tests.push((pair) => questions.db[pairs.question[pair]] === wanted);
-  }
-  if (params.agree === "differ") tests.push((pair) => disagrees(data.pattern(pair)));
-  else if (params.agree) tests.push((pair) => data.pattern(pair) === params.agree);
+  const match = data.outcomes.indexOf("match");
+  const among = (name, list, valueOf) => {
+    const chosen = listOf(params[name]);
+    if (!chosen.length) return;
+    const wanted = new Set(chosen.map((value) => list.findIndex((each) => each.toWellFormed() === value)));
+    if (name === "outcome" && chosen.includes("wrong")) tests.push((pair) => pairs.outcome[pair] !== match || wanted.has(match));
+    else tests.push((pair) => wanted.has(valueOf(pair)));
+  };
+  among("predictor", data.predictors, (pair) => pairs.predictor[pair]);
+  among("engine", data.dialects, (pair) => pairs.dialect[pair]);
+  among("class", data.error_classes, (pair) => (pairs.error_class[pair] < 0 ? null : pairs.error_class[pair]));
+  among("outcome", data.outcomes, (pair) => pairs.outcome[pair]);
+  among("difficulty", data.difficulties, (pair) => questions.difficulty[pairs.question[pair]]);
+  among("db", data.databases, (pair) => questions.db[pairs.question[pair]]);
+  const agree = listOf(params.agree);
+  if (agree.length) tests.push((pair) => agree.some((each) => (each === "differ" ? disagrees(data.pattern(pair)) : data.pattern(pair) === each)));
   return tests;
 }
 
@@ -74,28 +80,66 @@ function containing(data, word) {
     (details !== null && (texts[details.sql[pair]] || texts[details.error[pair]] || texts[details.gold[pair]]));
 }
 
-const wordsOf = (text) => (text ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+const wordsOf = (text) => listOf(text).join(" ").toLowerCase().split(/\s+/).filter(Boolean);
 
-// The flipped questions of a comparison of which one side has every word.
-export function selectFlips(data, text) {
-  const tests = wordsOf(text).map((word) => containing(data, word));
+// The flipped questions of a comparison, as they are filtered, of which one side has every word.
+export function selectFlips(data, params) {
+  const tests = wordsOf(params.q).map((word) => containing(data, word));
+  const isTurned = turned(data, params);
   const places = data.flips.map((_, place) => place);
-  return places.filter((place) => [data.flips[place].a, data.flips[place].b].some((pair) => tests.every((test) => test(pair))));
+  return places.filter((place) => {
+    const flip = data.flips[place];
+    return isTurned(flip) && [flip.a, flip.b].some((pair) => tests.every((test) => test(pair)));
+  });
+}
+
+// Questions that a side won or lost, in the comparisons that are asked for.
+function turned(data, params) {
+  const wanted = new Set(listOf(params.side).map(Number));
+  const ways = listOf(params.turn);
+  return (flip) => (!wanted.size || wanted.has(flip.comparison)) && (!ways.length || ways.some((way) => flip[way]?.length));
 }
 
 export function select(data, params) {
   const tests = [...exactly(data, params), ...wordsOf(params.q).map((word) => containing(data, word))];
   const found = [];
   for (let pair = 0; pair < data.count; pair++) if (tests.every((test) => test(pair))) found.push(pair);
-  const name = (params.sort ?? "").replace(/^-/, "");
-  if (!(name in COMPARED)) return found;
-  const column = COMPARED[name](data);
-  const direction = params.sort.startsWith("-") ? -1 : 1;
+  const sort = String(params.sort ?? "");
   // What has no value stands last in both directions.
   const isNothing = (value) => value == null || value === -1;
-  return found.sort((one, other) => {
+  const by = (column, direction) => (one, other) => {
     const [a, b] = [column[one], column[other]];
-    if (isNothing(a) || isNothing(b)) return isNothing(a) - isNothing(b) || one - other;
-    return direction * (a - b) || one - other;
+    if (isNothing(a) || isNothing(b)) return isNothing(a) - isNothing(b);
+    return direction * (a - b);
+  };
+  const orders = [];
+  const group = GROUPS.includes(params.group) && columnOf(data, params.group);
+  if (group) orders.push(by(group, 1));
+  const column = columnOf(data, sort.replace(/^-/, ""));
+  if (column) orders.push(by(column, sort.startsWith("-") ? -1 : 1));
+  if (!orders.length) return found;
+  return found.sort((one, other) => {
+    for (const order of orders) {
+      const way = order(one, other);
+      if (way) return way;
+    }
+    return one - other;
   });
+}
+
+// The pairs of a list with a head before those of each group; those of groups in `closed` are left out.
+export function grouped(data, params, listed, closed) {
+  const column = GROUPS.includes(params.group) ? columnOf(data, params.group) : null;
+  if (!column) return listed;
+  const match = data.outcomes.indexOf("match");
+  const rows = [];
+  let head = null;
+  for (const pair of listed) {
+    const value = column[pair] ?? -1;
+    if (head?.value !== value) rows.push((head = { group: params.group, value, pairs: 0, right: 0, first: pair }));
+    head.pairs += 1;
+    head.right += data.pairs.outcome[pair] === match;
+    if (!closed.has(value)) rows.push(pair);
+  }
+  return rows;
 }

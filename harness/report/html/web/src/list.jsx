@@ -47,8 +47,10 @@ export function useNarrow() {
   return isNarrow;
 }
 
-export function List({ items, cursor, height, label, head, row }) {
+// `width`: how wide a row is at least; a wider one than the page is scrolled with its head.
+export function List({ items, cursor, height, label, head, row, width = 0 }) {
   const scroller = useRef();
+  const heads = useRef();
   const isPrinting = usePrinting();
   const virtualizer = useVirtualizer({
     count: items.length,
@@ -66,11 +68,11 @@ export function List({ items, cursor, height, label, head, row }) {
     : virtualizer.getVirtualItems();
   return (
     <div class="list" role="table" aria-label={label} aria-rowcount={items.length + 1}>
-      <div role="rowgroup" class="head">
+      <div role="rowgroup" class="head" ref={heads}>
         {head}
       </div>
-      <div role="rowgroup" class="body" ref={scroller}>
-        <div role="presentation" class="all" style={{ height: `${isPrinting ? shown.length * height : virtualizer.getTotalSize()}px` }}>
+      <div role="rowgroup" class="body" ref={scroller} onScroll={width ? () => { heads.current.scrollLeft = scroller.current.scrollLeft; } : undefined}>
+        <div role="presentation" class="all" style={{ minWidth: `${width}px`, height: `${isPrinting ? shown.length * height : virtualizer.getTotalSize()}px` }}>
           {shown.map(({ index, start }) => row(items[index], index, { transform: `translateY(${start}px)`, height: `${height}px` }))}
         </div>
       </div>

@@ -1,13 +1,15 @@
 // The whole run at a glance.
 import { median } from "d3-array";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
 import { Dots, Histogram, engineMark, levelMark } from "./charts.jsx";
+import { Choice, Chosen } from "./choice.jsx";
 import { disagrees } from "./data.js";
-import { link } from "./route.js";
-import { ENGINES, MARKS, count, percent, plural, ratio, visible, words } from "./words.js";
+import { link, listOf } from "./route.js";
+import { ENGINES, MARKS, count, labels, percent, plural, ratio, visible, words } from "./words.js";
 
-const shade = (share) => ({ "--share": `${Math.round(38 * share)}%` });
+// `share` lies between the least and the most of a table, so that its colours use their range.
+const shade = (share, [least, most] = [0, 1]) => ({ "--share": `${Math.round(3 + 42 * (most > least ? (share - least) / (most - least) : 1))}%` });
 
 const Section = ({ id, title, note, children }) => (
   <section aria-labelledby={id}>
@@ -25,7 +27,7 @@ const Scroll = ({ label, children }) => (
 
 const scored = (data, predictor, engine) => data.scores.find((each) => each.predictor === predictor && each.dialect === engine);
 
-function Scores({ data, metric, engines }) {
+function Scores({ data, metric, engines, shown }) {
   const levels = [...data.difficulties, "total"];
   // Where pairs are left out of means, how many are in them.
   const isPartial = data.scores.some((score) => score.printed[metric]?.questions != null);
@@ -64,7 +66,7 @@ function Scores({ data, metric, engines }) {
           </tr>
         </thead>
         <tbody>
-          {data.predictors.map((name, predictor) => (
+          {shown.map((predictor) => [data.predictors[predictor], predictor]).map(([name, predictor]) => (
             <tr>
               <th scope="row">
                 {visible(name)}
@@ -103,7 +105,7 @@ function Scores({ data, metric, engines }) {
   );
 }
 
-function Outcomes({ data }) {
+function Outcomes({ data, shown }) {
   const seen = data.outcomes.filter((_, place) => data.scores.some((score) => score.outcomes[place]));
   return (
     <>
@@ -125,7 +127,8 @@ function Outcomes({ data }) {
             <th scope="col">pairs of each outcome</th>
           </tr>
         </thead>
-        {data.predictors.map((name, predictor) => {
+        {shown.map((predictor) => {
+          const name = data.predictors[predictor];
           const scores = data.scores.filter((score) => score.predictor === predictor);
           return (
             <tbody>
@@ -171,6 +174,8 @@ function Outcomes({ data }) {
 
 // A table whose cells are shaded by a share; `cell(row, column)` gives text, share and address.
 function Heat({ label, head, rows, columns, cell }) {
+  const shares = rows.flatMap((row) => columns.map((_, column) => cell(row, column)?.share).filter((share) => share != null));
+  const range = [Math.min(...shares), Math.max(...shares)];
   return (
     <Scroll label={label}>
       <table class="heat">
@@ -198,7 +203,7 @@ function Heat({ label, head, rows, columns, cell }) {
               {columns.map((_, column) => {
                 const found = cell(row, column);
                 return found ? (
-                  <td class="shaded" style={shade(found.share)}>
+                  <td class="shaded" style={shade(found.share, range)}>
                     <a href={found.href} title={found.title}>
                       {found.text}
                     </a>
@@ -215,15 +220,17 @@ function Heat({ label, head, rows, columns, cell }) {
   );
 }
 
-const rowsOf = (data) =>
-  data.scores.map((score, place) => ({
-    score,
-    name: data.predictors[score.predictor],
-    engine: data.dialects[score.dialect],
-    isFirst: place === 0 || data.scores[place - 1].predictor !== score.predictor,
-  }));
+const rowsOf = (data, shown) =>
+  data.scores
+    .filter((score) => shown.includes(score.predictor))
+    .map((score, place, all) => ({
+      score,
+      name: data.predictors[score.predictor],
+      engine: data.dialects[score.dialect],
+      isFirst: place === 0 || all[place - 1].predictor !== score.predictor,
+    }));
 
-function Databases({ data }) {
+function Databases({ data, shown }) {
   const key = (predictor, dialect, db) => `${predictor},${dialect},${db}`;
   const all = new Map();
   const match = data.outcomes.indexOf("match");
@@ -237,7 +244,7 @@ function Databases({ data }) {
     <Heat
       label="EX by database, in percent"
       head="predictor"
-      rows={rowsOf(data)}
+      rows={rowsOf(data, shown)}
       columns={data.databases}
       cell={(row, db) => {
         const found = all.get(key(row.score.predictor, row.score.dialect, db));
@@ -254,14 +261,14 @@ function Databases({ data }) {
   );
 }
 
-function Classes({ data }) {
+function Classes({ data, shown }) {
   const seen = data.error_classes.map((_, place) => place).filter((place) => data.scores.some((score) => score.error_classes[place]));
   if (!seen.length) return <p>No pair has an error class.</p>;
   return (
     <Heat
       label="Pairs by error class"
       head="predictor"
-      rows={rowsOf(data)}
+      rows={rowsOf(data, shown)}
       columns={seen.map((place) => words(data.error_classes[place]))}
       cell={(row, column) => {
         const pairs = row.score.error_classes[seen[column]];
@@ -278,31 +285,19 @@ function Classes({ data }) {
   );
 }
 
-function Times({ data, engines }) {
-  const [predictor, setPredictor] = useState("");
+function Times({ data, engines, shown }) {
   const match = data.outcomes.indexOf("match");
   const { pairs } = data;
   const of = (engine) => {
     const found = [];
     for (let pair = 0; pair < data.count; pair++) {
-      const isAsked = predictor === "" || pairs.predictor[pair] === Number(predictor);
+      const isAsked = shown.includes(pairs.predictor[pair]);
       if (isAsked && pairs.dialect[pair] === engine && pairs.outcome[pair] === match && pairs.ratio[pair] != null) found.push(pairs.ratio[pair]);
     }
     return found;
   };
   return (
     <>
-      <p class="controls">
-        <label>
-          Predictor{" "}
-          <select value={predictor} onChange={(event) => setPredictor(event.target.value)}>
-            <option value="">all</option>
-            {data.predictors.map((name, place) => (
-              <option value={place}>{visible(name)}</option>
-            ))}
-          </select>
-        </label>
-      </p>
       <div class="panels">
         {engines.map((engine) => {
           const values = of(engine);
@@ -321,11 +316,12 @@ function Times({ data, engines }) {
   );
 }
 
-function Disagreements({ data, engines }) {
+function Disagreements({ data, engines, shown }) {
   const counts = new Map();
   for (const [cell, pattern] of data.patterns) {
     if (!disagrees(pattern)) continue;
     const predictor = Math.floor(cell / data.questions.key.length);
+    if (!shown.includes(predictor)) continue;
     const of = counts.get(pattern) ?? new Array(data.predictors.length).fill(0);
     of[predictor]++;
     counts.set(pattern, of);
@@ -334,6 +330,8 @@ function Disagreements({ data, engines }) {
   const total = (of) => of.reduce((sum, each) => sum + each, 0);
   const patterns = [...counts].sort((one, other) => total(other[1]) - total(one[1]));
   const most = Math.max(...patterns.flatMap(([, of]) => of));
+  const least = Math.min(...patterns.flatMap(([, of]) => of.filter(Boolean)));
+  const names = labels(data.predictors, 26);
   return (
     <Scroll label="Questions by the engines that have them right">
       <table class="heat patterns">
@@ -346,9 +344,9 @@ function Disagreements({ data, engines }) {
               </th>
             ))}
             <th scope="col">all</th>
-            {data.predictors.map((name) => (
-              <th scope="col" class="slanted">
-                <span>{visible(name)}</span>
+            {shown.map((predictor) => (
+              <th scope="col" class="slanted" title={visible(data.predictors[predictor])}>
+                <span>{names[predictor]}</span>
               </th>
             ))}
           </tr>
@@ -360,11 +358,11 @@ function Disagreements({ data, engines }) {
                 <td class="of">{pattern[engine] === "1" ? <Badge outcome="match">right</Badge> : pattern[engine] === "0" ? <Badge outcome="mismatch">wrong</Badge> : <span class="null">not run</span>}</td>
               ))}
               <td>
-                <a href={link("pairs", [], { agree: pattern })}>{count(total(of))}</a>
+                <a href={link("pairs", [], { agree: pattern, predictor: shown.length < data.predictors.length ? shown.map((each) => data.predictors[each]) : [] })}>{count(total(of))}</a>
               </td>
-              {of.map((pairs, predictor) =>
+              {shown.map((predictor) => [of[predictor], predictor]).map(([pairs, predictor]) =>
                 pairs ? (
-                  <td class="shaded" style={shade(pairs / most)}>
+                  <td class="shaded" style={shade(pairs / most, [least / most, 1])}>
                     <a href={link("pairs", [], { agree: pattern, predictor: data.predictors[predictor] })}>{count(pairs)}</a>
                   </td>
                 ) : (
@@ -379,14 +377,51 @@ function Disagreements({ data, engines }) {
   );
 }
 
-export function Overview({ data }) {
+// A table of contents whose links are addresses, too.
+function Contents({ sections, params }) {
+  return (
+    <nav class="contents" aria-label="Contents">
+      {sections.map(([id, title]) => (
+        <a href={link("overview", [], { ...params, at: id })} aria-current={params.at === id ? "true" : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+export function Overview({ data, params }) {
   const names = Object.keys(data.metrics);
   const [metric, setMetric] = useState(names.includes("ex") ? "ex" : names[0]);
   const engines = data.dialects.map((_, place) => place).filter((place) => data.scores.some((score) => score.dialect === place));
+  const chosen = listOf(params.predictor);
+  const shown = data.predictors.map((_, place) => place).filter((place) => !chosen.length || chosen.includes(data.predictors[place].toWellFormed()));
+  useEffect(() => {
+    if (params.at) document.getElementById(params.at)?.scrollIntoView();
+  }, [params.at]);
   if (!data.count) return <p class="page">This run has no results.</p>;
+  const options = { predictor: { title: "Predictor", all: data.predictors.map((name) => [name, visible(name)]) } };
+  const sections = [
+    metric && ["scores", data.metrics[metric]],
+    ["outcomes", "Outcomes"],
+    metric && ["difficulty", "Difficulty"],
+    ["databases", "Databases"],
+    engines.length > 1 && ["engines", "Where engines disagree"],
+    ["classes", "What is wrong"],
+    ["times", "Time beside gold's"],
+  ].filter(Boolean);
   return (
     <div class="page">
       <h1 class="hidden">Overview</h1>
+      <div class="contents-bar">
+        <Contents sections={sections} params={params} />
+        {data.predictors.length > 1 && (
+          <div class="picked">
+            <Choice name="predictor" title="Predictor" all={options.predictor.all} params={params} />
+            <Chosen options={options} params={params} view="overview" />
+          </div>
+        )}
+      </div>
       <dl class="tiles">
         {data.facts.map(([name, value]) => (
           <div>
@@ -399,7 +434,7 @@ export function Overview({ data }) {
         <p class="notice">{visible(note)}</p>
       ))}
       {metric && (
-        <Section id="scores" title={data.metrics[metric]} note="Percent of all questions, as the official script counts them; bars are 95 % intervals, and an engine's best total is underlined.">
+        <Section id="scores" title={data.metrics[metric]} note="Percent of all questions, as the official script counts them; bars are 95 % intervals on an axis as long as they reach, and an engine's best total is underlined.">
           {names.length > 1 && (
             <p class="controls">
               <label>
@@ -420,7 +455,7 @@ export function Overview({ data }) {
             </figcaption>
             <Dots
               label={`${data.metrics[metric]} by predictor and engine with 95 % intervals; the table below has the figures`}
-              rows={data.predictors.map((name, predictor) => ({
+              rows={shown.map((predictor) => [data.predictors[predictor], predictor]).map(([name, predictor]) => ({
                 name,
                 marks: engines
                   .map((engine) => [engine, scored(data, predictor, engine)])
@@ -432,11 +467,11 @@ export function Overview({ data }) {
               }))}
             />
           </figure>
-          <Scores data={data} metric={metric} engines={engines} />
+          <Scores data={data} metric={metric} engines={engines} shown={shown} />
         </Section>
       )}
       <Section id="outcomes" title="Outcomes" note="What happened to every pair of a prediction and its gold.">
-        <Outcomes data={data} />
+        <Outcomes data={data} shown={shown} />
       </Section>
       {metric && (
         <Section id="difficulty" title={`Difficulty, ${data.metrics[metric]}`} note={`${data.difficulties.map((level) => `${level[0].toUpperCase()} ${level}`).join(", ")}.`}>
@@ -449,8 +484,9 @@ export function Overview({ data }) {
                 <Dots
                   joined
                   label={`${data.metrics[metric]} by difficulty on ${ENGINES[data.dialects[engine]]}; the table above has the figures`}
-                  rows={data.predictors
-                    .map((name, predictor) => ({
+                  rows={shown
+                    .map((predictor) => [data.predictors[predictor], predictor])
+                    .map(([name, predictor]) => ({
                       name,
                       marks: data.difficulties
                         .map((level, place) => [level, place, scored(data, predictor, engine)])
@@ -465,18 +501,18 @@ export function Overview({ data }) {
         </Section>
       )}
       <Section id="databases" title="Databases" note="EX in percent of the questions on each database.">
-        <Databases data={data} />
+        <Databases data={data} shown={shown} />
       </Section>
       {engines.length > 1 && (
         <Section id="engines" title="Where engines disagree" note="Questions that a predictor has right on some engines and wrong on others.">
-          <Disagreements data={data} engines={engines} />
+          <Disagreements data={data} engines={engines} shown={shown} />
         </Section>
       )}
       <Section id="classes" title="What is wrong" note="Pairs by error class; shaded by their share of the predictor's errors on the engine.">
-        <Classes data={data} />
+        <Classes data={data} shown={shown} />
       </Section>
       <Section id="times" title="Time beside gold's" note={data.times_note}>
-        <Times data={data} engines={engines} />
+        <Times data={data} engines={engines} shown={shown} />
       </Section>
     </div>
   );

@@ -1,7 +1,7 @@
 // One pair: the question, both texts, and the rows on every engine.
 import { useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
-import { link } from "./route.js";
+import { Copy } from "./taking.jsx";
 import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
 import { ENGINES, count, visible } from "./words.js";
 
@@ -29,7 +29,10 @@ export function Question({ data, question }) {
       <p class="about">
         <span class="key">{visible(questions.key[question])}</span> {visible(data.databases[questions.db[question]])} · {data.difficulties[questions.difficulty[question]]}
       </p>
-      <h1>{visible(questions.text[question]) || <span class="null">The question's text was not recorded</span>}</h1>
+      <div class="titled">
+        <h1>{visible(questions.text[question]) || <span class="null">The question's text was not recorded</span>}</h1>
+        {questions.text[question] && <Copy text={questions.text[question]} what="the question" />}
+      </div>
       {questions.evidence[question] && (
         <p class="evidence">
           <strong>Evidence</strong> {visible(questions.evidence[question])}
@@ -85,9 +88,8 @@ function Everybody({ data, pair, address }) {
   );
 }
 
-export function Pair({ data, params, listed, pair, step, address }) {
+export function Pair({ data, listed, pair, step, address, back }) {
   const [isFormatted, setFormatted] = useState(true);
-  const back = link("pairs", [], params);
   if (pair < 0)
     return (
       <div class="page">
@@ -134,19 +136,24 @@ export function Pair({ data, params, listed, pair, step, address }) {
             />
           </section>
           <section aria-labelledby="rows">
-            <h2 id="rows">{engines.length > 1 ? "Rows on every engine" : "Rows"}</h2>
+            <h2 id="rows">Rows on {ENGINES[engine]}</h2>
             <p class="note">Up to eight rows a side. − only in gold, + only in the prediction.</p>
-            <div class="columns">
-              {engines.map((each) => (
-                <section class="side" aria-label={ENGINES[data.dialects[pairs.dialect[each]]]}>
-                  <h3>
+            <section aria-label={ENGINES[engine]}>
+              <Results data={data} pair={pair} isWide />
+            </section>
+            {engines
+              .filter((each) => each !== pair)
+              .map((each) => (
+                <details class="other-engine">
+                  <summary>
                     <Engine engine={data.dialects[pairs.dialect[each]]} /> <Badge outcome={data.outcome(each)} />
-                  </h3>
-                  {each !== pair && <Failure data={data} pair={each} />}
-                  <Results data={data} pair={each} />
-                </section>
+                  </summary>
+                  <section aria-label={ENGINES[data.dialects[pairs.dialect[each]]]}>
+                    <Failure data={data} pair={each} />
+                    <Results data={data} pair={each} isWide />
+                  </section>
+                </details>
               ))}
-            </div>
           </section>
         </>
       )}

@@ -1,16 +1,24 @@
-// Every pair, filtered and sorted; what is chosen is in the address.
+// Every pair, filtered, sorted and grouped; what is chosen is in the address.
+import { useMemo, useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
-import { FILTERS } from "./filters.js";
+import { Bar, howMany } from "./bar.jsx";
+import { GROUPS, SCORE, grouped } from "./filters.js";
 import { List, useNarrow } from "./list.jsx";
-import { change, link } from "./route.js";
-import { Search } from "./search.jsx";
-import { ENGINES, count, ratio, seconds, visible, words } from "./words.js";
+import { change } from "./route.js";
+import { Export } from "./taking.jsx";
+import { ENGINES, labels, percent, plural, ratio, seconds, visible, words } from "./words.js";
 
-const COLUMNS = [
+const TITLES = { question: "Question", predictor: "Predictor", engine: "Engine", outcome: "Outcome", class: "Error class", db: "Database", difficulty: "Difficulty" };
+
+const MOST_OF_A_NAME = 20;
+const MOST_ON_A_PHONE = 17;
+
+const columnsOf = (data) => [
   ["question", "Question"],
   ["predictor", "Predictor"],
   ["engine", "Engine"],
   ["outcome", "Outcome"],
+  ...Object.keys(data.pairs.scores).map((name) => [`${SCORE}${name}`, data.metrics[name] ?? name]),
   ["class", "Error class"],
   ["db", "Database"],
   ["difficulty", "Difficulty"],
@@ -18,39 +26,15 @@ const COLUMNS = [
   ["ratio", "÷ gold"],
 ];
 
-const AGREE = { differ: "some right, some wrong" };
+const classOf = (name) => (name.startsWith(SCORE) ? "c-score" : `c-${name}`);
 
-function choices(data) {
-  const named = (names, title = visible) => names.map((name) => [name, title(name)]);
-  const patterns = [...new Set(data.patterns.values())].filter((pattern) => pattern.includes("1") && pattern.includes("0")).sort();
-  const pattern = (text) => {
-    const right = data.dialects.filter((_, at) => text[at] === "1").map((each) => ENGINES[each]);
-    return right.length === 1 ? `right on ${right[0]} alone` : `right on ${right.slice(0, -1).join(", ")} and ${right.at(-1)} only`;
-  };
-  return {
-    predictor: named(data.predictors),
-    engine: named(data.dialects, (name) => ENGINES[name] ?? name),
-    outcome: [["wrong", "any but match"], ...named(data.outcomes, words)],
-    class: named(data.error_classes, words),
-    db: named(data.databases),
-    difficulty: named(data.difficulties),
-    agree: patterns.length ? [["differ", AGREE.differ], ...patterns.map((each) => [each, pattern(each)])] : [],
-  };
-}
-
-const TITLES = { predictor: "Predictor", engine: "Engine", outcome: "Outcome", class: "Error class", db: "Database", difficulty: "Difficulty", agree: "Engines" };
-
-export function Pairs({ data, params, listed, cursor, setCursor, address, isAwaited }) {
-  const isNarrow = useNarrow();
-  const isFiltered = FILTERS.some((name) => params[name]);
-  const sort = params.sort ?? "question";
-  const { pairs, questions } = data;
-  const head = (
-    <div role="row" class="row">
-      {COLUMNS.map(([name, title]) => {
+function Head({ columns, sort, scores }) {
+  return (
+    <div role="row" class="row" style={scores}>
+      {columns.map(([name, title]) => {
         const way = sort === name ? "ascending" : sort === `-${name}` ? "descending" : "none";
         return (
-          <div role="columnheader" aria-sort={way} class={`c-${name}`}>
+          <div role="columnheader" aria-sort={way} class={classOf(name)}>
             <button onClick={() => change("sort", way === "ascending" ? `-${name}` : name)}>
               {title}
               <i aria-hidden="true">{way === "ascending" ? " ↑" : way === "descending" ? " ↓" : ""}</i>
@@ -60,9 +44,45 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
       })}
     </div>
   );
-  const row = (pair, index, style) => {
+}
+
+// What a group is called.
+function groupName(data, head) {
+  const { value } = head;
+  const lists = { predictor: data.predictors, engine: data.dialects.map((each) => ENGINES[each] ?? each), outcome: data.outcomes.map(words), class: data.error_classes.map(words), db: data.databases, difficulty: data.difficulties };
+  if (head.group === "question") return visible(`${data.questions.key[value]} ${data.questions.text[value].slice(0, 160)}`);
+  return value < 0 ? "none" : visible(lists[head.group][value]);
+}
+
+export function Pairs({ data, params, listed, cursor, setCursor, address, isAwaited }) {
+  const isNarrow = useNarrow();
+  const sort = String(params.sort ?? "question");
+  const { pairs, questions } = data;
+  const columns = columnsOf(data);
+  const [closed, setClosed] = useState(new Set());
+  const rows = useMemo(() => grouped(data, params, listed, closed), [data.pairs, listed, params.group, closed]);
+  const names = useMemo(() => labels(data.predictors, isNarrow ? MOST_ON_A_PHONE : MOST_OF_A_NAME), [data.predictors, isNarrow]);
+  const metrics = Object.entries(pairs.scores);
+  const scores = { "--scores": metrics.length ? `repeat(${metrics.length}, 4.6rem)` : "" };
+  const fold = (value) => {
+    const next = new Set(closed);
+    if (!next.delete(value)) next.add(value);
+    setClosed(next);
+  };
+  const groupRow = (head, index, style) => (
+    <div role="row" key={`group ${head.value}`} class="row group-row" aria-rowindex={index + 2} style={style}>
+      <div role="cell">
+        <button type="button" aria-expanded={!closed.has(head.value)} onClick={() => fold(head.value)}>
+          <i aria-hidden="true">{closed.has(head.value) ? "▸" : "▾"}</i> <b>{groupName(data, head)}</b>
+          <span>{` ${plural(head.pairs, "pair")}, ${percent((100 * head.right) / head.pairs, 2)} % match`}</span>
+        </button>
+      </div>
+    </div>
+  );
+  const pairRow = (pair, index, style) => {
     const question = pairs.question[pair];
     const errorClass = data.errorClass(pair);
+    const name = visible(data.predictors[pairs.predictor[pair]]);
     return (
       <div
         role="row"
@@ -70,7 +90,7 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
         class={pair === cursor ? "row current" : "row"}
         aria-rowindex={index + 2}
         aria-current={pair === cursor ? "true" : undefined}
-        style={style}
+        style={{ ...style, ...scores }}
         onClick={(event) => {
           setCursor(pair);
           if (!event.target.closest("a")) location.hash = address(pair);
@@ -81,10 +101,13 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
             <span class="key">{visible(questions.key[question])}</span> {visible(questions.text[question].slice(0, 240)) || "text not recorded"}
           </a>
         </div>
-        <div role="cell" class="c-predictor">{visible(data.predictors[pairs.predictor[pair]])}</div>
+        <div role="cell" class="c-predictor" title={name}>{names[pairs.predictor[pair]]}</div>
         <div role="cell" class="c-engine"><Engine engine={data.dialects[pairs.dialect[pair]]} /></div>
         <div role="cell" class="c-outcome"><Badge outcome={data.outcome(pair)} /></div>
-        <div role="cell" class="c-class">{errorClass ? words(errorClass) : ""}</div>
+        {metrics.map(([, column]) => (
+          <div role="cell" class="c-score">{column[pair] == null ? "–" : percent(100 * column[pair], 2)}</div>
+        ))}
+        <div role="cell" class="c-class" title={errorClass ? words(errorClass) : undefined}>{errorClass ? words(errorClass) : ""}</div>
         <div role="cell" class="c-db">{visible(data.databases[questions.db[question]])}</div>
         <div role="cell" class="c-difficulty">{data.difficulties[questions.difficulty[question]]}</div>
         <div role="cell" class="c-seconds">{seconds(pairs.seconds[pair])}</div>
@@ -92,35 +115,30 @@ export function Pairs({ data, params, listed, cursor, setCursor, address, isAwai
       </div>
     );
   };
-  const options = choices(data);
   return (
     <div class="pairs">
       <h1 class="hidden">Pairs</h1>
-      <form class="filters" role="search" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
-        <Search label="Search questions, SQL and errors" hint="Search questions, SQL, errors" change={(value) => change("q", value)} isAwaited={isAwaited} />
-        {Object.entries(options).map(([name, all]) =>
-          all.length > 1 || params[name] ? (
-            <span class={params[name] ? "set" : ""}>
-              <select aria-label={TITLES[name]} value={params[name] ?? ""} onChange={(event) => change(name, event.target.value)}>
-                <option value="">{TITLES[name]}: any</option>
-                {all.map(([value, title]) => (
-                  <option value={value.toWellFormed()}>{title}</option>
-                ))}
-              </select>
-            </span>
-          ) : null,
-        )}
-        {isFiltered && (
-          <a class="clear" href={link("pairs", [], { sort: params.sort })}>
-            Clear
-          </a>
-        )}
-        <p class="found" role="status">
-          {isFiltered ? `${count(listed.length)} of ${count(data.count)} pairs` : `${count(data.count)} pairs`}
-        </p>
-      </form>
+      <Bar data={data} params={params} view="pairs" found={howMany(data, params, listed)} isAwaited={isAwaited}>
+        <label class={params.group ? "set" : ""}>
+          <span class="hidden">Group by</span>
+          <select value={String(params.group ?? "")} onChange={(event) => change("group", event.target.value)}>
+            <option value="">No groups</option>
+            {GROUPS.map((name) => (
+              <option value={name}>{`By ${TITLES[name].toLowerCase()}`}</option>
+            ))}
+          </select>
+        </label>
+        <Export data={data} listed={listed} />
+      </Bar>
       {listed.length ? (
-        <List items={listed} cursor={cursor} height={isNarrow ? 82 : 38} label="Pairs" head={head} row={row} />
+        <List
+          items={rows}
+          cursor={cursor}
+          height={isNarrow ? 82 : 38}
+          label="Pairs"
+          head={<Head columns={columns} sort={sort} scores={scores} />}
+          row={(item, index, style) => (typeof item === "number" ? pairRow : groupRow)(item, index, style)}
+        />
       ) : (
         <p class="page">No pair is like that.</p>
       )}

@@ -1,4 +1,5 @@
-// Views have addresses: #/pairs?engine=mysql&q=count, #/pair/mysql/gpt-4/137%232.
+// Views have addresses: #/pairs?engine=mysql&q=count, #/pair/mysql/gpt-4/137%232. What stands there twice has two
+// values.
 import { useEffect, useState } from "preact/hooks";
 
 const decoded = (part) => {
@@ -9,17 +10,22 @@ const decoded = (part) => {
   }
 };
 
+// The values of a parameter: none, one or several.
+export const listOf = (value) => [value ?? []].flat().filter((each) => each !== "");
+
 export function parse(hash) {
   const text = hash.replace(/^#?\/?/, "");
   const mark = text.indexOf("?");
   const [view, ...parts] = (mark < 0 ? text : text.slice(0, mark)).split("/").map(decoded);
-  const params = Object.fromEntries(new URLSearchParams(mark < 0 ? "" : text.slice(mark + 1)));
+  const params = {};
+  for (const [name, value] of new URLSearchParams(mark < 0 ? "" : text.slice(mark + 1)))
+    params[name] = name in params ? [params[name], value].flat() : value;
   return { view: view || "overview", parts, params };
 }
 
 export function link(view, parts = [], params = {}) {
-  const set = Object.entries(params).filter(([, value]) => value != null && value !== "");
-  const query = new URLSearchParams(set.map(([name, value]) => [name, String(value).toWellFormed()])).toString();
+  const set = Object.entries(params).flatMap(([name, value]) => listOf(value).map((each) => [name, String(each).toWellFormed()]));
+  const query = new URLSearchParams(set).toString();
   const path = [view, ...parts].map((part) => encodeURIComponent(String(part).toWellFormed())).join("/");
   return `#/${path === "overview" ? "" : path}${query ? `?${query}` : ""}`;
 }

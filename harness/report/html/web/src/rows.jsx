@@ -14,7 +14,8 @@ function Value({ value }) {
   return <td>{value === "" ? <span class="null">empty text</span> : visible(value)}</td>;
 }
 
-export function Rows({ side, rows, of, other, label }) {
+// `names`: of the columns, as the SELECT list says them; null where it does not.
+export function Rows({ side, rows, names, of, other, label }) {
   const { count, columns, only, marked } = side;
   const width = Math.max(0, ...rows.map((row) => row.length));
   const left = count - rows.length;
@@ -29,6 +30,17 @@ export function Rows({ side, rows, of, other, label }) {
         <div class="scroll" tabIndex={0} role="region" aria-label={label}>
           <table class="values">
             <caption class="hidden">{label}</caption>
+            <thead>
+              <tr>
+                <td class="side-mark" />
+                {Array.from({ length: width }, (_, place) => (
+                  <th scope="col" title={names ? visible(names[place]) : undefined}>
+                    {names ? visible(names[place]) : place + 1}
+                  </th>
+                ))}
+                {columns > width && <td class="null">…</td>}
+              </tr>
+            </thead>
             <tbody>
               {rows.map((row, place) => (
                 <tr class={place < marked ? "only" : ""}>

@@ -1,13 +1,13 @@
 // The search field. What stands in it is its own: only typing changes it, and a way that the browser goes (back,
 // a link). The address follows after a short rest; it is never written back over what was typed meanwhile.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { parse } from "./route.js";
+import { listOf, parse } from "./route.js";
 
 const REST = 120;
 
 // `change` takes the text. `isAwaited`, a ref, says that the field is to have the focus as soon as it is there.
 export function Search({ label, hint, change, isAwaited }) {
-  const [text, set] = useState(() => parse(location.hash).params.q ?? "");
+  const [text, set] = useState(() => listOf(parse(location.hash).params.q).join(" "));
   const field = useRef();
   const timer = useRef();
   useLayoutEffect(() => {
@@ -18,7 +18,7 @@ export function Search({ label, hint, change, isAwaited }) {
     const moved = (event) => {
       if (!event.isTrusted) return;
       clearTimeout(timer.current);
-      set(parse(location.hash).params.q ?? "");
+      set(listOf(parse(location.hash).params.q).join(" "));
     };
     addEventListener("hashchange", moved);
     return () => {

@@ -1,7 +1,8 @@
 // What a run folder keeps of one pair, drawn: texts, rows, errors, times.
 import { useMemo } from "preact/hooks";
 import { Rows } from "./rows.jsx";
-import { Sql, differences, formatted } from "./sql.jsx";
+import { Sql, differences, formatted, resultColumns } from "./sql.jsx";
+import { Copy } from "./taking.jsx";
 import { ENGINES, count, percent, ratio, seconds, visible, words } from "./words.js";
 
 export const textOf = (details, place) => (place < 0 ? null : details.texts[place]);
@@ -27,7 +28,10 @@ export function TwoTexts({ details, one, other, isFormatted }) {
       <div class="two">
         {[[one, left, marks?.[0]], [other, right, marks?.[1]]].map(([side, text, mark]) => (
           <section class="side">
-            <h3>{side.title}</h3>
+            <div class="titled">
+              <h3>{side.title}</h3>
+              {text !== null && <Copy text={textOf(details, side.place)} what={side.label ?? side.title} />}
+            </div>
             {text === null ? (
               <p class="null">{side.absent}</p>
             ) : (
@@ -45,32 +49,38 @@ export function TwoTexts({ details, one, other, isFormatted }) {
   );
 }
 
-export function Results({ data, pair, of = "" }) {
+// `isWide`: gold and prediction beside each other, where there is room.
+export function Results({ data, pair, of = "", isWide = false }) {
   const { details } = data;
-  const engine = ENGINES[data.dialects[data.pairs.dialect[pair]]];
+  const dialect = data.dialects[data.pairs.dialect[pair]];
+  const engine = ENGINES[dialect];
   const predictor = visible(data.predictors[data.pairs.predictor[pair]]);
   const [gold, predicted] = [details.gold_side[pair], details.predicted_side[pair]];
   const side = (packed) => packed && { count: packed[0], columns: packed[1], only: packed[2], marked: packed[3] };
   const rows = (packed) => details.rows[packed[4]];
+  const names = (place, packed) => (packed ? resultColumns(textOf(details, place) ?? "", dialect, packed[1]) : null);
   if (!gold && !predicted) return <p class="null">No rows are kept of this pair.</p>;
+  const Head = isWide ? "h3" : "h4";
   const isSame = predicted && predicted[2] === 0 && rows(predicted).length === 0;
   return (
-    <>
+    <div class={isWide ? "two results" : "results"}>
       {gold && (
-        <>
-          <h4>Gold</h4>
-          <Rows side={side(gold)} rows={rows(gold)} of="gold" other="the prediction" label={`${of}Gold's rows on ${engine}, ${predictor}`} />
-        </>
+        <div class="side of-gold">
+          <Head>Gold</Head>
+          <Rows side={side(gold)} rows={rows(gold)} names={names(details.gold[pair], gold)} of="gold" other="the prediction" label={`${of}Gold's rows on ${engine}, ${predictor}`} />
+        </div>
       )}
-      <h4>Prediction</h4>
-      {!predicted ? (
-        <p class="null">returned no result</p>
-      ) : isSame ? (
-        <p class="size">{`${count(predicted[0])} ${predicted[0] === 1 ? "row" : "rows"}: the same set of rows as gold`}</p>
-      ) : (
-        <Rows side={side(predicted)} rows={rows(predicted)} of="the prediction" other="gold" label={`${of}Predicted rows on ${engine}, ${predictor}`} />
-      )}
-    </>
+      <div class="side of-prediction">
+        <Head>Prediction</Head>
+        {!predicted ? (
+          <p class="null">returned no result</p>
+        ) : isSame ? (
+          <p class="size">{`${count(predicted[0])} ${predicted[0] === 1 ? "row" : "rows"}: the same set of rows as gold`}</p>
+        ) : (
+          <Rows side={side(predicted)} rows={rows(predicted)} names={names(details.sql[pair], predicted)} of="the prediction" other="gold" label={`${of}Predicted rows on ${engine}, ${predictor}`} />
+        )}
+      </div>
+    </div>
   );
 }
 
@@ -84,6 +94,7 @@ export function Failure({ data, pair }) {
       <p class="error" tabIndex={0} role="group" aria-label="The engine's words">
         {code !== null && <code>{visible(code)}</code>} {visible(error ?? "")}
       </p>
+      {error !== null && <Copy text={error} what="the engine's words" />}
       <Cut details={details} place={details.error[pair]} />
     </div>
   );

@@ -52,6 +52,66 @@ function tokens(text, dialect) {
   return found;
 }
 
+const ENDS = /^(from|where|group|having|order|limit|union|intersect|except|window|into|fetch|offset)$/i;
+const NAME = /^([\p{L}_][\p{L}\p{N}_$]*|".*"|`.*`|\[.*\])$/su;
+const KEYWORDS = /^(end|null|true|false|current_date|current_time|current_timestamp|asc|desc)$/i;
+
+const unquoted = (name) => name.replace(/^(["`])(.*)\1$/s, "$2").replace(/^\[(.*)\]$/s, "$1");
+
+// What one item of a SELECT list is called: its alias, the column that it is, or its text.
+function called(words, text) {
+  const last = words.at(-1);
+  const before = words.at(-2);
+  if (words.length === 1 || before === "." || /^as$/i.test(before ?? "")) return unquoted(last);
+  const isAlias = NAME.test(last) && !KEYWORDS.test(last) && (before === ")" || NAME.test(before) || /^['\d]/.test(before));
+  return isAlias ? unquoted(last) : text;
+}
+
+// SQLite reads [a name] as one.
+function bracketed(tokens, sql) {
+  for (let place = 0; place < tokens.length; place++) {
+    if (sql[tokens[place][0]] !== "[") continue;
+    const end = tokens.findIndex(([from], other) => other > place && sql[from] === "]");
+    if (end > 0) tokens.splice(place, end - place + 1, [tokens[place][0], tokens[end][1]]);
+  }
+}
+
+// The names of a query's columns, as its outermost SELECT list says them; null where that does not tell so many.
+export function resultColumns(sql, dialect, count) {
+  if (sql.length > MOST_FORMATTED) return null;
+  const isComment = ([from]) => /^(--|\/\*)/.test(sql.slice(from, from + 2));
+  const written = tokens(sql, dialect).filter((token) => !isComment(token));
+  const flat = written.flatMap(([from, to]) =>
+    // A parser may read a.b or f( as one token.
+    /^['"`[]/.test(sql[from]) ? [[from, to]] : [...sql.slice(from, to).matchAll(/[\p{L}\p{N}_$]+|[^\s]/gu)].map((each) => [from + each.index, from + each.index + each[0].length]),
+  );
+  if (dialect === "sqlite") bracketed(flat, sql);
+  const words = flat.map(([from, to]) => sql.slice(from, to));
+  let depth = 0;
+  let begin = -1;
+  const items = [];
+  const add = (end) => {
+    if (end > begin) items.push(called(words.slice(begin, end), sql.slice(flat[begin][0], flat[end - 1][1])));
+    begin = end + 1;
+  };
+  let place = 0;
+  for (; place < words.length; place++) {
+    const word = words[place];
+    if (word === "(") depth += 1;
+    else if (word === ")") depth -= 1;
+    else if (depth) continue;
+    else if (begin < 0) {
+      if (!/^select$/i.test(word)) continue;
+      begin = place + 1;
+      if (/^(distinct|all)$/i.test(words[begin] ?? "")) begin += 1;
+    } else if (word === ",") add(place);
+    else if (word === ";" || ENDS.test(word)) break;
+  }
+  if (begin < 0) return null;
+  add(place);
+  return items.length === count && !items.some((each) => /(^|\.)\*$/.test(each)) ? items : null;
+}
+
 // Case tells nothing but in texts and in names between double quotes; other quotes of names tell nothing.
 const compared = (token) => (/^['"]/.test(token) ? token : token.replace(/^[`[](.*)[`\]]$/s, "$1").toLowerCase());
 

@@ -17,7 +17,33 @@ export const MARKS = {
 
 export const words = (name) => name.replaceAll("_", " ");
 
-export const percent = (value, digits = 1) => (value == null ? "–" : value.toFixed(digits));
+// As the tables round: what lies exactly half-way goes to the even digit.
+export function percent(value, digits = 1) {
+  if (value == null) return "–";
+  const [whole, rest] = value.toFixed(60).split(".");
+  const isHalf = /^50*$/.test(rest.slice(digits));
+  const kept = digits ? `${whole}.${rest.slice(0, digits)}` : whole;
+  return isHalf && "02468".includes(kept.at(-1)) ? kept : value.toFixed(digits);
+}
+
+// Names in at most so many characters, of which no two look the same: the middle goes, since models that are akin
+// differ at their ends; where that is not enough, what they have in common goes.
+export function labels(names, most) {
+  const shown = names.map(visible);
+  const tail = Math.ceil(most * 0.6);
+  const short = shown.map((name) => (name.length <= most ? name : `${name.slice(0, most - tail - 1)}…${name.slice(-tail)}`));
+  const isAlone = (all, place) => all.indexOf(all[place]) === all.lastIndexOf(all[place]);
+  const again = short.map((each, place) => {
+    if (isAlone(short, place)) return each;
+    const alike = shown.filter((_, other) => short[other] === each);
+    let same = 0;
+    while (alike.every((name) => name[same] !== undefined && name[same] === alike[0][same])) same++;
+    const rest = shown[place].slice(same - 2);
+    const room = most - 5;
+    return `${shown[place].slice(0, 4)}…${rest.length > room ? `${rest.slice(0, room - 1)}…` : rest}`;
+  });
+  return again.map((each, place) => (isAlone(again, place) ? each : shown[place]));
+}
 
 export const count = (value) => value.toLocaleString("en");
 
