@@ -183,6 +183,9 @@ def _default(groupings: Sequence[By], to: Path | None) -> Sequence[ReportFormat]
 def compare(  # noqa: PLR0913 - one parameter an option
     a: Annotated[str, typer.Argument(metavar="A", help=_OPERAND)],
     b: Annotated[str, typer.Argument(metavar="B", help="The same for the other side.")],
+    more: Annotated[
+        list[str] | None, typer.Argument(metavar="MORE", help="Others to hold against A, too.")
+    ] = None,
     *,
     metrics: Annotated[str | None, typer.Option(help="Separated by commas. Default: all in both.")] = None,
     fail_under: Annotated[
@@ -214,6 +217,7 @@ def compare(  # noqa: PLR0913 - one parameter an option
         flips=flips,
         json=json,
         html=html,
+        more=more or (),
     )
     raise typer.Exit(compare_runs(request, say))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 from dialects.errors import BadInput
@@ -33,7 +34,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """What to compare, and when that is a failure.
+    """What to compare, and when that is a failure: `b` and each of `more` with `a`.
 
     `metrics` empty means all that both sides have. `fail_under` maps a metric to the least percent that B's
     total over the compared questions may have. `no_regression` fails where a compared metric's total of B is
@@ -50,6 +51,21 @@ class CompareRequest:
     flips: int | None = None
     json: Path | None = None
     html: Path | None = None
+    more: Sequence[str] = ()
+
+    @property
+    def others(self) -> Mapping[str, str]:
+        """What is compared with A, by letter.
+
+        Raises:
+            BadInput: there are more of them than letters.
+        """
+        texts = (self.b, *self.more)
+        if len(texts) >= len(ascii_uppercase):
+            raise BadInput(
+                f"compare: {len(texts)} sides beside A; compare at most {len(ascii_uppercase) - 1}"
+            )
+        return dict(zip(ascii_uppercase[1:], texts, strict=False))
 
 
 def parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
@@ -77,18 +93,14 @@ def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
         BadInput: an option or a run is wrong, or the two have nothing in common.
     """
     _check(request)
-    a, b = select(request.a), select(request.b)
-    if sets := _different_sets(a.run.manifest, b.run.manifest):
-        raise _refusal(request, f"are runs of different question sets ({sets}); compare runs of the same one")
-    paired, alone_in_a, alone_in_b = counterparts(a, b)
-    if not paired:
-        fault = f"have no predictor and engine in common: {described(alone_in_a)} and {described(alone_in_b)}"
-        raise _refusal(request, f"{fault}; choose one of each with FOLDER:DIALECT/PREDICTOR")
-    alone = {"A": alone_in_a, "B": alone_in_b}
-    notes = [f"only in {side}, so not compared: {described(keys)}" for side, keys in alone.items() if keys]
-    notes += [f"{side}: {line}" for side, of in (("A", a), ("B", b)) for line in notes_of(of.run.manifest)]
-    notes += _unlike(a, b, paired)
-    everything = list(_compared(request, a, b, paired))
+    a = select(request.a)
+    others = {letter: select(text) for letter, text in request.others.items()}
+    everything: list[SideComparison] = []
+    notes = list(_about_databases({"A": a, **others}))
+    for letter, b in others.items():
+        found, said = _against(request, a, b, letter)
+        everything += found
+        notes += [line for line in said if line not in notes]
     _check_metrics(request, everything)
     notes += [f"no metric to compare {one.name} by" for one in everything if not one.differences.changes]
     comparisons = [one for one in everything if one.differences.changes]
@@ -97,10 +109,37 @@ def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
     if request.json is not None:
         _write(request.json, comparisons, notes, failures)
     if request.html is not None:
-        _write_page(request.html, comparisons, (a, b), notes, failures)
+        _write_page(request.html, comparisons, {"A": a, **others}, notes, failures)
     if failures:
         say(f"exit code 1: {'; '.join(failures)}")
     return 1 if failures else 0
+
+
+def _against(
+    request: CompareRequest, a: Selection, b: Selection, letter: str
+) -> tuple[list[SideComparison], list[str]]:
+    """A and one of the others: what differs, and what has to be known beforehand."""
+    if sets := _different_sets(a.run.manifest, b.run.manifest):
+        raise _refusal(a, b, f"are runs of different question sets ({sets}); compare runs of the same one")
+    paired, alone_in_a, alone_in_b = counterparts(a, b)
+    if not paired:
+        fault = f"have no predictor and engine in common: {described(alone_in_a)} and {described(alone_in_b)}"
+        raise _refusal(a, b, f"{fault}; choose one of each with FOLDER:DIALECT/PREDICTOR")
+    alone = {"A": alone_in_a, letter: alone_in_b}
+    notes = [f"only in {side}, so not compared: {described(keys)}" for side, keys in alone.items() if keys]
+    notes += _unlike(a, b, paired, letter)
+    return list(_compared(request, a, b, paired, letter)), notes
+
+
+def _about_databases(sides: Mapping[str, Selection]) -> Iterator[str]:
+    """What has to be known of the sides' databases; what is said of many sides is said once."""
+    letters: dict[str, list[str]] = {}
+    for letter, side in sides.items():
+        for line in notes_of(side.run.manifest):
+            letters.setdefault(line, []).append(letter)
+    for line, of in letters.items():
+        named = [", ".join(of)] if len(sides) > 2 else of  # noqa: PLR2004 - A and B alone have a line each
+        yield from (f"{name}: {line}" for name in named)
 
 
 def _different_sets(a: Mapping[str, Any], b: Mapping[str, Any]) -> str:
@@ -133,11 +172,12 @@ def _check_metrics(request: CompareRequest, comparisons: Sequence[SideComparison
     lacking = [name for name in (*request.metrics, *request.fail_under) if name not in compared]
     if lacking or not compared:
         names = ",".join(dict.fromkeys(lacking)) or "metric"
-        raise _refusal(request, f"have no {names} in common; score both with the same --metrics")
+        fault = f"they have no {names} in common; score both with the same --metrics"
+        raise BadInput(f"compare {' '.join((request.a, *request.others.values()))}: {fault}")
 
 
 def _compared(
-    request: CompareRequest, a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]]
+    request: CompareRequest, a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]], letter: str
 ) -> Iterator[SideComparison]:
     for key_a, key_b in paired:
         results_a, results_b = a.results[key_a], b.results[key_b]
@@ -147,8 +187,8 @@ def _compared(
         found = differences(results_a, results_b, metrics)
         if found is None:
             fault = f"{described([key_a])} and {described([key_b])} have no question in common"
-            raise _refusal(request, f"{fault}; compare runs of the same questions")
-        yield SideComparison(_side(a, key_a), _side(b, key_b), found)
+            raise _refusal(a, b, f"{fault}; compare runs of the same questions")
+        yield SideComparison(_side(a, key_a), _side(b, key_b), found, letter)
 
 
 def _side(selection: Selection, key: Key) -> RunSide:
@@ -158,15 +198,15 @@ def _side(selection: Selection, key: Key) -> RunSide:
 _RECORDED = ("questions", "profile", "limits", "metrics", "variants", "extract", "allow_missing")
 
 
-def _unlike(a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]]) -> Iterator[str]:
+def _unlike(a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]], letter_of_b: str) -> Iterator[str]:
     """A line for whatever else the two runs do not share, which may be why they differ."""
-    for letter, side in (("A", a), ("B", b)):
+    for letter, side in (("A", a), (letter_of_b, b)):
         found = Counter((result.predictor, result.dialect) for result in side.run.results)
         yield from (f"{letter}: {line}" for line in side.run.extent.lines(found, NAMES))
     one, other = a.run.manifest, b.run.manifest
     for name in _RECORDED:
         if one.get(name) != other.get(name):
-            yield f"{name}: {_shown(one.get(name))} in A, {_shown(other.get(name))} in B"
+            yield f"{name}: {_shown(one.get(name))} in A, {_shown(other.get(name))} in {letter_of_b}"
     files_a, files_b = one.get("set_files") or {}, other.get("set_files") or {}
     changed = [name for name in {**files_a, **files_b} if files_a.get(name) != files_b.get(name)]
     if changed:
@@ -176,7 +216,7 @@ def _unlike(a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]]) -> It
         for part in ("version", "settings"):
             parts = [engine.get(part) for engine in engines]
             if parts[0] != parts[1]:
-                yield f"{dialect}'s {part}: {_shown(parts[0])} in A, {_shown(parts[1])} in B"
+                yield f"{dialect}'s {part}: {_shown(parts[0])} in A, {_shown(parts[1])} in {letter_of_b}"
 
 
 def _shown(value: Any) -> str:
@@ -219,25 +259,24 @@ def _write(
 def _write_page(
     path: Path,
     comparisons: Sequence[SideComparison],
-    sides: tuple[Selection, Selection],
+    sides: Mapping[str, Selection],
     notes: Sequence[str],
     failures: Sequence[str],
 ) -> None:
     # Few comparisons are wanted as a page.
     from harness.report.html import Material, write_comparison_html  # noqa: PLC0415
 
-    a, b = (
-        Material(
+    materials = {
+        letter: Material(
             {key_of(result): result for result in side.run.results},
             read_questions(side.run.folder),
             read_previews(side.run.folder),
         )
-        for side in sides
-    )
-    of_a, of_b = sides
-    manifests = {f"A: {of_a.text}": of_a.run.manifest, f"B: {of_b.text}": of_b.run.manifest}
-    write_comparison_html(comparisons, a, b, path, notes=notes, failures=failures, manifests=manifests)
+        for letter, side in sides.items()
+    }
+    manifests = {f"{letter}: {side.text}": side.run.manifest for letter, side in sides.items()}
+    write_comparison_html(comparisons, materials, path, notes=notes, failures=failures, manifests=manifests)
 
 
-def _refusal(request: CompareRequest, fault: str) -> BadInput:
-    return BadInput(f"compare {request.a} {request.b}: they {fault}")
+def _refusal(a: Selection, b: Selection, fault: str) -> BadInput:
+    return BadInput(f"compare {a.text} {b.text}: they {fault}")

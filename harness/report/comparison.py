@@ -193,7 +193,8 @@ def _minus(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
 
 
-_HEADS = ("A", "B", "B\N{MINUS SIGN}A", "95 %", "p", "only A\nright", "only B\nright")
+def _heads(letter: str) -> tuple[str, ...]:
+    return ("A", letter, f"{letter}\N{MINUS SIGN}A", "95 %", "p", "only A\nright", f"only {letter}\nright")
 
 
 @dataclass(frozen=True)
@@ -220,11 +221,12 @@ class RunSide:
 
 @dataclass(frozen=True)
 class SideComparison:
-    """Two sides and what differs."""
+    """Two sides and what differs; `letter` is what B is called where several are compared with A."""
 
     a: RunSide
     b: RunSide
     differences: Differences
+    letter: str = "B"
 
     @property
     def name(self) -> str:
@@ -257,8 +259,8 @@ def print_comparisons(
     for comparison in comparisons:
         for line in _head(comparison):
             print_line(console, line)
-        print_table(console, _table(comparison.differences.changes))
-        for line in _flips(comparison.differences.flips, flips):
+        print_table(console, _table(comparison.differences.changes, comparison.letter))
+        for line in _flips(comparison.differences.flips, flips, comparison.letter):
             print_line(console, line)
     tests = sum(len(comparison.differences.changes) for comparison in comparisons)
     if tests > 1:
@@ -268,12 +270,12 @@ def print_comparisons(
 
 
 def _head(comparison: SideComparison) -> Iterator[str]:
-    sides = ("A", comparison.a), ("B", comparison.b)
+    sides = ("A", comparison.a), (comparison.letter, comparison.b)
     yield ""
     for letter, side in sides:
         yield f"{letter}: {side}, {side.folder} ({side.run_id})"
     found = comparison.differences
-    only = {"A": found.only_a, "B": found.only_b}
+    only = {"A": found.only_a, comparison.letter: found.only_b}
     without = "".join(f"; {count} more only in {letter}" for letter, count in only.items() if count)
     yield f"{found.questions} questions in both{without}"
     counts = (
@@ -284,13 +286,14 @@ def _head(comparison: SideComparison) -> Iterator[str]:
     yield f"outcomes: {', '.join(counts)}"
 
 
-def _table(changes: Sequence[Change]) -> Table:
+def _table(changes: Sequence[Change], letter: str) -> Table:
+    heads = _heads(letter)
     table = new_table("")
     table.add_column("%", no_wrap=True)
-    for head in _HEADS:
+    for head in heads:
         table.add_column(head, justify="right", no_wrap=True)
     for level in dict.fromkeys(level for change in changes for level in levels(change)):
-        table.add_column(f"{_HEADS[2]}\n{level}", justify="right", no_wrap=True, style="dim")
+        table.add_column(f"{heads[2]}\n{level}", justify="right", no_wrap=True, style="dim")
     for change in changes:
         test, shown = change.mcnemar, printed(change)
         table.add_row(
@@ -320,10 +323,13 @@ def printed(change: Change) -> dict[str, Any]:
     }
 
 
-def _flips(flips: Sequence[Flip], most: int | None) -> Iterator[str]:
+def _flips(flips: Sequence[Flip], most: int | None, letter: str) -> Iterator[str]:
     lost = [(flip, flip.lost) for flip in flips if flip.lost]
     won = [(flip, flip.won) for flip in flips if flip.won]
-    for head, listed in (("right in A, wrong in B", lost), ("wrong in A, right in B", won)):
+    for head, listed in (
+        (f"right in A, wrong in {letter}", lost),
+        (f"wrong in A, right in {letter}", won),
+    ):
         yield f"{head}: {len(listed) or 'none'}"
         for flip, metrics in listed[:most]:
             titles = ", ".join(METRICS[name].title for name in metrics)

@@ -28,8 +28,7 @@ class Material:
 
 def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
     comparisons: Sequence[SideComparison],
-    a: Material,
-    b: Material,
+    sides: Mapping[str, Material],
     path: Path,
     *,
     notes: Sequence[str] = (),
@@ -40,8 +39,7 @@ def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
 
     Args:
         comparisons: in the order of the page.
-        a: what the pairs of side A are; lacking results are left out of the list of flips.
-        b: the same of side B.
+        sides: by letter what the pairs of each side are: A's, and those of what is compared with it.
         path: the file, which is replaced whole.
         notes: what a reader has to know beforehand, a line each.
         failures: the thresholds that failed, a line each.
@@ -56,18 +54,19 @@ def write_comparison_html(  # noqa: PLR0913 - what a comparison consists of
         if any(change.metric == name for one in comparisons for change in one.differences.changes)
     ]
     databases = {flip.db_id for one in comparisons for flip in one.differences.flips}
-    difficulties = (result.difficulty for side in (a, b) for result in side.results.values())
-    questions = Questions({**b.questions, **a.questions}, databases, difficulties)
+    difficulties = (result.difficulty for side in sides.values() for result in side.results.values())
+    known = {key: one for side in [*sides.values()][::-1] for key, one in side.questions.items()}
+    questions = Questions(known, databases, difficulties)
     pairs = Pairs(questions, Numbering(), metrics)
     flips = []
     for place, one in enumerate(comparisons):
         for flip in one.differences.flips:
             added = []
-            for side, material in ((one.a, a), (one.b, b)):
+            for side, material in ((one.a, sides["A"]), (one.b, sides[one.letter])):
                 key = side.dialect, side.predictor, flip.question
                 added.append((material.results[key], material.previews.get(key)))
-            sides = dict(zip("ab", (pairs.add(*each) for each in added), strict=True))
-            flips.append({"comparison": place, **sides, "lost": flip.lost, "won": flip.won})
+            places = dict(zip("ab", (pairs.add(*each) for each in added), strict=True))
+            flips.append({"comparison": place, **places, "lost": flip.lost, "won": flip.won})
     core = pairs.core()
     core |= {
         "kind": "comparison",
@@ -95,6 +94,7 @@ def _comparison(one: SideComparison) -> dict[str, Any]:
     return {
         "a": _side(one.a),
         "b": _side(one.b),
+        "letter": one.letter,
         "questions": found.questions,
         "only_a": found.only_a,
         "only_b": found.only_b,

@@ -16,9 +16,11 @@ from harness.outcomes import Outcome, PairResult
 from harness.preview import PreviewText, preview
 from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
+from tests.harness.conftest import Call
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, question, result
 from tests.harness.html.test_looks import violations
+from tests.harness.html.test_views import choose
 from tests.harness.real_runs import recorded
 from tests.test_project import ROOT, commands
 
@@ -84,6 +86,46 @@ def test_the_figures_are_those_of_the_command(
     assert cells[6:8] == ["3", "6"]
     expect(page.locator(".fault")).to_contain_text("below 99 (--fail-under)")
     expect(page.get_by_role("heading", name="flipped")).to_have_text("9 questions flipped")
+
+
+def test_what_was_won_or_lost_is_chosen_and_the_differences_stand_on_an_axis(
+    view: View, compared: Callable[..., Path]
+) -> None:
+    page = view(compared()).go()
+    expect(page.locator(".found")).to_have_text("9 questions")
+    choose(page, "Won or lost", "lost: right in A alone")
+    expect(page.locator(".found")).to_have_text("3 of 9 questions")
+    assert {text.strip() for text in page.locator(".all .f-4").all_inner_texts()} == {"lost EX"}
+    choose(page, "Won or lost", "won: wrong in A alone")
+    expect(page.locator(".found")).to_have_text("9 of 9 questions")
+    page.get_by_role("link", name="Clear").click()
+    least, middle, most = page.locator(".axis-head span").all_inner_texts()
+    assert (middle, float(least[1:])) == ("0", float(most[1:]))
+
+
+def test_several_sides_are_held_against_the_first(view: View, tmp_path: Path, call: Call) -> None:
+    first, second = sides()
+    names = {"a": first, "b": second, "c": first, "d": second}
+    folders = [str(write(tmp_path, name, results)) for name, results in names.items()]
+    path, figures = tmp_path / "page.html", tmp_path / "figures.json"
+    code, output, errors = call("compare", *folders, "--html", str(path), "--json", str(figures))
+    assert code == 0, errors
+    begins = [line.partition(" on SQLite, ")[0] for line in output.splitlines()]
+    assert [begins.count(f"{letter}: p") for letter in "ABCD"] == [3, 1, 1, 1]
+    found = json.loads(figures.read_text(encoding="utf-8"))["comparisons"]
+    assert [Path(one["b"]["folder"]).name for one in found] == ["b", "c", "d"]
+    page = view(path).go()
+    heads = page.get_by_role("heading", level=2).all_inner_texts()
+    assert heads[:3] == [f"A → {letter}, p on SQLite" for letter in "BCD"]
+    table = page.get_by_role("table", name="Questions by comparisons")
+    expect(table.locator(".all .row")).to_have_count(9)
+    assert table.locator(".head .slanted").all_inner_texts() == ["B: p on SQLite", "D: p on SQLite"]
+    assert table.locator(".mark").all_inner_texts().count("+") == 12
+    choose(page, "Comparison", "A → D, p on SQLite")
+    expect(page.locator(".found")).to_have_text("9 of 18 questions")
+    assert violations(page) == []
+    table.locator(".mark").first.click()
+    expect(page.get_by_role("heading", name="D: p on SQLite")).to_be_visible()
 
 
 def test_a_flipped_question_shows_both_sides(view: View, compared: Callable[..., Path]) -> None:

@@ -1,12 +1,13 @@
 // Two sides on the same questions: what changed, and every question that flipped.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
+import { Choice, Chosen } from "./choice.jsx";
 import { List, useNarrow } from "./list.jsx";
 import { Question } from "./pair.jsx";
 import { change, link } from "./route.js";
 import { Search } from "./search.jsx";
 import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
-import { ENGINES, count, plural, visible } from "./words.js";
+import { ENGINES, count, labels, plural, visible } from "./words.js";
 
 const signed = (whole) => (whole === 0 ? "0" : `${whole < 0 ? "−" : "+"}${Math.abs(whole)}`);
 
@@ -15,6 +16,10 @@ const nameOf = (comparison) => {
   const [a, b] = [sideName(comparison.a), sideName(comparison.b)];
   return a === b ? a : `${a} → ${b}`;
 };
+
+// What is compared with A, where A is the same everywhere.
+const otherOf = (comparison) => `${comparison.letter}: ${sideName(comparison.b)}`;
+const fullName = (data, comparison) => `${data.comparisons.some((each) => each.letter !== "B") ? `A → ${comparison.letter}, ` : ""}${nameOf(comparison)}`;
 
 // Differences on one axis around 0.
 function Change({ change, most }) {
@@ -31,16 +36,27 @@ function Change({ change, most }) {
 
 function Totals({ data, comparison }) {
   const changes = comparison.metrics;
-  const most = Math.max(1, ...changes.flatMap((change) => [...(change.interval ?? []), change.total].map(Math.abs)));
+  // One axis for all comparisons of the page.
+  const all = data.comparisons.flatMap((each) => each.metrics);
+  const most = Math.ceil(Math.max(1, ...all.flatMap((change) => [...(change.interval ?? []), change.total].map(Math.abs))));
+  const { letter } = comparison;
+  const axis = (
+    <span class="axis-head">
+      <span>{`−${most}`}</span>
+      <span>0</span>
+      <span>{`+${most}`}</span>
+    </span>
+  );
+  const heads = ["metric", "A", letter, `${letter}−A`, "95 %", axis, "p", "only A right", `only ${letter} right`, ...data.difficulties.map((level) => `${letter}−A ${level}`)];
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={`Totals, ${nameOf(comparison)}`}>
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Totals, ${fullName(data, comparison)}`}>
       <table class="scores">
         <caption class="hidden">{`Totals in percent, ${nameOf(comparison)}`}</caption>
         <thead>
           <tr>
-            {["metric", "A", "B", "B−A", "95 %", "", "p", "only A right", "only B right", ...data.difficulties.map((level) => `B−A ${level}`)].map((head) =>
-              head ? <th scope="col">{head}</th> : <td />,
-            )}
+            {heads.map((head) => (
+              <th scope="col">{head}</th>
+            ))}
           </tr>
         </thead>
         <tbody>
@@ -73,7 +89,7 @@ function Sides({ comparison }) {
     <dl class="tiles">
       {["a", "b"].map((side) => (
         <div>
-          <dt>{side.toUpperCase()}</dt>
+          <dt>{side === "a" ? "A" : comparison.letter}</dt>
           <dd>
             {visible(comparison[side].predictor)} <Engine engine={comparison[side].dialect} />
             <small>{visible(comparison[side].run_id)}</small>
@@ -87,7 +103,7 @@ function Sides({ comparison }) {
       {["a", "b"].map((side) =>
         comparison[`only_${side}`] ? (
           <div>
-            <dt>{`only in ${side.toUpperCase()}`}</dt>
+            <dt>{`only in ${side === "a" ? "A" : comparison.letter}`}</dt>
             <dd>{count(comparison[`only_${side}`])}</dd>
           </div>
         ) : null,
@@ -99,15 +115,15 @@ function Sides({ comparison }) {
 function Outcomes({ data, comparison }) {
   const [a, b] = [comparison.outcomes.a, comparison.outcomes.b];
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={`Outcomes, ${nameOf(comparison)}`}>
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Outcomes, ${fullName(data, comparison)}`}>
       <table class="everybody">
         <caption class="hidden">Outcomes</caption>
         <thead>
           <tr>
             <th scope="col">outcome</th>
             <th scope="col">A</th>
-            <th scope="col">B</th>
-            <th scope="col">B−A</th>
+            <th scope="col">{comparison.letter}</th>
+            <th scope="col">{`${comparison.letter}−A`}</th>
           </tr>
         </thead>
         <tbody>
@@ -129,12 +145,70 @@ function Outcomes({ data, comparison }) {
   );
 }
 
+// Questions down, comparisons across: what each side won of A, and what it lost.
+function Crossed({ data, listed, address }) {
+  const [questions, sides] = useMemo(() => {
+    const found = new Map();
+    for (const place of listed) {
+      const question = data.pairs.question[data.flips[place].a];
+      if (!found.has(question)) found.set(question, new Map());
+      found.get(question).set(data.flips[place].comparison, place);
+    }
+    return [[...found], [...new Set(listed.map((place) => data.flips[place].comparison))].sort((one, other) => one - other)];
+  }, [data.flips, listed]);
+  const names = labels(data.comparisons.map(otherOf), 34);
+  const isNarrow = useNarrow();
+  const left = isNarrow ? 150 : 380;
+  const template = { gridTemplateColumns: `minmax(${left}px, 1fr) repeat(${sides.length}, 34px)`, minWidth: `${left + 34 * sides.length + 48}px` };
+  const head = (
+    <div role="row" class="row cross" style={template}>
+      <div role="columnheader" class="m-question">+ won, − lost against A</div>
+      {sides.map((side) => (
+        <div role="columnheader" class="slanted tall" title={fullName(data, data.comparisons[side])}>
+          <span>{names[side]}</span>
+        </div>
+      ))}
+    </div>
+  );
+  const row = ([question, flips], index, style) => (
+    <div role="row" key={question} class="row cross" aria-rowindex={index + 2} style={{ ...style, ...template }}>
+      <div role="cell" class="m-question">
+        <a href={address([...flips.values()][0])}>
+          <span class="key">{visible(data.questions.key[question])}</span> {visible(data.questions.text[question].slice(0, 240)) || "text not recorded"}
+        </a>
+      </div>
+      {sides.map((side) => {
+        const place = flips.get(side);
+        if (place === undefined) return <div role="cell" class="m-marks" />;
+        const isWon = data.flips[place].won.length > 0;
+        const label = `${isWon ? "won" : "lost"}: ${nameOf(data.comparisons[side])}`;
+        return (
+          <div role="cell" class="m-marks">
+            <a href={address(place)} tabIndex={-1} class={`mark ${isWon ? "o-match" : "o-prediction_error"}`} title={label} aria-label={label}>
+              {isWon ? "+" : "−"}
+            </a>
+          </div>
+        );
+      })}
+    </div>
+  );
+  return (
+    <div class="flips matrix">
+      <List items={questions} height={34} label="Questions by comparisons" width={left + 34 * sides.length + 48} head={head} row={row} />
+    </div>
+  );
+}
+
 export function Comparisons({ data, params, listed, cursor, setCursor, address, isAwaited }) {
   const isNarrow = useNarrow();
+  const options = {
+    turn: { title: "Won or lost", all: [["won", "won: wrong in A alone"], ["lost", "lost: right in A alone"]] },
+    ...(data.comparisons.length > 1 && { side: { title: "Comparison", all: data.comparisons.map((each, place) => [String(place), fullName(data, each)]) } }),
+  };
   const tests = data.comparisons.reduce((sum, each) => sum + each.metrics.length, 0);
   const head = (
     <div role="row" class="row">
-      {["Question", "Comparison", "A", "B", "By", "Database", "Difficulty"].map((title, place) => (
+      {["Question", "Comparison", "A", data.comparisons.length > 1 ? "Other" : "B", "By", "Database", "Difficulty"].map((title, place) => (
         <div role="columnheader" class={`f-${place}`}>
           {title}
         </div>
@@ -162,7 +236,7 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
             <span class="key">{visible(data.questions.key[question])}</span> {visible(data.questions.text[question].slice(0, 240)) || "text not recorded"}
           </a>
         </div>
-        <div role="cell" class="f-1">{nameOf(data.comparisons[flip.comparison])}</div>
+        <div role="cell" class="f-1" title={fullName(data, data.comparisons[flip.comparison])}>{otherOf(data.comparisons[flip.comparison])}</div>
         <div role="cell" class="f-2"><Badge outcome={data.outcome(flip.a)} /></div>
         <div role="cell" class="f-3"><Badge outcome={data.outcome(flip.b)} /></div>
         <div role="cell" class="f-4">
@@ -185,7 +259,7 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
       ))}
       {data.comparisons.map((comparison) => (
         <section>
-          <h2>{nameOf(comparison)}</h2>
+          <h2>{fullName(data, comparison)}</h2>
           <Sides comparison={comparison} />
           <Totals data={data} comparison={comparison} />
           <details>
@@ -201,15 +275,17 @@ export function Comparisons({ data, params, listed, cursor, setCursor, address, 
           <>
             <form class="filters" role="search" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
               <Search label="Search questions, SQL and errors of both sides" hint="Search questions, SQL, errors" change={(value) => change("q", value)} isAwaited={isAwaited} />
-              {params.q && (
-                <a class="clear" href={link("overview")}>
-                  Clear
-                </a>
-              )}
+              <div class="choices always">
+                {Object.entries(options).map(([name, { title, all }]) => (
+                  <Choice name={name} title={title} all={all} params={params} />
+                ))}
+              </div>
+              <Chosen options={options} params={params} view="overview" />
               <p class="found" role="status">
-                {params.q ? `${count(listed.length)} of ${plural(data.flips.length, "question")}` : plural(data.flips.length, "question")}
+                {params.q || params.turn || params.side ? `${count(listed.length)} of ${plural(data.flips.length, "question")}` : plural(data.flips.length, "question")}
               </p>
             </form>
+            {listed.length > 0 && data.comparisons.length > 1 && <Crossed data={data} listed={listed} address={address} />}
             {listed.length > 0 ? (
               <div class={data.comparisons.length > 1 ? "flips" : "flips single"}>
                 <List items={listed} cursor={cursor} height={isNarrow ? 82 : 38} label="Questions that flipped" head={head} row={row} />
@@ -241,6 +317,7 @@ export function Flip({ data, params, listed, flip, step }) {
   const { pairs, details } = data;
   const place = listed.indexOf(flip);
   const comparison = data.comparisons[found.comparison];
+  const letters = { a: "A", b: comparison.letter };
   const dialects = { a: comparison.a.dialect, b: comparison.b.dialect };
   const golds = details && [details.gold[found.a], details.gold[found.b]];
   return (
@@ -273,7 +350,7 @@ export function Flip({ data, params, listed, flip, step }) {
               details={details}
               isFormatted={isFormatted}
               one={{ title: `A: ${sideName(comparison.a)}`, place: details.sql[found.a], dialect: dialects.a, absent: "There is no prediction.", label: "A" }}
-              other={{ title: `B: ${sideName(comparison.b)}`, place: details.sql[found.b], dialect: dialects.b, absent: "There is no prediction.", label: "B" }}
+              other={{ title: `${letters.b}: ${sideName(comparison.b)}`, place: details.sql[found.b], dialect: dialects.b, absent: "There is no prediction.", label: letters.b }}
             />
           </section>
           <section aria-labelledby="gold">
@@ -282,7 +359,7 @@ export function Flip({ data, params, listed, flip, step }) {
               details={details}
               isFormatted={isFormatted}
               one={{ title: `A, ${ENGINES[dialects.a]}`, place: golds[0], dialect: dialects.a, absent: "Gold's text was not recorded.", label: "Gold of A" }}
-              other={{ title: `B, ${ENGINES[dialects.b]}`, place: golds[1], dialect: dialects.b, absent: "Gold's text was not recorded.", label: "Gold of B" }}
+              other={{ title: `${letters.b}, ${ENGINES[dialects.b]}`, place: golds[1], dialect: dialects.b, absent: "Gold's text was not recorded.", label: `Gold of ${letters.b}` }}
             />
           </section>
           <section aria-labelledby="rows">
@@ -290,13 +367,13 @@ export function Flip({ data, params, listed, flip, step }) {
             <p class="note">Up to eight rows a side. − only in gold, + only in the prediction.</p>
             <div class="columns">
               {["a", "b"].map((side) => (
-                <section class="side" aria-label={`Rows of ${side.toUpperCase()}`}>
+                <section class="side" aria-label={`Rows of ${letters[side]}`}>
                   <h3>
-                    {side.toUpperCase()} <Badge outcome={data.outcome(found[side])} />
+                    {letters[side]} <Badge outcome={data.outcome(found[side])} />
                   </h3>
                   <Failure data={data} pair={found[side]} />
                   <Facts data={data} pair={found[side]} />
-                  <Results data={data} pair={found[side]} of={`${side.toUpperCase()}: `} />
+                  <Results data={data} pair={found[side]} of={`${letters[side]}: `} />
                 </section>
               ))}
             </div>
