@@ -109,10 +109,9 @@ def null_first(gold: Gold) -> Iterator[Finding]:
             continue
         kept = ranked[cut[0] : cut[1]]
         without = [row for row in ranked if row.keys[0] is not None]
-        if not any(row.keys[0] is None for row in kept) or not without:
-            continue
-        if len(without) < len(ranked) and ranked[0].keys[0] is not None:
-            # NULL comes last, and there are not enough other rows.
+        known = sum(row.keys[0] is not None for row in kept)
+        if known == len(kept) or known == len(without) or ranked[0].keys[0] is not None:
+            # NULL is not kept, takes no place of another row, or comes last.
             continue
         instead = without[cut[0] : cut[1]]
         yield Finding(

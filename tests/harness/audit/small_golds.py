@@ -3,7 +3,7 @@
 SCRIPT = """
 CREATE TABLE team (
   id INTEGER PRIMARY KEY, name TEXT, city TEXT, points INTEGER, played INTEGER, budget REAL, share REAL,
-  rank TEXT, best TEXT, founded TEXT, code TEXT
+  standing TEXT, best TEXT, founded TEXT, code TEXT
 );
 INSERT INTO team VALUES
   (1, 'Lions', 'Bern', 10, 4, 1.1, 0.7, '9', '1:05.3', '2001-9-5', '001'),
@@ -46,6 +46,8 @@ FIRE: dict[str, list[Case]] = {
         f"SELECT T2.name {JOINED} ORDER BY T1.points DESC LIMIT 1",
         "SELECT city FROM team WHERE id = (SELECT id FROM team ORDER BY points DESC LIMIT 1)",
         "SELECT name FROM team ORDER BY LENGTH(name) DESC LIMIT 2",
+        "SELECT name FROM player WHERE goals > 0 ORDER BY goals DESC LIMIT 1",
+        "SELECT name FROM team WHERE city = 'Bern' OR id = 2 ORDER BY played DESC LIMIT 2",
     ],
     "null-first": [
         "SELECT name FROM team ORDER BY points LIMIT 1",
@@ -59,14 +61,14 @@ FIRE: dict[str, list[Case]] = {
         "SELECT city FROM team WHERE id = (SELECT id FROM team ORDER BY points LIMIT 1)",
     ],
     "text-order": [
-        "SELECT name FROM team ORDER BY rank DESC LIMIT 1",
-        "SELECT MAX(rank) FROM team",
-        "SELECT MIN(rank) FROM team",
-        "SELECT name FROM team WHERE rank > '5'",
-        "SELECT name FROM team WHERE rank BETWEEN '1' AND '20'",
+        "SELECT name FROM team ORDER BY standing DESC LIMIT 1",
+        "SELECT MAX(standing) FROM team",
+        "SELECT MIN(standing) FROM team",
+        "SELECT name FROM team WHERE standing > '5'",
+        "SELECT name FROM team WHERE standing BETWEEN '1' AND '20'",
         "SELECT name FROM team ORDER BY best LIMIT 1",
         "SELECT MAX(founded) FROM team",
-        "SELECT T1.name FROM team AS T1 WHERE T1.rank <= 10",
+        "SELECT T1.name FROM team AS T1 WHERE T1.standing <= 10",
         "SELECT name FROM team ORDER BY founded",
     ],
     "storage-order": [
@@ -197,7 +199,7 @@ FIRE: dict[str, list[Case]] = {
         ("SELECT name FROM team WHERE share > 1", "Which?", "rich refers to budget > 1"),
         ("SELECT MAX(points) FROM team", "Which?", "old means founded < '2001'"),
         ("SELECT name FROM city", "Which?", "large refers to people > 100"),
-        ("SELECT name FROM team WHERE rank = '9'", "Which?", "best BETWEEN '0' AND '1'"),
+        ("SELECT name FROM team WHERE standing = '9'", "Which?", "best BETWEEN '0' AND '1'"),
     ],
 }
 
@@ -224,15 +226,15 @@ SILENT: dict[str, list[Case]] = {
         "SELECT points FROM team WHERE id = 4 ORDER BY points LIMIT 1",
     ],
     "text-order": [
-        "SELECT name FROM team ORDER BY CAST(rank AS INTEGER) DESC LIMIT 1",
+        "SELECT name FROM team ORDER BY CAST(standing AS INTEGER) DESC LIMIT 1",
         "SELECT MAX(name) FROM team",
         "SELECT name FROM team ORDER BY code LIMIT 1",
         "SELECT name FROM team WHERE points > 5",
-        "SELECT name FROM team WHERE rank = '10'",
+        "SELECT name FROM team WHERE standing = '10'",
         "SELECT name FROM team WHERE budget BETWEEN 0 AND 1",
-        "SELECT rank FROM team",
+        "SELECT standing FROM team",
         "SELECT name FROM team ORDER BY name",
-        "SELECT COUNT(rank) FROM team GROUP BY rank",
+        "SELECT COUNT(standing) FROM team GROUP BY standing",
     ],
     "storage-order": [
         "SELECT name FROM team ORDER BY id LIMIT 1",
