@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from dialects.enums import Dialect, Profile
@@ -14,6 +14,7 @@ from harness.audit.finding import Basis, Finding, FoundIn
 from harness.audit.gold import Gold, Keys
 from harness.audit.probes import PROBES, Probe
 from harness.coverage.holding import Held, Reference
+from harness.data.gold_packs import under
 from harness.data.published import Provenance, origins
 from harness.data.questions import DatabaseSchema, Question, QuestionSet
 from harness.engines import on_server
@@ -41,6 +42,8 @@ class AuditRequest:
     dialects: Sequence[Dialect] = (Dialect.SQLITE,)
     probes: Sequence[Probe] = tuple(PROBES.values())
     limit: int | None = None
+    gold: str | None = None
+    """A pack whose golds are read instead of the published ones."""
     workers: int = field(default_factory=processors)
 
 
@@ -80,29 +83,20 @@ def audit(
         BadInput: a file is wrong, or the set publishes no gold for any of the dialects.
         EngineUnavailable: a server broke.
     """
-    everything = load_set(request.set_name, bird_home)
+    everything = under(load_set(request.set_name, bird_home), request.gold)
     questions = everything if request.limit is None else everything.limit(request.limit)
     wanted = [
-        (question, dialect)
+        (replace(question, gold={**question.gold, dialect: sql}), dialect)
         for question in questions.questions
         for dialect in request.dialects
         if dialect in question.gold
+        for sql in (question.gold[dialect], *question.more_gold.get(dialect, ()))
     ]
     if not wanted:
         raise BadInput(f"--dialect {','.join(request.dialects)}: {questions.name} publishes no gold for it")
-    engines: dict[Dialect, Engine] = {Dialect.SQLITE: SQLiteEngine(pooled=True)}
-    notes = list(everything.notes)
-    without: set[tuple[Dialect, str]] = set()
-    databases = [questions.database(db_id, Profile.OFFICIAL) for db_id in questions.db_ids]
-    for dialect in dict.fromkeys(dialect for _, dialect in wanted):
-        server = (servers or {}).get(dialect)
-        if server is None:
-            continue
-        _, left = loading.load_each(databases, server, progress=progress)
-        without |= {(dialect, one.database.db_id) for one in left}
-        notes += [f"{dialect} {one.database.db_id}: is not loaded: {one.reason}" for one in left]
-        engines[dialect] = on_server(server)
-    bench = _Bench(questions, engines, request.probes)
+    dialects = list(dict.fromkeys(dialect for _, dialect in wanted))
+    engines, without, notes = engines_of(questions, dialects, servers or {}, progress)
+    bench = Bench(questions, engines, request.probes)
     asked = [(one, at) for one, at in wanted if at in engines and (at, one.db_id) not in without]
     with ThreadPoolExecutor(request.workers, thread_name_prefix="audit") as pool:
         try:
@@ -116,11 +110,37 @@ def audit(
         [one for some, _ in found for one in some],
         [(at, one.key) for (one, at), (_, readable) in zip(asked, found, strict=True) if not readable],
         bench.synthetic,
-        notes,
+        [*everything.notes, *notes],
     )
 
 
-class _Bench:
+def engines_of(
+    questions: QuestionSet,
+    dialects: Sequence[Dialect],
+    servers: Mapping[Dialect, Server],
+    progress: Progress | None,
+) -> tuple[dict[Dialect, Engine], set[tuple[Dialect, str]], list[str]]:
+    """SQLite and the servers of these dialects, with the databases of a set; what is not there, and why.
+
+    Raises:
+        BadInput: a file is wrong.
+        EngineUnavailable: a server broke.
+    """
+    engines: dict[Dialect, Engine] = {Dialect.SQLITE: SQLiteEngine(pooled=True)}
+    notes = []
+    without: set[tuple[Dialect, str]] = set()
+    databases = [questions.database(db_id, Profile.OFFICIAL) for db_id in questions.db_ids]
+    for dialect in dialects:
+        if dialect not in servers:
+            continue
+        _, left = loading.load_each(databases, servers[dialect], progress=progress)
+        without |= {(dialect, one.database.db_id) for one in left}
+        notes += [f"{dialect} {one.database.db_id}: is not loaded: {one.reason}" for one in left]
+        engines[dialect] = on_server(servers[dialect])
+    return engines, without, notes
+
+
+class Bench:
     """The engines with what is the same for all questions; thread-safe."""
 
     def __init__(
@@ -143,7 +163,7 @@ class _Bench:
             question,
             dialect,
             self._schemas[question.db_id],
-            self._runner(question, dialect),
+            self.runner(question, dialect),
             self._declared.get(question.db_id),
         )
         if dialect is not Dialect.SQLITE:
@@ -151,7 +171,8 @@ class _Bench:
         found = [finding for probe in self._probes for finding in probe.find(gold)]
         return [self._found(question, dialect, one) for one in found], gold.tree is not None
 
-    def _runner(self, question: Question, dialect: Dialect) -> Callable[[str], Execution]:
+    def runner(self, question: Question, dialect: Dialect) -> Callable[[str], Execution]:
+        """Runs a text on an engine, in the database of a question."""
         database = self._questions.database(question.db_id, Profile.OFFICIAL)
         engine = self._engines[dialect]
         execute_on = execute if dialect is Dialect.SQLITE else execute_patiently

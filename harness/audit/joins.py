@@ -212,7 +212,7 @@ def _counted_twice(gold: Gold) -> Iterator[Finding]:
 
 
 _YES_OR_NO = re.compile(
-    r"\s*(is|was|are|were|do|does|did|has|have|had|can)\b(?!.*\b(and|if|which|what|how)\b)", re.IGNORECASE
+    r"\s*(is|was|are|were|do|does|did|has|have|had|can)\b(?!.*\b(and|or|if|which|what|how)\b)", re.IGNORECASE
 )
 
 

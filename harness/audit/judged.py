@@ -1,19 +1,21 @@
 """What reading has said about findings: the precision of each probe.
 
-`judged/<set>.json` is a list of entries: question, dialect, probe, the sha256 of the gold, whether the
-finding is right about a fault, and why in a line. It holds no text of any gold.
+`judged.json` is a list of entries: question, dialect, probe, the sha256 of the gold, whether the finding is
+right about a fault, and why in a line. It holds no text of any gold. An entry counts in every set that has
+the gold.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.audit.finding import FoundIn
 
-HOME = Path(__file__).with_name("judged")
-"""Where the project's own are."""
+PATH = Path(__file__).with_name("judged.json")
+"""The project's own."""
 
 
 @dataclass(frozen=True)
@@ -41,24 +43,22 @@ class Precision:
         )
 
 
-def read_judged(set_name: str, home: Path = HOME) -> list[JudgedFinding]:
-    """What is known of the findings of a set; nothing where nobody has read any.
+@cache
+def read_judged(path: Path = PATH) -> tuple[JudgedFinding, ...]:
+    """What is known of findings.
 
     Raises:
         BadInput: the file is no such list.
     """
-    path = home / f"{set_name}.json"
     try:
-        return [JudgedFinding(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
-    except FileNotFoundError:
-        return []
+        return tuple(JudgedFinding(**entry) for entry in json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise BadInput(f"{path}: is no list of judged findings ({error}); see docs/gold-audit.md") from error
 
 
 def precision(findings: Sequence[FoundIn], known: Sequence[JudgedFinding]) -> Precision:
     """How many of the findings have been read, and are right; of a gold that has changed nothing is known."""
-    right = {(one.question, one.dialect, one.probe, one.sha256): one.right for one in known}
-    keys = dict.fromkeys((one.question, one.dialect, one.finding.probe, one.replaces) for one in findings)
+    right = {(one.dialect, one.probe, one.sha256): one.right for one in known}
+    keys = dict.fromkeys((one.dialect, one.finding.probe, one.replaces) for one in findings)
     read = [right[key] for key in keys if key in right]
     return Precision(len(read), sum(read))

@@ -328,7 +328,9 @@ def _text_finding(
             evidence += [Evidence.of("the gold's answer", gold.rows), Evidence.of("as numbers", rows)]
             suggestion = changed
     severity = Severity.LOW if differs is False else Severity.HIGH if differs else Severity.MEDIUM
-    return Finding("text-order", severity, Basis.ROWS, says, tuple(evidence), suggestion)
+    return Finding(
+        "text-order", severity, Basis.ROWS, says, tuple(evidence), suggestion, hint=differs is False
+    )
 
 
 def _as_number(operand: exp.Expr) -> exp.Expr:

@@ -39,7 +39,7 @@ def print_audit(audited: Audited, console: Console | None = None) -> None:
     table = new_table(f"Findings in the golds of {audited.questions.name}")
     for head in _heads(audited):
         table.add_column(head, justify="left" if head in {"probe", "finds"} else "right")
-    for row in _rows(audited, read_judged(audited.questions.name)):
+    for row in _rows(audited, read_judged()):
         table.add_row(*row)
     print_table(console, table)
     for line in remarks(audited):
@@ -114,7 +114,7 @@ def markdown(audited: Audited, *, details: bool) -> str:
     """
     heads = _heads(audited)
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in _rows(audited, read_judged(audited.questions.name))]
+    lines += ["| " + " | ".join(row) + " |" for row in _rows(audited, read_judged())]
     lines += ["", *remarks(audited), ""]
     lines += _details(audited) if details else _listed(audited)
     return "\n".join(lines) + "\n"
@@ -159,7 +159,7 @@ def _cell(text: str) -> str:
 
 def as_record(audited: Audited) -> Mapping[str, Any]:
     """What `audit.json` holds."""
-    known = read_judged(audited.questions.name)
+    known = read_judged()
     return {
         "schema_version": SCHEMA_VERSION,
         "set": audited.questions.name,

@@ -1,18 +1,22 @@
 """The command that looks for wrong and unclear golds."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from dialects.enums import Dialect
+from harness.audit.annotation import Compared, compare_annotations, lines_of
 from harness.audit.command import AuditRequest, audit
-from harness.audit.documentation import update_page
+from harness.audit.documentation import check_whole, update_page
 from harness.audit.probes import PROBES, chosen
 from harness.audit.rendering import as_record, print_audit, write_audit
 from harness.cli.commands import app
 from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
+from harness.data.gold_packs import PUBLISHED
 from harness.report.loading import loading_bar
+from harness.report.tables import print_line, wide
 from harness.request import check_range, parse_dialects
 from harness.runs.files import as_json
 from loaders.machine import processors
@@ -26,6 +30,15 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
     probe: Annotated[
         str, typer.Option(metavar="NAMES", help=f"Separated by commas: {', '.join(PROBES)}. Default: all.")
     ] = "",
+    gold: Annotated[
+        str, typer.Option(metavar="PACK", help="A gold pack to read instead of the published golds.")
+    ] = PUBLISHED,
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PACK", help="Run this pack's golds and --gold's, and list what they differ in; 1 if any."
+        ),
+    ] = None,
     limit: Limit = None,
     workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
     out: Annotated[Path, typer.Option(help="Parent of the folder with the findings.")] = Path("results"),
@@ -45,9 +58,18 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         for each in Dialect
         if each in servers or (each is Dialect.SQLITE and (asked is None or each in asked))
     ]
-    request = AuditRequest(set_name, dialects, probes, limit, workers or processors())
+    request = AuditRequest(set_name, dialects, probes, limit, gold, workers or processors())
+    if update:
+        check_whole(request)
+    one_of_each = {found[0].dialect: found[0] for found in servers.values()}
     with loading_bar(messages) as progress:
-        audited = audit(request, {found[0].dialect: found[0] for found in servers.values()}, progress)
+        if against is not None:
+            compared = compare_annotations(request, (gold, against), one_of_each, progress)
+        else:
+            audited = audit(request, one_of_each, progress)
+    if against is not None:
+        _print_compared(compared, as_record=json)
+        raise typer.Exit(1 if compared.disagreements else 0)
     for note in audited.notes:
         say(note)
     if json:
@@ -57,3 +79,12 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
     say(f"written to {write_audit(out, audited)}; audit.html is the page to decide on")
     if update:
         update_page(request, audited)
+
+
+def _print_compared(compared: Compared, *, as_record: bool) -> None:
+    """Print what two sides do not agree on."""
+    if as_record:
+        print(as_json(asdict(compared), indent=2))  # noqa: T201 - the answer itself
+        return
+    for line in lines_of(compared):
+        print_line(wide(), line)

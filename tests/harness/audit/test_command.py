@@ -1,6 +1,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
+from dialects.errors import BadInput
+from harness.audit.documentation import THREADS, threads
+from harness.audit.judged import read_judged
+from harness.audit.probes import PROBES
 from tests.harness.conftest import Call
 
 
@@ -37,4 +43,78 @@ def test_a_probe_that_is_not_known(call: Call) -> None:
 def test_the_documentation_is_renewed_by_a_whole_audit_alone(call: Call) -> None:
     code, _, said = call("audit", "--limit", "1", "--update")
     assert code == 2
-    assert "--update: needs every question and every probe; leave out --limit and --probe" in said
+    assert "--update: needs every question, every probe and published golds; leave out --limit" in said
+
+
+def pack(path: Path, *golds: dict[str, object]) -> str:
+    path.write_text(json.dumps({"name": path.stem, "version": "1", "set": "sample", "golds": golds}))
+    return str(path)
+
+
+def test_two_packs_for_the_same_questions_are_compared(call: Call, tmp_path: Path) -> None:
+    left = pack(
+        tmp_path / "left.json",
+        {"question_id": 1, "sql": "SELECT 1"},
+        {"question_id": 2, "sql": ["SELECT 7", "SELECT 2"]},
+        {"question_id": 3, "status": "excluded", "reason": "unclear"},
+        {"question_id": 4, "sql": "SELECT 4"},
+        {"question_id": 5, "sql": "SELECT nowhere"},
+        {"question_id": 6, "status": "ambiguous", "reason": "unclear"},
+    )
+    right = pack(
+        tmp_path / "right.json",
+        {"question_id": 1, "sql": "SELECT 11 UNION SELECT 1"},
+        {"question_id": 2, "sql": "SELECT 2.0"},
+        {"question_id": 3, "sql": "SELECT 3"},
+        {"question_id": 5, "sql": "SELECT 5"},
+        {"question_id": 6, "status": "excluded", "reason": "unclear"},
+    )
+    code, out, _ = call("audit", "--gold", left, "--against", right)
+    assert code == 1
+    lines = out.splitlines()
+    assert [line for line in lines if line.startswith("sqlite")] == [
+        "sqlite 1 (city_library): The golds return other rows.",
+        f"sqlite 3 (city_library): {left} leaves the question out, and the other has a gold.",
+        f"sqlite 4 (city_library): {right} has not looked at the question.",
+        f"sqlite 5 (city_library): A gold of {left} returns no rows: no such column: nowhere.",
+    ]
+    assert lines[1:5] == [f"  {left}: 1 rows", "    1", f"  {right}: 2 rows", "    11"]
+    assert lines[-1].endswith("agree on 2 of 6 questions.")
+
+
+def test_a_pack_is_held_against_published_golds_and_read_by_probes(call: Call, tmp_path: Path) -> None:
+    mine = pack(tmp_path / "mine.json", {"question_id": 1, "sql": ["SELECT 1 WHERE 1 = NULL", "SELECT 1"]})
+    code, out, _ = call("audit", "--against", mine, "--json")
+    assert code == 1
+    assert json.loads(out)["compared"] == 1
+    code, out, _ = call("audit", "--gold", mine, "--limit", "1", "--probe", "constant", "--json")
+    assert code == 0
+    [found] = json.loads(out)["findings"]
+    assert found["sql"] == "SELECT 1 WHERE 1 = NULL"
+
+
+def test_a_pack_that_is_not_there(call: Call, tmp_path: Path) -> None:
+    code, _, said = call("audit", "--against", str(tmp_path / "none.json"))
+    assert code == 2
+    assert "none.json" in said
+
+
+def test_defects_of_threads_are_listed_one_by_one() -> None:
+    lines = threads([]).splitlines()
+    assert len(lines) - 2 == len(THREADS["read"]) + 3 + len(THREADS["unread"])
+    assert {probe for one in THREADS["read"] for probe in one["probes"]} <= PROBES.keys()
+    assert "Found: 0 of 18. Not looked up:" in lines
+
+
+def test_judged_findings_are_of_known_probes_with_a_reason() -> None:
+    known = read_judged()
+    assert len(known) > 250
+    assert {one.probe for one in known} <= PROBES.keys()
+    assert all(one.why and len(one.sha256) == 64 for one in known)
+
+
+def test_a_list_of_judgements_that_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "judged.json"
+    path.write_text('[{"question": "1"}]')
+    with pytest.raises(BadInput, match="is no list of judged findings"):
+        read_judged(path)
