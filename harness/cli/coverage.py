@@ -1,6 +1,5 @@
 """The command that proves dialect coverage on the servers that are up."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,18 +9,15 @@ from dialects.enums import Profile
 from harness.cli.commands import app
 from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
 from harness.coverage.command import CoverageRequest, measure, print_measured
+from harness.data.gold_packs import under
 from harness.engines.execution import Limits
 from harness.outcomes import GoldOrigin
 from harness.report.loading import loading_bar
 from harness.request import AUTO, check_range
 from harness.sets.loading import load_set
 
-
-class CoveredGold(StrEnum):
-    """Which golds coverage is measured of."""
-
-    TRANSLATED = "translated"
-    DATASET = "dataset"
+GOLDS = (GoldOrigin.TRANSLATED, GoldOrigin.DATASET)
+"""Which golds coverage is measured of, beside those of a pack."""
 
 
 @app.command()
@@ -30,8 +26,12 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     set_name: SetName = "sample",
     dialect: Dialects = AUTO,
     gold: Annotated[
-        CoveredGold, typer.Option(help="SQLite's golds as translated, or the dataset's own for the dialect.")
-    ] = CoveredGold.TRANSLATED,
+        str,
+        typer.Option(
+            help="translated (SQLite's), dataset (the set's own there), or a gold pack, translated.",
+            metavar="GOLD",
+        ),
+    ] = GoldOrigin.TRANSLATED,
     profile: Annotated[
         Profile | None, typer.Option(help="Default: faithful; official with --gold dataset.")
     ] = None,
@@ -50,7 +50,8 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     optional: dict[str, Any] = {} if workers is None else {"workers": workers}
     request = CoverageRequest(
         set_name=set_name,
-        origin=GoldOrigin(gold),
+        origin=GoldOrigin(gold) if gold in GOLDS else GoldOrigin.TRANSLATED,
+        pack=None if gold in GOLDS else gold,
         profile=profile,
         limit=limit,
         seconds=timeout,
@@ -59,7 +60,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         **optional,
     )
     # What is wrong with the set is said whether a server is up or not.
-    load_set(set_name)
+    under(load_set(set_name), request.pack)
     servers = servers_up(dialect)
     if not servers:
         say("SQLite is the reference: there is nothing to compare it with")

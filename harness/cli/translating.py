@@ -15,6 +15,8 @@ from harness.cli.commands import app
 from harness.cli.console import messages, say, served_dialects
 from harness.coverage.golds import GoldTranslator, counted, refuse_other_sets, write_golds
 from harness.coverage.translating import translate_text
+from harness.data.gold_packs import under
+from harness.data.questions import QuestionSet
 from harness.engines.execution import Limits
 from harness.report.loading import loading_bar
 from harness.request import check_range
@@ -34,6 +36,9 @@ def translate(  # noqa: PLR0913 - one parameter an option
     set_name: Annotated[
         str | None, typer.Option("--set", help="In place of a query: the golds of this question set.")
     ] = None,
+    gold: Annotated[
+        str | None, typer.Option(help="With --set: a gold pack, whose golds are translated.", metavar="PACK")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="With --set: the folder of the translated set.")] = None,
     dialect: Annotated[
         str, typer.Option(help="mysql or postgresql; with --set all, too.", metavar="DIALECT")
@@ -48,13 +53,14 @@ def translate(  # noqa: PLR0913 - one parameter an option
     check_range("seconds", timeout)
     check_range("workers", workers, unit="threads")
     targets = served_dialects(dialect)
-    if sql is not None and database is not None and set_name is None and out is None:
+    if sql is not None and database is not None and set_name is None and out is None and gold is None:
         raise typer.Exit(_text(sql, database, targets, dialect, as_json=as_json))
     if set_name is None or out is None or sql is not None or database is not None or as_json:
         raise BadInput("translate: give a query and --database, or --set and --out; leave out what is else")
     if not targets:
         raise BadInput(f"--dialect {dialect}: SQLite's golds are there; name mysql, postgresql or all")
-    raise typer.Exit(_set(set_name, out, targets, Limits(seconds=timeout), workers or processors()))
+    questions = under(load_set(set_name), gold)
+    raise typer.Exit(_set(questions, out, targets, Limits(seconds=timeout), workers or processors()))
 
 
 def _text(sql: str, database: Path, targets: Sequence[Dialect], dialect: str, *, as_json: bool) -> int:
@@ -91,10 +97,9 @@ def _standard_input() -> str:
         raise BadInput(f"standard input: is not UTF-8 ({error.reason} at byte {error.start})") from error
 
 
-def _set(set_name: str, out: Path, targets: Sequence[Dialect], limits: Limits, workers: int) -> int:
-    questions = load_set(set_name)
+def _set(questions: QuestionSet, out: Path, targets: Sequence[Dialect], limits: Limits, workers: int) -> int:
     refuse_other_sets(questions, out)
-    for note in questions.notes:
+    for note in (*questions.notes, *([] if questions.pack is None else [str(questions.pack)])):
         say(note)
     servers = find_servers(targets, required=False, say=lambda _: None)
     for target in targets:

@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from harness.coverage import Answer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
 from harness.coverage.rendering import markdown, print_coverage, replace_section, write_folder
+from harness.data.gold_packs import under
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server, served
 from harness.engines.base import Engine
@@ -36,11 +37,13 @@ class CoverageRequest:
     """What to measure.
 
     `profile` None is `faithful` for translated golds, whose proof it is, and `official` for those of the
-    dataset, which were written for it. `update` makes the result what is expected from now on.
+    dataset, which were written for it. `pack` is the path of a gold pack, whose golds are measured. `update`
+    makes the result what is expected from now on.
     """
 
     set_name: str = "sample"
     origin: GoldOrigin = GoldOrigin.TRANSLATED
+    pack: str | None = None
     profile: Profile | None = None
     limit: int | None = None
     seconds: float = Limits.seconds
@@ -57,7 +60,7 @@ class CoverageRequest:
     @property
     def is_usual(self) -> bool:
         """Whether there can be expectations or judgements of it."""
-        return self.loaded_as is CoverageRequest(origin=self.origin).loaded_as
+        return self.pack is None and self.loaded_as is CoverageRequest(origin=self.origin).loaded_as
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,18 @@ class Measured:
     faults: Sequence[Fault]
     hint: str = ""
     notes: Sequence[str] = ()
+
+
+def _apart(questions: QuestionSet) -> QuestionSet:
+    """The set with a question for each gold of those that have several: `12`, `12 (2)`."""
+    if all(not one.more_gold for one in questions.questions):
+        return questions
+    apart = (
+        replace(alone, key=f"{alone.key} ({place})") if place > 1 else alone
+        for question in questions.questions
+        for place, alone in enumerate(question.each(Dialect.SQLITE), start=1)
+    )
+    return replace(questions, questions=tuple(apart))
 
 
 class Subject:
@@ -99,7 +114,7 @@ class Subject:
         bird_home: Path | None = None,
     ) -> None:
         self.request = request
-        self.everything = load_set(request.set_name, bird_home)
+        self.everything = _apart(under(load_set(request.set_name, bird_home), request.pack))
         """The whole set, of which `questions` are those that were asked for."""
         self.questions = self.everything if request.limit is None else self.everything.limit(request.limit)
         databases = [self.questions.database(db_id, request.loaded_as) for db_id in self.questions.db_ids]
@@ -179,13 +194,15 @@ def measure(
     if request.update and (request.limit is not None or set(servers) != {kind.name for kind in served()}):
         raise BadInput("--update: needs every question and both servers; leave out --limit and start both")
     subject = Subject(request, servers, progress)
+    if request.update and request.pack is not None:
+        raise BadInput("--update: is for the set's own golds; leave it out, or --gold")
     if request.update and subject.everything.own:
         raise BadInput("--update: is for the sets that come with bird-harness; leave it out")
     answers = list(subject.answers())
     name = subject.everything.name
     if not answers:
         raise BadInput(f"--gold {request.origin}: {name} publishes none for {', '.join(servers)}")
-    title = f"{_GOLDS[request.origin]} of {name} held against SQLite, profile {request.loaded_as}"
+    title = f"{_title(subject)} of {name} held against SQLite, profile {request.loaded_as}"
     manifest = _manifest(request, subject.questions, subject.engines)
     folder = write_folder(request.out, title, manifest, answers)
     if request.update:
@@ -205,6 +222,11 @@ def print_measured(measured: Measured, say: Callable[[str], None]) -> int:
         if line:
             say(line)
     return 1 if measured.faults else 0
+
+
+def _title(subject: Subject) -> str:
+    pack = subject.everything.pack
+    return _GOLDS[subject.request.origin] if pack is None else f"Translated golds of {pack.label}"
 
 
 _GOLDS = {GoldOrigin.TRANSLATED: "Translated golds", GoldOrigin.DATASET: "Published golds"}
@@ -246,6 +268,7 @@ def _manifest(
     return {
         "set": questions.name,
         "gold": request.origin,
+        **({"pack": asdict(questions.pack)} if questions.pack else {}),
         "profile": request.loaded_as,
         "set_files": questions.files,
         "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},

@@ -20,6 +20,7 @@ from dialects.translate import Translation
 from harness.coverage import expectations
 from harness.coverage.answers import Reason
 from harness.coverage.holding import Reference
+from harness.data.gold_packs import FILE as PACK
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
@@ -72,6 +73,8 @@ class Certificate:
     database_sha256: str
     translator_sha256: str
     sqlglot: str
+    gold_index: int = 0
+    """Which of a question's golds it is, from 0."""
 
     @property
     def is_fault(self) -> bool:
@@ -117,12 +120,7 @@ class GoldTranslator:
         limits: Limits,
         progress: Progress | None = None,
     ) -> None:
-        self._questions = replace(
-            questions,
-            questions=tuple(
-                replace(one, gold={Dialect.SQLITE: one.gold[Dialect.SQLITE]}) for one in questions.questions
-            ),
-        )
+        self._questions = questions
         self._databases = {db_id: questions.database(db_id, Profile.FAITHFUL) for db_id in questions.db_ids}
         self._unloaded: dict[tuple[Dialect, str], str] = {}
         for dialect, server in servers.items():
@@ -139,14 +137,19 @@ class GoldTranslator:
         self._digests = {db_id: files[one.sqlite_path] for db_id, one in self._databases.items()}
 
     def golds(self, target: Dialect, workers: int) -> Iterator[Certified]:
-        """The golds in a dialect, in the order of the set."""
+        """The golds in a dialect, in the order of the set, those of a question one after the other."""
+        golds = [
+            (replace(alone, gold={Dialect.SQLITE: alone.gold[Dialect.SQLITE]}, by_rows=frozenset()), place)
+            for question in self._questions.questions
+            for place, alone in enumerate(question.each(Dialect.SQLITE))
+        ]
         with ThreadPoolExecutor(workers, thread_name_prefix="translate") as pool:
             try:
-                yield from pool.map(lambda one: self._gold(one, target), self._questions.questions)
+                yield from pool.map(lambda one: self._gold(one[0], one[1], target), golds)
             finally:
                 pool.shutdown(wait=False, cancel_futures=True)
 
-    def _gold(self, question: Question, target: Dialect) -> Certified:
+    def _gold(self, question: Question, place: int, target: Dialect) -> Certified:
         blank = Certificate(
             question=question.key,
             db_id=question.db_id,
@@ -162,6 +165,7 @@ class GoldTranslator:
             database_sha256=self._digests[question.db_id],
             translator_sha256=_translator(),
             sqlglot=version("sqlglot"),
+            gold_index=place,
         )
         try:
             translation = self._golds.translation(question, target)
@@ -229,6 +233,8 @@ def write_golds(
 ) -> Sequence[str]:
     """Write golds as the published files are written, with certificates and a manifest.
 
+    The files have the first gold of each question. Several golds of a question are a gold pack beside them.
+
     Returns:
         What a reader of the files has to know, a sentence each.
 
@@ -244,16 +250,51 @@ def write_golds(
         )
         for dialect, some in golds.items():
             stem = f"{questions.name}_{dialect}"
-            _write(folder / f"{stem}.json", _records((one.question, one.sql) for one in some))
-            _write(folder / f"{stem}_gold.sql", "".join(_line(one, stem, notes) for one in some))
+            first = [one for one in some if not one.certificate.gold_index]
+            _write(folder / f"{stem}.json", _records((one.question, one.sql) for one in first))
+            _write(folder / f"{stem}_gold.sql", "".join(_line(one, stem, notes) for one in first))
             certificates = (json.dumps(asdict(one.certificate)) for one in some)
             _write(folder / f"{stem}_certificates.jsonl", "".join(f"{one}\n" for one in certificates))
+        if entries := list(_several(questions, golds)):
+            _write_pack(questions, entries, folder)
+            notes.append(f"{len(entries)} lists of several golds are in {folder / PACK}: --gold {folder}")
         _write(folder / MANIFEST, _manifest(questions, folder))
     except OSError as error:
         raise BadInput(
             f"--out {folder}: cannot be written ({error.strerror}); choose another folder"
         ) from error
     return notes
+
+
+def _several(
+    questions: QuestionSet, golds: Mapping[Dialect, Sequence[Certified]]
+) -> Iterator[dict[str, Any]]:
+    """The entries of a gold pack for the questions with several golds, of those that have a translation."""
+    for question in questions.questions:
+        several = [one.gold[Dialect.SQLITE] for one in question.each(Dialect.SQLITE)]
+        if len(several) == 1:
+            continue
+        texts = {Dialect.SQLITE: several}
+        for dialect, some in golds.items():
+            texts[dialect] = [
+                one.sql
+                for one in some
+                if one.question.key == question.key and one.certificate.sql_sha256 is not None
+            ]
+        for dialect, found in texts.items():
+            # Two texts may have one translation.
+            if distinct := list(dict.fromkeys(text.strip() for text in found)):
+                yield {"question_id": question.key, "dialect": dialect, "sql": distinct}
+
+
+def _write_pack(questions: QuestionSet, entries: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    pack = {
+        "name": questions.name if questions.pack is None else questions.pack.name,
+        "version": "1" if questions.pack is None else questions.pack.version,
+        "set": name_of_translated(questions),
+        "golds": entries,
+    }
+    _write(folder / PACK, json.dumps(pack, ensure_ascii=False, indent=2))
 
 
 def _write(path: Path, text: str) -> None:

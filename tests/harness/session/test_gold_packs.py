@@ -9,6 +9,8 @@ import pytest
 
 from dialects.enums import Dialect
 from harness import Answer, Evaluator
+from harness.data.gold_packs import under
+from harness.engines import dialect_of
 from harness.outcomes import Outcome
 from harness.provision import dsn
 from harness.sets.loading import load_set
@@ -133,6 +135,32 @@ def test_the_library_takes_a_pack(asked: Path, tmp_path: Path) -> None:
     with Evaluator(str(asked), gold=tmp_path / "fix.json", cache=False, workers=1) as evaluator:
         first, third = evaluator.score([Answer(1, ANSWERS[1]), Answer(3, "SELECT 2.0")])
     assert (first.outcome, first.gold_index, third.outcome) == (Outcome.MATCH, 1, Outcome.MATCH)
+
+
+@pytest.mark.engine
+def test_golds_of_a_pack_are_translated_and_proven(
+    asked: Path, tmp_path: Path, served: Server, call: Call
+) -> None:
+    dialect, pack, out = served.dialect, str(tmp_path / "fix.json"), tmp_path / "out"
+    how = ("--set", str(asked), "--gold", pack, "--dialect", dialect)
+    code, _, said = call("translate", *how, "--out", str(out))
+    assert code == 0, said
+    assert "2 lists of several golds" in said
+    found = (out / f"asked_{dialect}_certificates.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [
+        (one["question"], one["gold_index"], one["proof"]) for one in map(json.loads, found)
+    ] == [("1", 0, "proven"), ("1", 1, "proven"), ("3", 0, "proven"), ("4", 0, "proven")]  # fmt: skip
+    again = under(load_set(str(out)), str(out))
+    assert len(again.by_key["1"].each(dialect_of(dialect))) == 2
+    assert not again.by_key["1"].by_rows
+    code, printed, said = call("coverage", *how, "--out", str(tmp_path / "coverage"))
+    assert code == 0, said
+    assert "Translated golds of fix 1 of asked" in printed
+    [report] = (tmp_path / "coverage").glob("*/coverage.json")
+    answers = json.loads(report.read_text(encoding="utf-8"))["answers"]
+    assert [(one["question"], one["covered"]) for one in answers] == [
+        ("1", True), ("1 (2)", True), ("3", True), ("4", True),
+    ]  # fmt: skip
 
 
 def test_two_packs_are_two_runs_and_not_to_be_resumed(asked: Path, call: Call) -> None:
