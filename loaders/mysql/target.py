@@ -10,8 +10,8 @@ import dataclasses
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from functools import cache, partial
 from typing import Any
 
 import pymysql
@@ -133,17 +133,18 @@ def _reader_is_ready(server: Server) -> bool:
         return False
 
 
-def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:  # noqa: ARG001 - all are in one place
+def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
     """See `Target.markers`."""
     found: dict[Key, Marker] = {}
+    asked = {database.mysql_database for database in databases}
     with connected(server) as connection:
         if "loads" not in _tables(connection, NAMESPACE):
             return found
-        rows = ask(connection, f"SELECT collection, profile, db_id, marker FROM {_LOADS}")  # noqa: S608 - a constant
-        tables = cache(partial(_tables, connection))
-        for collection, profile, db_id, text in rows:
-            place = filed(collection, profile, db_id).mysql_database
-            found[collection, profile, db_id] = Marker.from_json(text).checked(tables(place))
+        tables = _tables_of_each(connection, asked)
+        for *names, text in ask(connection, f"SELECT collection, profile, db_id, marker FROM {_LOADS}"):  # noqa: S608 - a constant
+            database = filed(*names)
+            if (place := database.mysql_database) in asked:
+                found[key(database)] = Marker.from_json(text).checked(tables.get(place, set()))
     return found
 
 
@@ -203,6 +204,15 @@ def _remember(connection: Connection[Any], database: Database, marker: Marker) -
 def _tables(connection: Connection[Any], database: str) -> set[str]:
     statement = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
     return {name for (name,) in ask(connection, statement, [database])}
+
+
+def _tables_of_each(connection: Connection[Any], databases: AbstractSet[str]) -> dict[str, set[str]]:
+    """In one question, however many databases there are; one without tables is left out."""
+    statement = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema IN %s"
+    found: dict[str, set[str]] = {}
+    for database, name in ask(connection, statement, [sorted(databases)]) if databases else ():
+        found.setdefault(database, set()).add(name)
+    return found
 
 
 _OWNED = f"{NAMESPACE}.functions"

@@ -61,8 +61,9 @@ def admit(server: Server) -> None:
     with connected(server, MAINTENANCE) as connection:
         found = connection.execute(
             "SELECT datname FROM pg_database WHERE datallowconn AND EXISTS (SELECT FROM aclexplode(datacl)"
-            " JOIN pg_roles ON grantee = pg_roles.oid WHERE rolname = %s)",
-            [server.reader_user],
+            " JOIN pg_roles ON grantee = pg_roles.oid WHERE rolname = %s)"
+            " AND shobj_description(oid, 'pg_database') IS DISTINCT FROM %s",
+            [server.reader_user, _SECLUDED],
         )
         names = [name for (name,) in found]
     for name in names:
