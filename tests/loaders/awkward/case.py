@@ -19,7 +19,7 @@ POSTGRESQL_OFFICIAL = ((Dialect.POSTGRESQL, Profile.OFFICIAL),)
 MYSQL_OFFICIAL = ((Dialect.MYSQL, Profile.OFFICIAL),)
 
 _SCRIPT = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.stdin.read())"
-"""In a process of its own: see `Case.jobs`."""
+"""In a process of its own: see `Case.large`."""
 
 Build = str | Callable[[Path], None]
 
@@ -37,15 +37,15 @@ class Case:
     """The notes on some servers alone, after those."""
     refused: Mapping[Place, str] = field(default_factory=dict)
     """Where it is refused: a regular expression that the message has behind the file's name."""
-    jobs: int | None = None
-    """As for `load`: 2 where SQLite needs more memory than it has in a process that has scored."""
+    large: bool = False
+    """Whether SQLite needs more memory than it has in a process that has scored."""
 
     def write(self, path: Path) -> None:
         """Make the file."""
         if not isinstance(self.build, str):
             self.build(path)
             return
-        if self.jobs is not None:
+        if self.large:
             subprocess.run([sys.executable, "-c", _SCRIPT, path], input=self.build, text=True, check=True)
             return
         with closing(sqlite3.connect(path)) as connection:

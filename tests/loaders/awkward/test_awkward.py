@@ -2,30 +2,72 @@
 
 import re
 import sqlite3
+from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
 from dialects.errors import BadInput
-from loaders.load import load, loaded
+from loaders.load import Loaded, load, load_each, loaded
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.loaders.awkward.case import EVERYWHERE, Case
 from tests.loaders.awkward.cases import CASES
 from tests.loaders.awkward.comparing import require_same, standing
-from tests.loaders.servers import read
+from tests.loaders.awkward.files import LARGE
+from tests.loaders.servers import drop, read
 
 pytestmark = pytest.mark.engine
 
 
+@dataclass(frozen=True)
+class Batch:
+    """All files on one server in one profile, each in a collection of its own."""
+
+    server: Server
+    databases: Mapping[str, Database]
+    """By the name of the case."""
+    done: Mapping[Database, Loaded]
+    """What one load made of them; where a case is to be refused, of an earlier file in its place."""
+    left: Mapping[Database, str]
+    """Why it left the others."""
+
+
+@pytest.fixture(scope="module", params=EVERYWHERE, ids="-".join)
+def batch(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Batch]:
+    dialect, profile = place = request.param
+    server: Server = request.getfixturevalue(f"{dialect}_server")
+    folder, name = tmp_path_factory.mktemp("awkward"), f"test_{uuid4().hex[:8]}"
+    databases: dict[str, Database] = {}
+    for number, case in enumerate(CASES):
+        path = folder / str(number) / "shop.sqlite"
+        path.parent.mkdir()
+        databases[case.name] = Database(f"{name}_{number}", "shop", path, profile)
+        if place in case.refused:
+            _write_earlier(path)
+        else:
+            case.write(path)
+    try:
+        done, left = load_each(list(databases.values()), server)
+        yield Batch(
+            server, databases, {one.database: one for one in done}, {one.database: one.reason for one in left}
+        )
+    finally:
+        drop(server, *(database.collection for database in databases.values()))
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_it_loads_exactly_or_stops_with_a_clear_error(server: Server, database: Database, case: Case) -> None:
+def test_it_loads_exactly_or_stops_with_a_clear_error(batch: Batch, case: Case) -> None:
+    server, database = batch.server, batch.databases[case.name]
     place = (server.dialect, database.profile)
+    assert database not in batch.left, batch.left[database]
+    done = batch.done[database]
     if place in case.refused:
         _refused(server, database, case, case.refused[place])
         return
-    case.write(database.sqlite_path)
-    [done] = load([database], server, jobs=case.jobs)
     wanted = (*case.notes, *case.more.get(place, ()))
     assert len(done.notes) == len(wanted), done.notes
     assert all(note.startswith(start) for note, start in zip(done.notes, wanted, strict=True)), done.notes
@@ -33,12 +75,14 @@ def test_it_loads_exactly_or_stops_with_a_clear_error(server: Server, database: 
     assert require_same(server, database, done.notes) == done.rows
 
 
-def _refused(server: Server, database: Database, case: Case, words: str) -> None:
-    """The file takes the place of an earlier one; the load stops, and the earlier one stays as it was."""
-    path = database.sqlite_path
+def _write_earlier(path: Path) -> None:
     with closing(sqlite3.connect(path)) as file:
         file.executescript("CREATE TABLE earlier (a INTEGER); INSERT INTO earlier VALUES (5)")
-    load([database], server)
+
+
+def _refused(server: Server, database: Database, case: Case, words: str) -> None:
+    """The file takes the place of the earlier one; the load stops, and the earlier one stays as it was."""
+    path = database.sqlite_path
     path.unlink()
     case.write(path)
     with pytest.raises(BadInput, match=f"{re.escape(str(path))}: {words}") as error:
@@ -47,6 +91,12 @@ def _refused(server: Server, database: Database, case: Case, words: str) -> None
     assert loaded([database], server) == {}
     assert read(server, database, "SELECT a FROM earlier") == [(5,)]
     assert standing(server, database) == {"earlier"}
+
+
+def test_the_largest_values_load_exactly(server: Server, database: Database) -> None:
+    LARGE[database.profile].write(database.sqlite_path)
+    [done] = load([database], server, jobs=2)
+    assert require_same(server, database, done.notes) == done.rows == 2
 
 
 def test_there_are_enough_cases_of_either_kind() -> None:
