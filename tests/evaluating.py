@@ -9,11 +9,15 @@ from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.evaluation import Evaluation
 
+MANY = 200
+"""Predictions: fewer are judged in less time than a second worker takes to start."""
+
 
 def results(
     setup: Setup, files: Sequence[PredictionFile], judging: Judging | None = None
 ) -> list[PairResult]:
-    evaluation = Evaluation(setup, files, judging or Judging(setup, lambda: LocalWorkers(setup, 2)))
+    count = 2 if sum(len(file.predictions) for file in files) > MANY else 1
+    evaluation = Evaluation(setup, files, judging or Judging(setup, lambda: LocalWorkers(setup, count)))
     try:
         return list(evaluation.run())
     finally:

@@ -1,7 +1,7 @@
 """Small question sets in the layout of the published ones, and commands in this process."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,14 @@ from harness.sets.loading import load_set
 from tests.harness import small_sets as small
 
 Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_worker() -> Iterator[None]:
+    """In this process one worker judges, unless a test says how many: a second takes longer to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.request.processors", lambda: 1)
+        yield
 
 
 @pytest.fixture

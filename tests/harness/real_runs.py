@@ -17,7 +17,7 @@ def evaluated(folder: Path, *options: str) -> Path:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))}
     state = {"BIRD_STATE": str(folder / "state"), "BIRD_STORE": str(folder / "store.sqlite")}
     done = subprocess.run(
-        [sys.executable, "-m", "harness", "eval", "--driver", "direct", *options],
+        [sys.executable, "-m", "harness", "eval", "--driver", "direct", "--workers", "1", *options],
         cwd=folder,
         env={**clean, **state, "BIRD_PROVISION": "native"},
         capture_output=True,

@@ -35,9 +35,13 @@ def run(*args: str, cwd: Path, **environment: str) -> "subprocess.CompletedProce
 def score(
     *args: str, cwd: Path, dialect: str = "sqlite", **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    """The sample's own predictions, which are copied below `cwd`."""
-    copied = predictions(cwd)
-    return run("--bird-predictions", str(copied), "--bird-dialect", dialect, *args, cwd=cwd, **environment)
+    """The sample's own predictions, which are copied below `cwd`, judged by one worker unless told otherwise.
+
+    A second one takes longer to start than it saves.
+    """
+    named = ("--bird-predictions", str(predictions(cwd)), "--bird-dialect", dialect)
+    alone = () if "--bird-workers" in args else ("--bird-workers", "1")
+    return run(*named, *alone, *args, cwd=cwd, **environment)
 
 
 def predictions(cwd: Path) -> Path:
