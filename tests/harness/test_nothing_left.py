@@ -1,11 +1,11 @@
 """Commands that fail or only show something leave nothing behind in the working folder."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.harness.conftest import Call
 
 COMMANDS = (
     "eval --predictions nowhere",
@@ -46,25 +46,18 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_nothing_is_left_behind(command: str, tmp_path: Path) -> None:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))}
+def test_nothing_is_left_behind(
+    command: str, tmp_path: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("BIRD_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("BIRD_STATE", str(tmp_path / "state"))
+    monkeypatch.setenv("BIRD_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("BIRD_PROVISION", "native")
     here = tmp_path / "here"
     here.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", *command.split()],
-        cwd=here,
-        env={
-            **kept,
-            "BIRD_STATE": str(tmp_path / "state"),
-            "BIRD_STORE": str(tmp_path / "store"),
-            "BIRD_PROVISION": "native",
-        },
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode in {0, 2, 3}, done.stderr
-    assert "Traceback" not in done.stderr
+    monkeypatch.chdir(here)
+    code, _, said = call(*command.split())
+    assert code in {0, 2, 3}, said
+    assert "Traceback" not in said
     assert list(here.iterdir()) == []

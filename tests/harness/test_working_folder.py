@@ -37,7 +37,7 @@ def evaluated(command: list[str], cwd: Path, *options: str) -> object:
     """What is in the summary, without the run's own name."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     done = subprocess.run(
-        [*command, "eval", "--dialect", "sqlite", "--limit", "6", "--no-cache", *options],
+        [*command, "eval", "--dialect", "sqlite", "--limit", "6", "--no-cache", "--workers", "1", *options],
         cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -46,12 +46,17 @@ def evaluated(command: list[str], cwd: Path, *options: str) -> object:
     return summary
 
 
-@pytest.mark.parametrize("options", [[], ["--driver", "direct"], ["--ray", "local", "--workers", "1"]])
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> object:
+    """The summary of an evaluation in an empty folder."""
+    return evaluated(PROGRAM, tmp_path_factory.mktemp("empty"))
+
+
+@pytest.mark.parametrize("options", [[], ["--driver", "direct"], ["--ray", "local"]])
 def test_an_evaluation_is_the_same_wherever_it_is_called(
-    hostile: Path, tmp_path: Path, options: list[str]
+    hostile: Path, tmp_path: Path, elsewhere: object, options: list[str]
 ) -> None:
-    (tmp_path / "empty").mkdir()
-    assert evaluated(PROGRAM, hostile, *options) == evaluated(PROGRAM, tmp_path / "empty")
+    assert evaluated(PROGRAM, hostile, *options) == elsewhere
     assert not (tmp_path / "imported").exists()
 
 

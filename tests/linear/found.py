@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -17,6 +18,7 @@ import loaders
 PACKAGES = (harness, loaders, dialects)
 ROOT = Path(harness.__file__).parents[1]
 _DEEPEST = 6
+_PLAIN = (str, bytes, int, float, type(None), ModuleType)
 _OTHERS = frozenset({"escape", "purge", "Pattern", "Match"})
 
 
@@ -49,7 +51,7 @@ def patterns() -> list[Found]:
                 value, type | FunctionType
             ):
                 continue
-            for pattern in _within(value, module.__name__, 0):
+            for pattern in () if isinstance(value, _PLAIN) else _within(value, module.__name__, 0):
                 anchored = isinstance(value, re.Pattern) and asked.get(name, set()) <= {"match", "fullmatch"}
                 # Other modules may import it, and ask more of it.
                 anchored = anchored and name.startswith("_") and bool(asked.get(name))
@@ -63,13 +65,12 @@ def _within(value: Any, module: str, depth: int) -> Iterator["re.Pattern[Any]"]:
         return
     if isinstance(value, re.Pattern):
         yield value
-    elif isinstance(value, Mapping):
-        for key, one in list(value.items()):
-            yield from _within(key, module, depth + 1)
-            yield from _within(one, module, depth + 1)
-    elif isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from _within(one, module, depth + 1)
+    elif isinstance(value, Mapping | list | tuple | set | frozenset):
+        # Most are large tables of texts.
+        inside = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
+        for one in inside:
+            if not isinstance(one, _PLAIN):
+                yield from _within(one, module, depth + 1)
     elif isinstance(value, type):
         if value.__module__ == module:
             for one in list(vars(value).values()):
@@ -118,9 +119,8 @@ def inline(path: Path) -> tuple[list[Found], list[str]]:
     for node in (one for function in functions for one in ast.walk(function)):
         if not isinstance(node, ast.Call):
             continue
-        method = ast.unparse(node.func).removeprefix("re.")
-        is_of_re = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) == "re"
-        if (not is_of_re and method not in named) or method in _OTHERS:
+        method = _of_re(node.func, named)
+        if method is None or method in _OTHERS:
             continue
         where = f"{place}: {ast.unparse(node)}"
         if isinstance(node.args[0], ast.Constant):
@@ -137,6 +137,13 @@ def inline(path: Path) -> tuple[list[Found], list[str]]:
         else:
             unknown[where] = None
     return list(known.values()), list(unknown)
+
+
+def _of_re(called: ast.expr, named: AbstractSet[str]) -> str | None:
+    """The function of `re` that is called, by its own name or one of those `named`; None for any other."""
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "re":
+        return called.attr
+    return called.id if isinstance(called, ast.Name) and called.id in named else None
 
 
 def files() -> list[Path]:

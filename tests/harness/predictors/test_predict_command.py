@@ -30,7 +30,7 @@ THREADS = 4
 def command(base_url: str, *more: str) -> list[str]:
     return [
         sys.executable, "-m", "harness", "predict", "openai:parrot", "--base-url", base_url,
-        "--concurrency", str(THREADS), "--no-cache", *more,
+        "--concurrency", str(THREADS), "--no-cache", "--workers", "1", *more,
     ]  # fmt: skip
 
 

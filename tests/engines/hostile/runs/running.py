@@ -82,7 +82,7 @@ class Place:
         while process.poll() is None and time.monotonic() < until:
             megabytes = max(megabytes, peak(process.pid))
             seen.update(below(process.pid))
-            time.sleep(0.02)
+            time.sleep(0.1)  # looking takes milliseconds of a core that the run could have
         if process.poll() is None:
             _end([process.pid, *seen])
         code = process.wait()
