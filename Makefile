@@ -95,7 +95,7 @@ data: $(RUNNING) ## bring the published package of SET to where it is looked for
 	@$(HARNESS) data $(on_set) $(ARGS)
 
 describe: $(RUNNING) ## say what SET consists of: sizes, values, SQL, keywords (ARGS="--set OTHER": another beside it)
-	@$(HARNESS) describe $(on_set) $(if $(FORMAT),--format "$(FORMAT)") $(if $(TO),--to "$(TO)") $(ARGS)
+	@$(HARNESS) describe $(on_set) $(if $(FORMAT),--format "$(FORMAT)") $(if $(TO),--out "$(TO)") $(ARGS)
 
 load: $(RUNNING) ## load the databases of SET into the servers that are up
 	@$(HARNESS) load $(on_set) $(on_dialect) $(on_profile) $(ARGS)
@@ -110,7 +110,7 @@ predict: $(RUNNING) ## ask PREDICTOR for SQL and write prediction files (ARGS=--
 	  $(if $(WORKERS),--workers "$(WORKERS)") $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--results "$(OUT)") $(ARGS)
 
 report: $(RUNNING) ## make the reports of RUN again, from its folder alone
-	@$(HARNESS) report "$(or $(RUN),results/latest)" $(if $(FORMAT),--format "$(FORMAT)") $(if $(BY),--by "$(BY)") $(if $(TO),--to "$(TO)") $(ARGS)
+	@$(HARNESS) report "$(or $(RUN),results/latest)" $(if $(FORMAT),--format "$(FORMAT)") $(if $(BY),--by "$(BY)") $(if $(TO),--out "$(TO)") $(ARGS)
 
 runs: $(RUNNING) ## list runs, the newest first
 	@$(HARNESS) runs $(if $(OUT),--out "$(OUT)") $(ARGS)
@@ -139,7 +139,7 @@ ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server i
 	@$(HARNESS) matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 twins: $(RUNNING) ## make synthetic databases for SET into TO
-	@$(HARNESS) twins $(on_set) $(if $(TO),--to "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
+	@$(HARNESS) twins $(on_set) $(if $(TO),--out "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
 test: $(DEVELOPING) ## run the tests on every core (ARGS="-n 0": in one process); servers come from Docker, or are private native ones
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)

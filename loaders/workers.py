@@ -148,7 +148,7 @@ class _Processes(LoadWorkers):
         code = self._processes[connection].wait()
         return HarnessError(
             f"{task.name}: the process that loaded it ended with exit code {code}; "
-            "load again, with a smaller --jobs if memory is short"
+            "load again, with fewer --workers if memory is short"
         )
 
     def end(self) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import Dialects, messages, say, servers_up
+from harness.cli.console import AsJson, Dialects, messages, say, servers_up
 from harness.conformance.command import ConformanceRequest, measure, print_measured
 from harness.request import AUTO, check_range, refuse_unwritable
 
@@ -29,6 +29,7 @@ def conformance(  # noqa: PLR0913 - one parameter an option
     out: Annotated[
         Path, typer.Option(help="Folder of the results; the same command goes on with it.")
     ] = ConformanceRequest.out,
+    as_json: AsJson = False,
 ) -> None:
     """Run a suite's queries on SQLite and, translated, on the servers; 1 if any differs without a warning."""
     check_range("workers", workers, unit="threads")
@@ -50,4 +51,4 @@ def conformance(  # noqa: PLR0913 - one parameter an option
     except KeyboardInterrupt:
         say(f"stopped; what is done is in {out}, and the same command goes on")
         raise
-    raise typer.Exit(print_measured(measured, say))
+    raise typer.Exit(print_measured(measured, say, as_json=as_json))

@@ -12,6 +12,7 @@ from harness.data.predictions import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.metrics import METRICS
 from harness.options import OPTIONS
+from harness.report.formatting import printable_json
 from harness.request import Request, parse_dialects
 from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable
@@ -51,6 +52,11 @@ AsJson = Annotated[
 def say(line: str) -> None:
     """Tell the user one line, beside the answer itself."""
     messages.print(one_line(line), markup=False)
+
+
+def give_json(content: Any) -> None:
+    """Print an answer as JSON."""
+    typer.echo(printable_json(content))
 
 
 def served_dialects(dialect: str) -> list[Dialect]:

@@ -7,7 +7,7 @@ import typer
 
 from dialects.enums import Profile
 from harness.cli.commands import app
-from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
+from harness.cli.console import AsJson, Dialects, Limit, SetName, messages, say, servers_up
 from harness.coverage.command import CoverageRequest, measure, print_measured
 from harness.data.gold_packs import under
 from harness.engines.execution import Limits
@@ -42,6 +42,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     update: Annotated[
         bool, typer.Option("--update", help="Make the result what is expected, and renew the documentation.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
     check_range("workers", workers, unit="threads")
@@ -68,4 +69,4 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     with loading_bar(messages) as progress:
         # One of each is enough: they are equal.
         measured = measure(request, {found[0].dialect: found[0] for found in servers.values()}, progress)
-    raise typer.Exit(print_measured(measured, say))
+    raise typer.Exit(print_measured(measured, say, as_json=as_json))

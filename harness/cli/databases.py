@@ -69,7 +69,7 @@ def load(  # noqa: PLR0913 - one parameter an option
         bool,
         typer.Option("--escape", help="Load what a server can't hold escaped, instead of stopping."),
     ] = False,
-    jobs: Annotated[
+    workers: Annotated[
         int | None,
         typer.Option(help="Tables loaded at once. Default: one a core, up to 8."),
     ] = None,
@@ -81,10 +81,10 @@ def load(  # noqa: PLR0913 - one parameter an option
     ] = None,
 ) -> None:
     """Load a question set's databases into the servers that are up."""
-    check_range("workers", jobs, "--jobs", "tables")
+    check_range("workers", workers, unit="tables")
     questions = load_set(set_name)
     if dump is not None:
-        if force or no_indexes or escape or verify or jobs is not None:
+        if force or no_indexes or escape or verify or workers is not None:
             raise BadInput("--dump: goes with --set, --dialect and --profile alone; leave the others out")
         _load_dump(questions, dump, dialect, profile)
         return
@@ -100,7 +100,7 @@ def load(  # noqa: PLR0913 - one parameter an option
                 force=force,
                 indexes=not no_indexes,
                 escape=escape,
-                jobs=jobs,
+                jobs=workers,
                 progress=progress,
             )
         count += len(done)

@@ -54,14 +54,14 @@ def describe(
     ] = None,
     form: Annotated[Form, typer.Option("--format", help="What is written.")] = Form.CONSOLE,
     to: Annotated[
-        Path | None, typer.Option(help="File to write to. Default: standard output; html needs one.")
+        Path | None, typer.Option("--out", help="File to write to. Default: standard output; html needs one.")
     ] = None,
 ) -> None:
     """Say what question sets consist of, one beside the other: sizes, values, SQL, keywords."""
     if to is None and form is Form.HTML:
         raise BadInput("--format html: is a page of its own; name its file by --to")
     if to is not None and form is Form.CONSOLE:
-        raise BadInput(f"--to {to}: goes with another --format than console; add --format markdown")
+        raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
     sets = []
     for name in dict.fromkeys(set_name or ["sample"]):
         questions = load_set(name, questions_alone=True)

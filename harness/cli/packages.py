@@ -25,7 +25,8 @@ def data(
         Path | None, typer.Option(help="The package or a folder with it. Default: from its official place.")
     ] = None,
     to: Annotated[
-        Path | None, typer.Option(help="Folder of all published data. Default: BIRD_HOME, else ./data.")
+        Path | None,
+        typer.Option("--out", help="Folder of all published data. Default: BIRD_HOME, else ./data."),
     ] = None,
     allow_unknown: Annotated[
         bool, typer.Option("--allow-unknown", help="Take what has other digests than known ones.")

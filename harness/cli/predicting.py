@@ -92,7 +92,7 @@ def predict(  # noqa: PLR0913 - one parameter an option
         int, typer.Option(help="So many times, show an answer that does not run its engine's error.")
     ] = 0,
     concurrency: Annotated[int, typer.Option(help="Asks at once.")] = Settings.concurrency,
-    timeout: Annotated[float, typer.Option(help="Seconds for one answer.")] = Settings.timeout,
+    answer_timeout: Annotated[float, typer.Option(help="Seconds for one answer.")] = Settings.timeout,
     start_timeout: Annotated[
         float, typer.Option(help="For commands: so many seconds more for the first answer.")
     ] = Settings.start_timeout,
@@ -138,7 +138,7 @@ def predict(  # noqa: PLR0913 - one parameter an option
     ] = False,
     metrics: MetricNames = USUAL_METRICS,
     workers: Annotated[int | None, typer.Option(help="Processes that judge. Default: one a core.")] = None,
-    sql_timeout: Annotated[
+    timeout: Annotated[
         float, typer.Option(help="For --eval: seconds for a prediction and its gold together.")
     ] = Limits.seconds,
     results: Annotated[Path, typer.Option(help="For --eval: parent of the run's folder.")] = Path("results"),
@@ -159,7 +159,7 @@ def predict(  # noqa: PLR0913 - one parameter an option
             dialects=parse_dialects(dialect),
             metrics=parse_metrics(metrics),
             limit=limit,
-            seconds=sql_timeout,
+            seconds=timeout,
             out=results,
             cache=cache,
             workers=workers,
@@ -169,7 +169,7 @@ def predict(  # noqa: PLR0913 - one parameter an option
         out=out or Path("predictions") / name_of(set_name) / called,
         settings=Settings(
             concurrency=concurrency,
-            timeout=timeout,
+            timeout=answer_timeout,
             start_timeout=start_timeout,
             retries=retries,
             requests_per_minute=rpm,

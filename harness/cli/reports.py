@@ -1,6 +1,7 @@
 """Commands about runs: which there are, their reports, how two compare, and what is kept of them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import say
+from harness.cli.console import AsJson, give_json, say
 from harness.report.cache import cache_lines, cleared_lines
 from harness.report.compare import CompareRequest, parse_thresholds
 from harness.report.compare import compare as compare_runs
@@ -38,11 +39,15 @@ _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PRED
 
 @app.command()
 def runs(
-    *, out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("results")
+    *,
+    out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("results"),
+    as_json: AsJson = False,
 ) -> None:
     """List runs, the newest first: what was run, how it ended, the best EX."""
     found = runs_in(out)
-    if found:
+    if as_json:
+        give_json([asdict(each) for each in found])
+    elif found:
         print_runs(found)
     else:
         say(f"{out}: there are no runs in it")
@@ -79,10 +84,14 @@ def report(  # noqa: PLR0913 - one parameter an option
         ),
     ] = None,
     to: Annotated[
-        Path | None, typer.Option(help="File, or folder, to write to. Default: standard output.")
+        Path | None, typer.Option("--out", help="File, or folder, to write to. Default: standard output.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Make the reports of a run again, from its folder alone."""
+    if as_json and (formats or to is not None):
+        raise BadInput("--json: prints --format json; leave out --format and --out, or --json")
+    formats = [ReportFormat.JSON] if as_json else formats
     groupings = by or []
     chosen = {
         "--metrics": metrics, "--engines": engines, "--predictors": predictors, "--columns": columns,
@@ -106,7 +115,9 @@ def report(  # noqa: PLR0913 - one parameter an option
     if ReportFormat.HTML in wanted and groupings:
         raise BadInput("--by: groups the tables, and report.html is none; leave out one of the two")
     if to is not None and len(wanted) > 1 and not to.is_dir():
-        raise BadInput(f"--to {to}: is no folder, and there are {len(wanted)} files to write; make one there")
+        raise BadInput(
+            f"--out {to}: is no folder, and there are {len(wanted)} files to write; make one there"
+        )
     document = tables(found, groupings)
     for each in wanted:
         if each is ReportFormat.HTML:
@@ -135,7 +146,9 @@ def _report_paper(
     if ReportFormat.HTML in wanted:
         raise BadInput("--table paper: is no page; leave it out, or --format html")
     if to is not None and len(wanted) > 1 and not to.is_dir():
-        raise BadInput(f"--to {to}: is no folder, and there are {len(wanted)} files to write; make one there")
+        raise BadInput(
+            f"--out {to}: is no folder, and there are {len(wanted)} files to write; make one there"
+        )
     found = read_run(run)
     _give(paper(found, asked, published_beside(found, published)), wanted, to, ReportTable.PAPER)
 
@@ -201,10 +214,11 @@ def compare(  # noqa: PLR0913 - one parameter an option
     flips: Annotated[
         int | None, typer.Option(min=0, help="List so many flipped questions a direction. Default: all.")
     ] = None,
-    json: Annotated[Path | None, typer.Option(help="File to write everything to.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json-file", hidden=True)] = None,
     html: Annotated[
         Path | None, typer.Option(help="Page to write, with both sides of every flipped question.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Hold two runs, predictors or engines against each other, question by question; 1 on a regression."""
     request = CompareRequest(
@@ -215,19 +229,25 @@ def compare(  # noqa: PLR0913 - one parameter an option
         no_regression=no_regression,
         significant=significant,
         flips=flips,
-        json=json,
+        json=json_file,
         html=html,
         more=more or (),
     )
-    raise typer.Exit(compare_runs(request, say))
+    raise typer.Exit(compare_runs(request, say, give_json if as_json else None))
 
 
 @app.command()
 def cache(
-    *, clear: Annotated[bool, typer.Option("--clear", help="Forget everything that is kept.")] = False
+    *,
+    clear: Annotated[bool, typer.Option("--clear", help="Forget everything that is kept.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say what is kept from earlier runs, so that it need not be executed again."""
     path = default_path()
     with Store(path, allowed_bytes(), say) as store:
+        if as_json:
+            dropped = {"dropped": store.clear()} if clear else {}
+            give_json({"file": str(path), **dropped, **asdict(store.figures())})
+            return
         for line in cleared_lines(store.clear(), path) if clear else cache_lines(store.figures(), path):
             say(line)

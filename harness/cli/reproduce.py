@@ -14,6 +14,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import (
     USUAL_METRICS,
+    AsJson,
     Dialects,
     ExtractName,
     MetricNames,
@@ -59,6 +60,7 @@ def reproduce(  # noqa: PLR0913 - one parameter an option
     out: OutFolder = Path("results"),
     resume: Resumed = None,
     cache: UsesCache = True,
+    as_json: AsJson = False,
 ) -> None:
     """Score the published predictions of Mini-Dev or dev and hold the figures against the published ones."""
     asked = Request(
@@ -74,10 +76,12 @@ def reproduce(  # noqa: PLR0913 - one parameter an option
     known = {PUBLISHED_SET: reproduce_published, DEV: reproduce_dev}
     if set_name not in known:
         raise BadInput(f"--set {set_name}: no figures are published for it; choose one of {', '.join(known)}")
-    raise typer.Exit(known[set_name](asked, say, messages))
+    raise typer.Exit(known[set_name](asked, say, messages, as_json=as_json))
 
 
-def reproduce_published(asked: Request, say: Callable[[str], None], console: Console) -> int:
+def reproduce_published(
+    asked: Request, say: Callable[[str], None], console: Console, *, as_json: bool = False
+) -> int:
     """Score published predictions on every engine that is up; print and write the tables.
 
     Args:
@@ -85,6 +89,7 @@ def reproduce_published(asked: Request, say: Callable[[str], None], console: Con
             figures can only have been made of answers taken out of Markdown fences.
         say: takes one line at a time.
         console: where to tell how it goes.
+        as_json: whether JSON is printed instead of tables.
 
     Returns:
         The exit code: 0, or 3 where a pair ended in a harness error.
@@ -106,15 +111,20 @@ def reproduce_published(asked: Request, say: Callable[[str], None], console: Con
     done.require_written()
     finished = read_run(done.folder)
     written = write_reproduction(finished, held)
-    print_grids(paper(finished, PaperRequest(), published).grids)
-    show(reproduced(finished, held), say)
+    if as_json:
+        _give_json(written)
+    else:
+        print_grids(paper(finished, PaperRequest(), published).grids)
+        show(reproduced(finished, held), say)
     for line in fenced_lines(done.scores):
         say(line)
     say(f"written: {', '.join(map(str, written))}")
     return exit_code(done.scores)
 
 
-def reproduce_dev(asked: Request, say: Callable[[str], None], console: Console) -> int:
+def reproduce_dev(
+    asked: Request, say: Callable[[str], None], console: Console, *, as_json: bool = False
+) -> int:
     """Score predictions for BIRD's dev set; print and write the rows of its paper beside them.
 
     Args:
@@ -122,6 +132,7 @@ def reproduce_dev(asked: Request, say: Callable[[str], None], console: Console) 
             Without an engine it is SQLite, for which they were made.
         say: takes one line at a time.
         console: where to tell how it goes.
+        as_json: whether JSON is printed instead of tables.
 
     Returns:
         The exit code: 0, or 3 where a pair ended in a harness error.
@@ -146,7 +157,10 @@ def reproduce_dev(asked: Request, say: Callable[[str], None], console: Console) 
     done.require_written()
     finished = read_run(done.folder)
     written = write_dev_rows(finished)
-    print_grids(dev_rows(finished).grids)
+    if as_json:
+        _give_json(written)
+    else:
+        print_grids(dev_rows(finished).grids)
     say(f"written: {', '.join(map(str, written))}")
     return exit_code(done.scores)
 
@@ -165,6 +179,13 @@ def _of_dev(home: Path) -> Sequence[Path]:
             f"no predict_dev_*.json in {looked}; name BIRD's published files for dev by --predictions"
         )
     return found
+
+
+def _give_json(written: Sequence[Path]) -> None:
+    """Print what was written as JSON."""
+    for path in written:
+        if path.suffix == ".json":
+            typer.echo(path.read_text(encoding="utf-8"), nl=False)
 
 
 def show(document: Document, say: Callable[[str], None]) -> None:

@@ -6,8 +6,8 @@ import typer
 
 from harness import provision
 from harness.cli.commands import app
-from harness.cli.console import Dialects, SetName, messages, say, served_dialects
-from harness.cli.status import print_status
+from harness.cli.console import AsJson, Dialects, SetName, give_json, messages, say, served_dialects
+from harness.cli.status import print_status, status_of
 from harness.engines import on_server
 from harness.provision.images import bake, build
 from harness.report.loading import loading_bar
@@ -70,6 +70,9 @@ def images(
 
 @app.command()
 @app.command("doctor", hidden=True)
-def status(*, set_name: SetName = "sample") -> None:
+def status(*, set_name: SetName = "sample", as_json: AsJson = False) -> None:
     """Say which engines are there, which databases are loaded, and what to do about the rest."""
-    print_status(set_name)
+    if as_json:
+        give_json(status_of(set_name))
+    else:
+        print_status(set_name)

@@ -1,5 +1,7 @@
 """What is there: engines, versions, loaded databases, and what to do about what is missing."""
 
+from typing import Any
+
 from rich import box
 from rich.table import Table
 
@@ -43,6 +45,20 @@ def print_status(set_name: str) -> None:
     for kind in kinds():
         table.add_row(kind.name, *map(plain, _row(kind, questions, set_name)))
     print_table(wide(), table)
+
+
+def status_of(set_name: str) -> dict[str, Any]:
+    """The same as plain values: each engine by the heads of the table.
+
+    Raises:
+        BadInput: the question set cannot be read.
+        EngineUnavailable: a server that is up does not let the harness in.
+    """
+    questions = load_set(set_name, on_server=True)
+    heads = ("version", "where", *Profile, "to_do")
+    shown = () if questions.server is not None else kinds()
+    engines = {kind.name: dict(zip(heads, _row(kind, questions, set_name), strict=True)) for kind in shown}
+    return {"set": questions.name, "databases": len(questions.db_ids), "engines": engines}
 
 
 def _row(kind: EngineKind, questions: QuestionSet, set_name: str) -> tuple[str, ...]:

@@ -17,7 +17,9 @@ from loaders.twins.making import Unmade, made_lines, make
 @app.command()
 def twins(  # noqa: PLR0913 - one parameter an option
     *,
-    to: Annotated[Path, typer.Option(help="Folder to put them in, as <database>/<database>.sqlite.")],
+    to: Annotated[
+        Path, typer.Option("--out", help="Folder to put them in, as <database>/<database>.sqlite.")
+    ],
     set_name: Annotated[
         str | None, typer.Option("--set", help="Question set with the golds; with its databases, too.")
     ] = None,

@@ -99,9 +99,12 @@ def measure(
     return Measured(title, board, request.out)
 
 
-def print_measured(measured: Measured, say: Callable[[str], None]) -> int:
+def print_measured(measured: Measured, say: Callable[[str], None], *, as_json: bool = False) -> int:
     """Print a board; the result is the exit code: 1 where the project's own translations broke a promise."""
-    print_board(measured.title, measured.board)
+    if as_json:
+        print((measured.folder / JSON).read_text(encoding="utf-8"), end="")  # noqa: T201 - the answer itself
+    else:
+        print_board(measured.title, measured.board)
     say(f"written to {measured.folder}")
     if faults := measured.board.faults:
         say(f"{faults:,} answers are silent differences, errors or crashes; {MARKDOWN} there has each kind")

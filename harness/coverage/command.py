@@ -15,7 +15,7 @@ from dialects.overrides import MOST, overrides
 from harness.coverage import Answer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
-from harness.coverage.rendering import markdown, print_coverage, replace_section, write_folder
+from harness.coverage.rendering import JSON, markdown, print_coverage, replace_section, write_folder
 from harness.data.gold_packs import under
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server, served
@@ -212,11 +212,14 @@ def measure(
     return Measured(title, answers, folder, faults, _hint(subject, faults), subject.everything.notes)
 
 
-def print_measured(measured: Measured, say: Callable[[str], None]) -> int:
+def print_measured(measured: Measured, say: Callable[[str], None], *, as_json: bool = False) -> int:
     """Print a measurement; the result is the exit code: 1 where something is not as expected."""
     for note in measured.notes:
         say(note)
-    print_coverage(measured.title, measured.answers)
+    if as_json:
+        print((measured.folder / JSON).read_text(encoding="utf-8"), end="")  # noqa: T201 - the answer itself
+    else:
+        print_coverage(measured.title, measured.answers)
     say(f"written to {measured.folder}")
     for line in (*map(str, measured.faults), measured.hint):
         if line:

@@ -93,7 +93,7 @@ def check(asked: PredictRequest) -> WantedAnswers:
     """
     within("--samples", asked.samples, 1, MOST_SAMPLES)
     within("--corrections", asked.corrections, 0, _MOST_CORRECTIONS, "rounds")
-    check_request(asked.request, timeout="--sql-timeout", out="--results")
+    check_request(asked.request, out="--results")
     tokens = token_counter(asked.tokens)
     method = make_method(asked.method, asked.options, tokens)
     whole = load_set(asked.request.set_name, asked.request.bird_home)

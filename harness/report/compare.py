@@ -86,8 +86,15 @@ def parse_thresholds(texts: Sequence[str]) -> dict[str, float]:
     return thresholds
 
 
-def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
+def compare(
+    request: CompareRequest, say: Callable[[str], None], give: Callable[[Any], None] | None = None
+) -> int:
     """Compare, print, write; the result is the exit code: 1 where a threshold failed, which `say` is told.
+
+    Args:
+        request: what to compare.
+        say: takes one line at a time.
+        give: takes everything as plain values, in place of what is printed.
 
     Raises:
         BadInput: an option or a run is wrong, or the two have nothing in common.
@@ -105,9 +112,12 @@ def compare(request: CompareRequest, say: Callable[[str], None]) -> int:
     notes += [f"no metric to compare {one.name} by" for one in everything if not one.differences.changes]
     comparisons = [one for one in everything if one.differences.changes]
     failures = list(_failures(request, comparisons))
-    print_comparisons(comparisons, notes, flips=request.flips)
+    if give is not None:
+        give(_plain(comparisons, notes, failures))
+    else:
+        print_comparisons(comparisons, notes, flips=request.flips)
     if request.json is not None:
-        _write(request.json, comparisons, notes, failures)
+        _write(request.json, _plain(comparisons, notes, failures))
     if request.html is not None:
         _write_page(request.html, comparisons, {"A": a, **others}, notes, failures)
     if failures:
@@ -241,15 +251,19 @@ def _is_regression(request: CompareRequest, change: Change) -> bool:
     return change.total < -_ROUNDING and (change.is_proven or not request.significant)
 
 
-def _write(
-    path: Path, comparisons: Sequence[SideComparison], notes: Sequence[str], failures: Sequence[str]
-) -> None:
-    content = {
+def _plain(
+    comparisons: Sequence[SideComparison], notes: Sequence[str], failures: Sequence[str]
+) -> dict[str, Any]:
+    """Everything as plain values."""
+    return {
         "schema_version": SCHEMA_VERSION,
         "notes": notes,
         "comparisons": [comparison.to_json() for comparison in comparisons],
         "failures": failures,
     }
+
+
+def _write(path: Path, content: Mapping[str, Any]) -> None:
     try:
         path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:

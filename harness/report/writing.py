@@ -152,7 +152,7 @@ def write(path: Path, text: str) -> Path:
         replace(path, text)
     except OSError as error:
         raise BadInput(
-            f"{path}: cannot be written ({error.strerror}); choose another place with --to"
+            f"{path}: cannot be written ({error.strerror}); choose another place with --out"
         ) from error
     return path
 
@@ -169,6 +169,6 @@ def write_page(run: Run, path: Path) -> Path:
         write_html(run, read_questions(run.folder), read_previews(run.folder), path)
     except OSError as error:
         raise BadInput(
-            f"{path}: cannot be written ({error.strerror}); choose another place with --to"
+            f"{path}: cannot be written ({error.strerror}); choose another place with --out"
         ) from error
     return path

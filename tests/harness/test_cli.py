@@ -119,7 +119,7 @@ def test_the_console_command_is_the_module() -> None:
         (["eval", "--limit", "9" * 5000], "'--limit'"),
         (["eval", "--timeout", "soon"], "'--timeout'"),
         (["compare", "a"], "'B'"),
-        (["load", "--jobs", "1000000"], "--jobs 1000000: has to be between 1 and 64 tables"),
+        (["load", "--workers", "1000000"], "--workers 1000000: has to be between 1 and 64 tables"),
         (["coverage", "--workers", "0"], "--workers 0: has to be between 1 and 64 threads"),
         (["coverage", "--timeout", "nan"], "--timeout nan: has to be between 0.001 and 86,400 seconds"),
         (["eval", "--timeout", "inf"], "--timeout inf: has to be between 0.001 and 86,400 seconds"),
@@ -129,9 +129,9 @@ def test_the_console_command_is_the_module() -> None:
         (["eval", "--timeout", "1e-9"], "--timeout 1e-09: has to be between 0.001 and 86,400 seconds"),
         (["eval", "--limit", f"1{'0' * 20}"], "has to be between 1 and 1,000,000 questions"),
         (["eval", "--workers", "100000"], "--workers 100000: has to be between 1 and 64 processes"),
-        (["predict", "offline", "--sql-timeout", "inf"], "--sql-timeout inf: has to be between"),
+        (["predict", "offline", "--eval", "--timeout", "inf"], "--timeout inf: has to be between"),
         (
-            ["predict", "offline", "--timeout", "inf"],
+            ["predict", "offline", "--answer-timeout", "inf"],
             "timeout inf: has to be between 0.001 and 86,400 seconds",
         ),
         (["predict", "offline", "--start-timeout", "nan"], "start timeout nan: has to be between"),
@@ -167,7 +167,7 @@ def test_twins_never_wait_for_a_pipe(call: Call, tmp_path: Path, option: str) ->
     os.mkfifo(tmp_path / "pipe.json")
     (tmp_path / "other.json").write_text("[]", encoding="utf-8")
     files = {"--questions": "other.json", "--schema": "other.json", option: "pipe.json"}
-    code, _, errors = call("twins", "--to", "twins", *(part for pair in files.items() for part in pair))
+    code, _, errors = call("twins", "--out", "twins", *(part for pair in files.items() for part in pair))
     assert code == 2
     assert "pipe.json: is a pipe, not a file" in errors
     assert len(errors.splitlines()) == 1

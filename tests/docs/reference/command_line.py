@@ -35,7 +35,11 @@ def cli() -> str:
         shown = "".join(f" {_argument(param)}" for param in arguments)
         parts += [f"## {name}\n", f"`bird-harness {name}{shown} [OPTIONS]`\n", f"{one_line(command.help)}\n"]
         types = _types(name)
-        rows = [_parameter(param, types[param.name]) for param in command.params if param.name in types]
+        rows = [
+            _parameter(param, types[param.name])
+            for param in command.params
+            if param.name in types and not param.hidden
+        ]
         if rows:
             parts.append("| option | default | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n")
     return "\n".join(parts)

@@ -327,7 +327,10 @@ def test_a_run_that_cannot_be_compared_exits_with_2_and_says_what_to_do(
         (["a", "a", "--fail-under", "ex"], ["--fail-under ex: has to be METRIC=PERCENT"]),
         (["a", "a", "--fail-under", "ex=nan"], ["--fail-under ex=nan: has to be METRIC=PERCENT"]),
         (["a", "a", "--significant"], ["--significant", "--no-regression"]),
-        (["a", "a", "--json", "no/such/file"], ["--json no/such/file: cannot be written", "choose another"]),
+        (
+            ["a", "a", "--json-file", "no/such/file"],
+            ["--json no/such/file: cannot be written", "choose another"],
+        ),
     ],
 )
 def test_bad_usage_exits_with_2_and_one_line(

@@ -199,7 +199,7 @@ def test_the_command_writes_it_in_every_format_with_what_reproduce_kept(
     assert "\\label{tab:text-to-sql}" in (run.folder / "reproduce.tex").read_text(encoding="utf-8")
     (tmp_path / "to").mkdir()
     forms = [option for form in ("latex", "markdown", "csv", "json") for option in ("--format", form)]
-    assert call("report", folder, "--table", "paper", *forms, "--to", "to")[0] == 0
+    assert call("report", folder, "--table", "paper", *forms, "--out", "to")[0] == 0
     assert sorted(path.name for path in (tmp_path / "to").iterdir()) == [
         "paper.csv", "paper.json", "paper.md", "paper.tex",
     ]  # fmt: skip

@@ -157,22 +157,22 @@ def test_a_format_goes_to_standard_output_or_to_a_file(
     assert (code, errors) == (0, "")
     assert output.splitlines()[0].rstrip().startswith(beginning.rstrip())
     assert not (run / "tables.md").exists(), "nothing else is written"
-    assert call("report", str(run), "--format", form, "--to", "file")[0] == 0
+    assert call("report", str(run), "--format", form, "--out", "file")[0] == 0
     written = (tmp_path / "file").read_bytes().decode()
     assert [line.rstrip() for line in written.splitlines()] == [line.rstrip() for line in output.splitlines()]
 
 
 def test_html_goes_into_the_run_folder_or_to_a_file(run: Path, call: Call, tmp_path: Path) -> None:
     assert call("report", str(run), "--format", "html")[0] == 0
-    assert call("report", str(run), "--format", "html", "--to", "page.html")[0] == 0
+    assert call("report", str(run), "--format", "html", "--out", "page.html")[0] == 0
     assert (tmp_path / "page.html").read_bytes() == (run / "report.html").read_bytes()
 
 
 def test_a_folder_gets_every_file_with_its_name(run: Path, call: Call, tmp_path: Path) -> None:
     (tmp_path / "to").mkdir()
-    assert call("report", str(run), "--to", "to")[0] == 0
+    assert call("report", str(run), "--out", "to")[0] == 0
     assert sorted(path.name for path in (tmp_path / "to").iterdir()) == FILES
-    assert call("report", str(run), "--by", "database", "--format", "csv", "--to", "to")[0] == 0
+    assert call("report", str(run), "--by", "database", "--format", "csv", "--out", "to")[0] == 0
     with (tmp_path / "to" / "tables-by-database.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert {(row["by"], row["level"]) for row in rows} == {("database", "shop"), ("database", "zoo")}
@@ -196,9 +196,9 @@ def test_groupings_come_instead_of_the_other_tables(run: Path, call: Call) -> No
         (["RUN", "--format", "pdf"], "pdf"),
         (["RUN", "--by", "moon"], "moon"),
         (["RUN", "--format", "html", "--by", "database"], "report.html is none"),
-        (["RUN", "--format", "csv", "--format", "latex", "--to", "nowhere"], "there are 2 files to write"),
-        (["RUN", "--format", "csv", "--to", "no/where.csv"], "cannot be written"),
-        (["RUN", "--format", "html", "--to", "no/where.html"], "cannot be written"),
+        (["RUN", "--format", "csv", "--format", "latex", "--out", "nowhere"], "there are 2 files to write"),
+        (["RUN", "--format", "csv", "--out", "no/where.csv"], "cannot be written"),
+        (["RUN", "--format", "html", "--out", "no/where.html"], "cannot be written"),
     ],
 )
 def test_bad_usage_is_one_clear_error(run: Path, call: Call, args: list[str], fragment: str) -> None:
@@ -241,8 +241,8 @@ def test_columns_are_obeyed_in_a_pipe_and_no_line_ends_with_a_blank(
         lines = output.splitlines()
         assert [line for line in lines if line != line.rstrip()] == []
         assert max(map(len, lines)) <= columns
-    code, output, _ = call("report", str(run), "--format", "console", "--to", "tables.txt")
+    code, output, _ = call("report", str(run), "--format", "console", "--out", "tables.txt")
     narrow = (tmp_path / "tables.txt").read_text(encoding="utf-8")
     monkeypatch.delenv("COLUMNS")
-    call("report", str(run), "--format", "console", "--to", "tables.txt")
+    call("report", str(run), "--format", "console", "--out", "tables.txt")
     assert (tmp_path / "tables.txt").read_text(encoding="utf-8") == narrow, "files are no terminals"

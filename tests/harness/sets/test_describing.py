@@ -90,7 +90,7 @@ def test_sets_stand_side_by_side_in_every_form(tmp_path: Path, call: Call) -> No
     assert [one["name"] for one in content["sets"]] == ["shop", "sample"]
     assert content["sets"][0]["databases"]["shop"]["size"]["rows"] == 6
     page = tmp_path / "page.html"
-    code, _, err = call(*both, "--format", "html", "--to", str(page))
+    code, _, err = call(*both, "--format", "html", "--out", str(page))
     assert (code, f"written: {page}" in err) == (0, True)
     hold_page(page.read_text(encoding="utf-8"))
 
@@ -128,7 +128,7 @@ def test_names_are_no_markup(tmp_path: Path, call: Call) -> None:
     manifest = (folder / "benchmark.toml").read_text(encoding="utf-8").replace('"trade"', '"<b>x</b>"')
     sets.write(folder / "benchmark.toml", manifest)
     page = tmp_path / "page.html"
-    assert call("describe", "--set", str(folder), "--format", "html", "--to", str(page))[0] == 0
+    assert call("describe", "--set", str(folder), "--format", "html", "--out", str(page))[0] == 0
     assert "<b>x" not in page.read_text(encoding="utf-8")
 
 
@@ -136,8 +136,8 @@ def test_names_are_no_markup(tmp_path: Path, call: Call) -> None:
     ("args", "says"),
     [
         (("--format", "html"), "name its file by --to"),
-        (("--to", "x.md"), "goes with another --format"),
-        (("--format", "html", "--to", "no/such/x.html"), "cannot be written"),
+        (("--out", "x.md"), "goes with another --format"),
+        (("--format", "html", "--out", "no/such/x.html"), "cannot be written"),
         (("--dialect", "mysql"), "has no gold in it; it has gold in sqlite"),
         (("--set", "nothing"), "is not known; choose one of"),
     ],
