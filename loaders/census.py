@@ -145,7 +145,9 @@ def _column(  # noqa: PLR0913, PLR0917 - what it is, what it holds, and where to
             notes.append(f"{table}.{column.name}, declared {column.declared}, is text: it holds {error}")
             return _measured(column, found, rows, PortableType.TEXT)
         where = place(connection, table, column.name, error.predicate)
-        raise BadInput(f"{path}: {where}: {error}; make the column's values alike") from error
+        raise BadInput(
+            f"{path}: {where}: {error}; make the column's values alike, or load with --escape"
+        ) from error
     if holds:
         notes.append(f"{table}.{column.name}, declared {column.declared}, is {chosen}: it holds {holds}")
     if chosen is PortableType.DATE and found.slashes:

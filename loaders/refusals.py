@@ -107,4 +107,6 @@ def _refuse(
     for column in columns:
         for refusal in refusals:
             if where := place(connection, table.name, column, refusal.predicate):
-                raise BadInput(f"{path}: {where}: {refusal.what}; correct it in the file")
+                raise BadInput(
+                    f"{path}: {where}: {refusal.what}; correct it in the file, or load with --escape"
+                )

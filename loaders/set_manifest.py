@@ -54,7 +54,8 @@ class Layout:
     `ids_repeat`: ids may repeat, and every dialect then has the same questions at the same positions;
     otherwise dialects are joined by id. `profile` is that in which the golds for servers are right, None
     where it is the user's to say. `digests` are SHA-256 by path, `domains` what databases are about.
-    `server` is where the databases are if not in files.
+    `server` is where the databases are if not in files. `questions_of` names the set whose questions these
+    are, with other golds: prediction files that are named for it are taken.
 
     The rest is of sets that come with bird-harness: the namespace on servers, the places below BIRD_HOME in
     their order, the folders that hold `databases`, and the databases of the published set, in whose place
@@ -77,6 +78,7 @@ class Layout:
     digests: Mapping[str, str] = field(default_factory=dict)
     domains: Mapping[str, str] = field(default_factory=dict)
     server: SetServer | None = None
+    questions_of: str = ""
     collection: str | None = None
     folders: tuple[str, ...] = ("",)
     databases_in: tuple[str, ...] = ("",)
@@ -132,6 +134,7 @@ _KEYS = (
     "digests",
     "domains",
     "server",
+    "questions_of",
 )
 _BUILT_IN = ("collection", "folders", "databases_in", "db_ids")
 
@@ -169,6 +172,7 @@ class _Manifest:
             gold=gold,
             databases="" if server else self._path_text("databases", self._get("databases")),
             server=server,
+            questions_of=self._text("questions_of", ""),
             tables=self._text("tables", None),
             keys=keys,
             sql_keys=sql_keys,

@@ -7,8 +7,22 @@ import typer
 
 from dialects.enums import Profile
 from harness.cli.commands import app
-from harness.cli.console import AsJson, Dialects, Limit, SetName, messages, say, servers_up
+from harness.cli.console import (
+    AsJson,
+    DbIds,
+    Dialects,
+    Difficulties,
+    Keys,
+    Limit,
+    Sample,
+    Seed,
+    SetName,
+    messages,
+    say,
+    servers_up,
+)
 from harness.coverage.command import CoverageRequest, measure, print_measured
+from harness.data.choosing import Choice
 from harness.data.gold_packs import under
 from harness.engines.execution import Limits
 from harness.outcomes import GoldOrigin
@@ -37,6 +51,11 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
     limit: Limit = None,
+    db: DbIds = None,
+    difficulty: Difficulties = None,
+    question: Keys = None,
+    sample: Sample = None,
+    seed: Seed = 0,
     timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
     out: Annotated[Path, typer.Option(help="Parent of the folder with the report.")] = Path("results"),
     update: Annotated[
@@ -47,6 +66,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
     check_range("workers", workers, unit="threads")
     check_range("limit", limit)
+    check_range("sample", sample)
     check_range("seconds", timeout)
     optional: dict[str, Any] = {} if workers is None else {"workers": workers}
     request = CoverageRequest(
@@ -55,13 +75,14 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         pack=None if gold in GOLDS else gold,
         profile=profile,
         limit=limit,
+        choice=Choice(db or (), difficulty or (), question or (), sample, seed),
         seconds=timeout,
         out=out,
         update=update,
         **optional,
     )
-    # What is wrong with the set is said whether a server is up or not.
-    under(load_set(set_name), request.pack)
+    # What is wrong with the set or the choice is said whether a server is up or not.
+    request.choice.of(under(load_set(set_name), request.pack))
     servers = servers_up(dialect)
     if not servers:
         say("SQLite is the reference: there is nothing to compare it with")

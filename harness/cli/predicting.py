@@ -11,9 +11,13 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import (
     USUAL_METRICS,
+    DbIds,
     Dialects,
+    Difficulties,
+    Keys,
     Limit,
     MetricNames,
+    Sample,
     SetName,
     UsesCache,
     messages,
@@ -48,6 +52,13 @@ def predict(  # noqa: PLR0913 - one parameter an option
     set_name: SetName = "sample",
     dialect: Dialects = AUTO,
     limit: Limit = None,
+    db: DbIds = None,
+    difficulty: Difficulties = None,
+    question: Keys = None,
+    sample: Sample = None,
+    sample_seed: Annotated[
+        int, typer.Option(metavar="N", help="What decides which questions --sample draws.")
+    ] = Request.seed,
     name: Annotated[
         str | None, typer.Option(help="What the predictor is called. Default: from who answers.")
     ] = None,
@@ -159,6 +170,11 @@ def predict(  # noqa: PLR0913 - one parameter an option
             dialects=parse_dialects(dialect),
             metrics=parse_metrics(metrics),
             limit=limit,
+            db_ids=db or (),
+            difficulties=difficulty or (),
+            keys=question or (),
+            sample=sample,
+            seed=sample_seed,
             seconds=timeout,
             out=results,
             cache=cache,

@@ -16,6 +16,7 @@ from harness.coverage import Answer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
 from harness.coverage.rendering import JSON, markdown, print_coverage, replace_section, write_folder
+from harness.data.choosing import Choice
 from harness.data.gold_packs import under
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server, served
@@ -38,7 +39,8 @@ class CoverageRequest:
 
     `profile` None is `faithful` for translated golds, whose proof it is, and `official` for those of the
     dataset, which were written for it. `pack` is the path of a gold pack, whose golds are measured. `update`
-    makes the result what is expected from now on.
+    makes the result what is expected from now on. `choice` is which questions are asked; `limit` takes the
+    first of them.
     """
 
     set_name: str = "sample"
@@ -50,6 +52,12 @@ class CoverageRequest:
     workers: int = field(default_factory=processors)
     out: Path = Path("results")
     update: bool = False
+    choice: Choice = field(default_factory=Choice)
+
+    @property
+    def chosen(self) -> Choice:
+        """The choice with the limit."""
+        return replace(self.choice, limit=self.limit)
 
     @property
     def loaded_as(self) -> Profile:
@@ -116,7 +124,7 @@ class Subject:
         self.request = request
         self.everything = _apart(under(load_set(request.set_name, bird_home), request.pack))
         """The whole set, of which `questions` are those that were asked for."""
-        self.questions = self.everything if request.limit is None else self.everything.limit(request.limit)
+        self.questions = request.chosen.of(self.everything)
         databases = [self.questions.database(db_id, request.loaded_as) for db_id in self.questions.db_ids]
         self._unloaded: dict[tuple[Dialect, str], str] = {}
         for dialect, server in servers.items():
@@ -191,8 +199,9 @@ def measure(
         BadInput: an option or a file is wrong.
         EngineUnavailable: a server broke.
     """
-    if request.update and (request.limit is not None or set(servers) != {kind.name for kind in served()}):
-        raise BadInput("--update: needs every question and both servers; leave out --limit and start both")
+    if request.update and (str(request.chosen) or set(servers) != {kind.name for kind in served()}):
+        remedy = f"leave out {str(request.chosen) or '--limit'} and start both"
+        raise BadInput(f"--update: needs every question and both servers; {remedy}")
     subject = Subject(request, servers, progress)
     if request.update and request.pack is not None:
         raise BadInput("--update: is for the set's own golds; leave it out, or --gold")
@@ -203,6 +212,9 @@ def measure(
     if not answers:
         raise BadInput(f"--gold {request.origin}: {name} publishes none for {', '.join(servers)}")
     title = f"{_title(subject)} of {name} held against SQLite, profile {request.loaded_as}"
+    if request.choice.beyond_limit:
+        asked, of = len(subject.questions.questions), len(subject.everything.questions)
+        title += f", {asked} of {of} questions ({request.chosen})"
     manifest = _manifest(request, subject.questions, subject.engines)
     folder = write_folder(request.out, title, manifest, answers)
     if request.update:
@@ -272,6 +284,7 @@ def _manifest(
         "set": questions.name,
         "gold": request.origin,
         **({"pack": asdict(questions.pack)} if questions.pack else {}),
+        **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
         "profile": request.loaded_as,
         "set_files": questions.files,
         "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},

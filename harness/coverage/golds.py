@@ -336,6 +336,7 @@ def _manifest(questions: QuestionSet, folder: Path) -> str:
     files = {one: f"{questions.name}_{one}.json" for one in Dialect}
     lines = [
         f"name = {_toml(name_of_translated(questions))}",
+        f"questions_of = {_toml(questions.name)}",
         f"title = {_toml(f'{questions.title}: golds translated')}",
         f"databases = {_toml(str(only))}",
         f"levels = {_toml(list(questions.levels))}",

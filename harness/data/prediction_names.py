@@ -39,7 +39,9 @@ class Label:
     otherwise: EngineName | None
 
 
-def label(path: Path, set_name: str, predictor: str | None, only: EngineName | None) -> Label:
+def label(
+    path: Path, set_name: str, predictor: str | None, only: EngineName | None, same_as: str = ""
+) -> Label:
     """The label of a file: what its name tells, and for the rest what the caller gives.
 
     Args:
@@ -47,6 +49,7 @@ def label(path: Path, set_name: str, predictor: str | None, only: EngineName | N
         set_name: the question set that it is read for.
         predictor: the predictor that the caller gives; it goes before the name's.
         only: the dialect that is asked for if it is only one.
+        same_as: another set with the same questions, whose files are taken, too.
 
     Raises:
         BadInput: `predictor`, or what stands in its place in the file's name, is no name; or the file's name
@@ -57,7 +60,7 @@ def label(path: Path, set_name: str, predictor: str | None, only: EngineName | N
             path, f"--predictor {predictor!r} is no name", "give one that prints and has no blank at its ends"
         )
     match = _NAME.fullmatch(path.name)
-    named = None if match is None else _set_of(match["rest"], set_name)
+    named = None if match is None else _set_of(match["rest"], set_name, same_as)
     if match is None or named is None or match["dialect"].lower() not in kinds_by_name():
         # As `predict_dev_chatgpt.json`, which BIRD publishes: its name tells who, and not the dialect.
         return Label(predictor or _predictor_alone(path, set_name), None, only)
@@ -69,7 +72,7 @@ def label(path: Path, set_name: str, predictor: str | None, only: EngineName | N
             "rename the file, or give --predictor: a name prints and has no blank at its ends",
         )
     lacking = options_for(predictor, only)
-    if named.lower() != set_name.lower() and lacking:
+    if named.lower() not in {set_name.lower(), same_as.lower()} and lacking:
         refuse(
             path,
             f"named for question set {named}, not {set_name}",
@@ -91,9 +94,9 @@ def is_named(path: Path) -> bool:
     return match is not None and match["dialect"].lower() in kinds_by_name()
 
 
-def _set_of(rest: str, set_name: str) -> str | None:
+def _set_of(rest: str, set_name: str, same_as: str) -> str | None:
     """The set that a name begins with: the one that is read, or one that comes with bird-harness."""
-    sets = sorted({*LAYOUTS, set_name}, key=len, reverse=True)
+    sets = sorted({*LAYOUTS, set_name, same_as} - {""}, key=len, reverse=True)
     length = next((len(name) for name in sets if rest.lower().startswith(f"{name.lower()}_")), None)
     return None if length is None or len(rest) == length + 1 else rest[:length]
 

@@ -94,7 +94,7 @@ def read_predictions(  # noqa: PLR0913 - the reader's options
     only = asked[0] if len(asked) == 1 else None
     files: list[PredictionFile] = []
     for path in _expand(paths, say):
-        named = label(path, questions.name, predictor, only)
+        named = label(path, questions.name, predictor, only, questions.questions_of)
         if named.dialect is None or named.dialect in asked:
             files += _read(path, questions, named, asked)
     if not files:

@@ -186,7 +186,8 @@ class QuestionSet:
     `own` that it does not come with bird-harness, and `profile` in which the golds for servers are
     right, None where it is the user's to say. `domains` say what databases are about, of those that are
     named; `unasked` are databases that no question is about. `server` is where the databases stand if they
-    are in no files, and `standing_in` the database that its address names, once that is known. `pack` is what
+    are in no files, and `standing_in` the database that its address names, once that is known.
+    `questions_of` names the set whose questions these are, with other golds. `pack` is what
     a gold pack has done to the set, and `by_rows` says that the rows of SQLite's golds are gold on every
     server.
     """
@@ -208,6 +209,7 @@ class QuestionSet:
     unasked: tuple[str, ...] = ()
     server: SetServer | None = None
     standing_in: str = ""
+    questions_of: str = ""
     pack: PackUse | None = None
     by_rows: bool = False
 

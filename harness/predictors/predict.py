@@ -218,9 +218,10 @@ def score_predicted(
         BadInput: no file has an answer.
         EngineUnavailable: an engine that was named is not up any more.
     """
-    # Questions beyond the limit were not asked.
-    limited = asked.request.limit is not None
-    request = replace(asked.request, predictions=predicted.files, allow_missing=limited)
+    # Questions beyond the choice were not asked.
+    request = replace(
+        asked.request, predictions=predicted.files, allow_missing=bool(str(asked.request.choice))
+    )
     with loading_bar(console) as progress:
         plan = prepare_evaluation(request, say=say, progress=progress)
     with plan:

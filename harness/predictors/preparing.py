@@ -56,7 +56,7 @@ class PredictRequest:
 class WantedAnswers:
     """A request that has been found right: the questions, and the method with its templates.
 
-    `whole` is the question set with the questions that a limit leaves out.
+    `whole` is the question set with the questions that a choice leaves out.
     """
 
     asked: PredictRequest
@@ -97,8 +97,7 @@ def check(asked: PredictRequest) -> WantedAnswers:
     tokens = token_counter(asked.tokens)
     method = make_method(asked.method, asked.options, tokens)
     whole = load_set(asked.request.set_name, asked.request.bird_home)
-    limit = asked.request.limit
-    return WantedAnswers(asked, whole, whole if limit is None else whole.limit(limit), tokens, method)
+    return WantedAnswers(asked, whole, asked.request.choice.of(whole), tokens, method)
 
 
 def prepare(wanted: WantedAnswers, say: Say, progress: Progress | None = None) -> Ready:

@@ -219,6 +219,7 @@ def _load_own(own: Own, *, questions_alone: bool = False) -> QuestionSet:
         profile=layout.profile,
         domains=layout.domains,
         server=layout.server,
+        questions_of=layout.questions_of,
     )
 
 

@@ -67,6 +67,8 @@ ELSEWHERE: Mapping[str, Why] = {
     'python -m benchmarks.scaling --set mini_dev --predictions "$BIRD_HOME/predictions" --dialect DIALECT --workers 1,2,4 --runs 3': Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --runs 3": Why.HOURS,
     "python -m benchmarks.soak --minutes 30": Why.HOURS,
+    "python -m benchmarks.sets --databases 50,200 --questions 5 --dialect postgresql": Why.HOURS,
+    "BIRD_SCHEMAS=150 .venv/bin/pytest tests/harness/session/test_twin_sets.py": Why.HOURS,
     "python -m benchmarks.joins --dialect mysql": Why.HOURS,
     "python -m benchmarks.joins --dialect postgresql": Why.HOURS,
     "python -m benchmarks.loading --set mini_dev --dialect mysql --db formula_1 --runs 1": Why.HOURS,

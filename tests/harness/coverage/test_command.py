@@ -13,6 +13,7 @@ from harness.cli import main
 from harness.coverage import audit, expectations
 from harness.coverage.command import CoverageRequest, measure, print_measured
 from harness.coverage.rendering import JSON
+from harness.data.choosing import Choice
 from harness.outcomes import GoldOrigin
 from loaders.server import Server
 
@@ -113,3 +114,36 @@ def tables(page: Path) -> list[str]:
 
 def test_judgements_are_of_sets_whose_golds_are_published() -> None:
     assert {path.stem for path in audit.HOME.glob("*.json")} <= {"sample", "mini_dev", "mini_dev_2025"}
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--set", "nowhere"], "question set 'nowhere' is not known"),
+        (["--db", "nowhere"], "--db 'nowhere': sample has none such"),
+        (["--question", "nowhere"], "question 'nowhere': not in sample"),
+    ],
+)
+def test_what_is_wrong_with_the_set_is_said_before_servers_are_looked_for(
+    args: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    monkeypatch.setattr(sys, "argv", ["bird-harness", "coverage", *args])
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 2
+    error = capsys.readouterr().err
+    assert says in error
+    assert error.count("\n") == 1
+
+
+@pytest.mark.engine
+def test_chosen_questions_are_covered(server: Server, tmp_path: Path) -> None:
+    choice = Choice(db_ids=["city_library"], difficulties=["simple"])
+    measured = measure(CoverageRequest(choice=choice, out=tmp_path), {server.dialect: server})
+    assert 0 < len(measured.answers) < 18
+    assert (
+        f"{len(measured.answers)} of 66 questions (--db city_library --difficulty simple)" in measured.title
+    )
+    with pytest.raises(BadInput, match="leave out --db city_library"):
+        measure(CoverageRequest(choice=choice, update=True), {server.dialect: server})

@@ -9,6 +9,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.coverage import expectations
+from harness.data.prediction_names import Label, label
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn
@@ -172,6 +173,9 @@ def test_a_translated_set_is_evaluated_with_its_golds(
     translated = load_set(str(out))
     assert translated.name == "asked_translated"
     assert translated.profile is Profile.FAITHFUL
+    assert label(
+        Path("predict_asked_mine_mysql.json"), translated.name, None, None, translated.questions_of
+    ) == (Label("mine", "mysql", None))
     answers = own_sets.write(
         tmp_path / "answers.jsonl",
         own_sets.lines(
