@@ -83,6 +83,8 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness twins --set mini_dev --schema schema.json --out twins/seed-1": Why.DATA,
     "bird-harness twins --schema shop.sqlite --questions shop.json --scale 0.5 --seed 7 --out twins/shop": Why.OWN,
     "bird-harness eval  --set mini_dev --predictions answers/ --metrics ex,ts --variants twins": Why.DATA,
+    "bird-harness up": Why.OWN,
+    "bird-harness eval --set mini_dev --predictions predict_mini_dev_gpt-4-32k_cot_SQLite.json --metrics ex,soft_f1,r_ves": Why.DATA,
     "git clone REPOSITORY bird-harness": Why.OWN,
     "cd bird-harness": Why.OWN,
 }

@@ -9,14 +9,15 @@ import pytest
 ROOT = Path(__file__).parents[2]
 ROOMS = ("harness", "loaders", "dialects")
 PAGE = ROOT / "docs" / "architecture.md"
+GLOSSARY = PAGE.with_name("glossary.md")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def rows(head: str) -> list[list[str]]:
+def rows(head: str, page: Path = PAGE) -> list[list[str]]:
     """The cells of the table below `head`, row by row."""
-    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    lines = page.read_text(encoding="utf-8").splitlines()
     first = lines.index(head) + 2
-    end = next(at for at in range(first, len(lines)) if not lines[at].startswith("|"))
+    end = next((at for at in range(first, len(lines)) if not lines[at].startswith("|")), len(lines))
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[first:end]]
 
 
@@ -61,9 +62,11 @@ def test_a_word_is_found_in_names(name: str, expected: set[str]) -> None:
 
 
 def test_no_word_of_the_glossary_is_one_that_was_replaced() -> None:
-    words = {word for row in rows("| word | meaning |") for word in row[0].split(", ")}
+    words = {word for row in rows("| word | meaning |", GLOSSARY) for word in row[0].split(", ")}
     assert len(words) > 15
     assert words & replaced().keys() == set()
+    listed = [row[0].casefold() for row in rows("| word | meaning |", GLOSSARY)]
+    assert listed == sorted(listed)
 
 
 def test_the_rooms_of_the_page_are_there() -> None:

@@ -80,6 +80,28 @@ def test_every_page_is_in_the_navigation_once() -> None:
     )
 
 
+def titles() -> dict[str, str]:
+    """The title of each page."""
+    pages = (path for path in DOCS.rglob("*.md") if not is_example(path))
+    return {
+        str(path.relative_to(DOCS)): found[1]
+        for path in pages
+        if (found := re.search(r"^# (.+)$", path.read_text(encoding="utf-8"), re.MULTILINE))
+    }
+
+
+def test_titles_cannot_be_mixed_up() -> None:
+    """No title is another, or a part of another: a list of search results shows them alone."""
+    said = {page: f" {title.casefold()} " for page, title in titles().items()}
+    assert len(said) > 40
+    assert [
+        (one, other)
+        for one, title in said.items()
+        for other, longer in said.items()
+        if one != other and title in re.sub(r"[^\w'-]", " ", longer)
+    ] == []
+
+
 def is_example(path: Path) -> bool:
     """Whether a file belongs to an example project, which is linked to and not a page."""
     return path.is_relative_to(DOCS / "examples")

@@ -21,7 +21,7 @@ _WIDTH = 80
 def api() -> str:
     parts = [
         WRITTEN,
-        "# Python\n",
+        "# The library: Python\n",
         "What a program may import. Everything else may change without notice.\n",
         *_class(Evaluator, "harness", ("score", "as_completed", "ascore", "close")),
         *_class(Answer, "harness"),

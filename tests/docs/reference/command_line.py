@@ -27,7 +27,7 @@ def commands() -> Mapping[str, Any]:
 def cli() -> str:
     parts = [
         WRITTEN,
-        "# Command line\n",
+        "# The command line\n",
         _HEAD,
     ]
     for name, command in commands().items():
@@ -102,7 +102,7 @@ def make() -> str:
     return "\n".join(
         [
             WRITTEN,
-            "# make\n",
+            "# Targets of make\n",
             "Most targets call [`bird-harness`](cli.md). `make` alone prints this list.\n",
             "| target | what it does |\n|---|---|",
             *(f"| `make {name}` | {cell(meaning)} |" for name, meaning in targets),

@@ -29,7 +29,7 @@ predictor's are left out of `scored`.
 def vocabularies() -> str:
     parts = [
         WRITTEN,
-        "# Closed vocabularies\n",
+        "# Closed vocabularies: outcomes and others\n",
         "The words of results, tables and reports. A list is complete: there are no others.\n",
         "## Dialects, profiles, difficulties\n",
         *_enum(enums.Dialect, enums),
@@ -92,7 +92,7 @@ def _below(kind: type[enum.Enum], module: ModuleType) -> dict[str, str]:
 def errors() -> str:
     parts = [
         WRITTEN,
-        "# Errors\n",
+        "# Exceptions and exit codes\n",
         "The command line prints the message, one line, and exits with the code.\n",
         f"{one_line(inspect.getdoc(HarnessError) or '')}\n",
         "| class | exit code | meaning |\n|---|---|---|",
