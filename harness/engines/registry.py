@@ -114,6 +114,8 @@ class EngineKind:
     """Texts are compared without case in the published databases."""
     reads_quoted_names_as_texts: bool = False
     """A text in double quotes that is no name is a text."""
+    idioms: tuple[str, ...] = ()
+    """Pieces of texts, in lower case, that tell its SQL from that of other engines, which refuse them."""
     coverage_reasons: Mapping[str, str] = field(default_factory=dict)
     """By error code: the `harness.coverage.answers.Reason` for which translated gold has no rows."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.engines import EngineName, in_order
+from harness.engines import EngineName, in_order, kind_of, kinds
 from harness.engines.error_classes import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.metrics.efficiency import Clock, Timing
@@ -109,7 +109,7 @@ def _printed(cell: Cell | None) -> str:
 
 def hint_lines(scores: Sequence[Score]) -> list[str]:
     """What explains low figures, a line each: fences, golds that fail, what the harness could not run."""
-    lines = fenced_lines(scores)
+    lines = [*fenced_lines(scores), *foreign_lines(scores)]
     for dialect in dialects_of(scores):
         of_engine = [score for score in scores if score.dialect == dialect]
         failing = dict.fromkeys(question for score in of_engine for question in score.gold_failures)
@@ -120,7 +120,7 @@ def hint_lines(scores: Sequence[Score]) -> list[str]:
         broken = sum(score.outcomes.get(Outcome.HARNESS_ERROR, 0) for score in of_engine)
         if broken:
             lines.append(
-                f"{broken:,} pairs on {NAMES[dialect]} are harness errors and count 0:"
+                f"{broken:,} of the pairs on {NAMES[dialect]} could not be run and count 0:"
                 " --resume runs them again"
             )
     return lines
@@ -157,6 +157,41 @@ def fenced_lines(scores: Sequence[Score]) -> list[str]:
         for score in scores
         if score.fenced
     ]
+
+
+_FOREIGN = 0.1
+"""From this share of answers on that fail with words of another engine, a mistake is likelier than slips."""
+
+
+def foreign_lines(scores: Sequence[Score]) -> list[str]:
+    """Say of whom many answers fail that are written in another engine's SQL: a file under the wrong name."""
+    lines = []
+    for score in scores:
+        found = [idioms for result in score.results if (idioms := _foreign(result))]
+        if len(found) < max(2, _FOREIGN * score.questions):
+            continue
+        whose: Counter[EngineName] = Counter()
+        for idioms in found:
+            whose.update(idioms)
+        most = max(whose.values())
+        engines = " or ".join(NAMES[engine] for engine in in_order(whose) if whose[engine] == most)
+        lines.append(
+            f"{len(found):,} of {score.questions:,} answers of {score.predictor} on {NAMES[score.dialect]}"
+            f" fail and are written as for {engines}: is the file named for the right engine?"
+        )
+    return lines
+
+
+def _foreign(result: PairResult) -> dict[EngineName, int]:
+    """How much a text that failed has of the SQL of other engines; nothing if it has any of its own."""
+    if result.outcome is not Outcome.PREDICTION_ERROR or result.sql is None:
+        return {}
+    text = result.sql.replace("```", "").lower()
+    own = kind_of(result.dialect).idioms
+    if any(idiom in text for idiom in own):
+        return {}
+    found = {kind.name: sum(idiom in text for idiom in kind.idioms) for kind in kinds()}
+    return {engine: count for engine, count in found.items() if count}
 
 
 def marked(grids: Iterable[TableModel], lines: Sequence[str]) -> list[TableModel]:
@@ -315,7 +350,7 @@ def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel
         ("predictor", "engine"),
         (ColumnGroup("", tuple(columns)),),
         tuple(rows),
-        (*fenced_lines(scores), *_gold_failures(scores)),
+        (*fenced_lines(scores), *foreign_lines(scores), *_gold_failures(scores)),
     )
 
 

@@ -37,6 +37,7 @@ KIND = EngineKind(
     administration=_administration,
     schema=_schema,
     class_of_error=class_of_error,
+    idioms=("date_format(", "str_to_date(", "timestampdiff(", "curdate(", "`"),
     today="SELECT CAST(UTC_DATE() AS CHAR)",
     quote="`",
     ignores_case=True,

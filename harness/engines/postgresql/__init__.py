@@ -37,6 +37,7 @@ KIND = EngineKind(
     administration=_administration,
     schema=_schema,
     class_of_error=class_of_error,
+    idioms=("::", "to_char(", "to_date(", "date_trunc(", "string_agg(", " ilike "),
     today="SELECT CAST(CAST(now() AT TIME ZONE 'UTC' AS date) AS text)",
     row_number="ctid",
     # https://www.postgresql.org/docs/current/errcodes-appendix.html

@@ -31,6 +31,7 @@ KIND = EngineKind(
     make=make,
     schema=schema_reader,
     class_of_error=class_of_error,
+    idioms=("strftime(", "julianday(", "`"),
     today="SELECT date('now')",
     row_number="rowid",
     reads_quoted_names_as_texts=True,
