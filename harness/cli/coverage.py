@@ -82,12 +82,13 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         **optional,
     )
     # What is wrong with the set or the choice is said whether a server is up or not.
-    request.choice.of(under(load_set(set_name), request.pack))
+    asked = request.chosen.of(under(load_set(set_name), request.pack))
     servers = servers_up(dialect)
     if not servers:
         say("SQLite is the reference: there is nothing to compare it with")
         return
-    with loading_bar(messages) as progress:
+    with loading_bar(messages, len(asked.db_ids) * len(servers)) as progress:
         # One of each is enough: they are equal.
-        measured = measure(request, {found[0].dialect: found[0] for found in servers.values()}, progress)
+        first = {found[0].dialect: found[0] for found in servers.values()}
+        measured = measure(request, first, progress, progress.count)
     raise typer.Exit(print_measured(measured, say, as_json=as_json))

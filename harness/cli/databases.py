@@ -93,7 +93,7 @@ def load(  # noqa: PLR0913 - one parameter an option
     for server in chain.from_iterable(servers.values()):
         profiles = [profile] if profile else list(Profile)
         databases = [questions.database(db_id, each) for each in profiles for db_id in questions.db_ids]
-        with loading_bar(messages) as progress:
+        with loading_bar(messages, len(databases)) as progress:
             done, left = loading.load_each(
                 databases,
                 server,

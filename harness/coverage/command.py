@@ -191,9 +191,18 @@ class Subject:
 
 
 def measure(
-    request: CoverageRequest, servers: Mapping[Dialect, Server], progress: Progress | None = None
+    request: CoverageRequest,
+    servers: Mapping[Dialect, Server],
+    progress: Progress | None = None,
+    counted: Callable[[int, int], None] | None = None,
 ) -> Measured:
     """Measure, keep, and compare with what was expected.
+
+    Args:
+        request: what to measure.
+        servers: where.
+        progress: is told of the rows loaded.
+        counted: is told how many golds are answered, and how many there are at most.
 
     Raises:
         BadInput: an option or a file is wrong.
@@ -207,7 +216,11 @@ def measure(
         raise BadInput("--update: is for the set's own golds; leave it out, or --gold")
     if request.update and subject.everything.own:
         raise BadInput("--update: is for the sets that come with bird-harness; leave it out")
-    answers = list(subject.answers())
+    answers, most = list[Answer](), len(subject.questions.questions) * len(servers)
+    for answer in subject.answers():
+        answers.append(answer)
+        if counted is not None:
+            counted(len(answers), most)
     name = subject.everything.name
     if not answers:
         raise BadInput(f"--gold {request.origin}: {name} publishes none for {', '.join(servers)}")

@@ -12,24 +12,62 @@ from loaders.namespace import Database
 from loaders.server import Server
 
 
+class Bars:
+    """Bars of one command: databases that are loaded, all of them together, and what is counted after them.
+
+    Calling it is what `loaders.load.load` does. `databases` is how many there are to load: with a few bars of
+    single ones stands that of all, which tells the time that is left.
+    """
+
+    def __init__(self, bar: Progress, databases: int) -> None:
+        self._bar = bar
+        self._expected = databases
+        self._tasks: dict[Database, TaskID] = {}
+        self._ended: set[Database] = set()
+        self._all: TaskID | None = None
+        self._counted: TaskID | None = None
+
+    def __call__(self, database: Database, done: int, total: int) -> None:
+        """Say how many rows of a database are loaded."""
+        bar = self._bar
+        if self._all is None and self._expected > 1:
+            self._all = bar.add_task("databases", total=self._expected)
+        if database not in self._tasks:
+            self._tasks[database] = bar.add_task(
+                f"loading {database.db_id} ({database.profile})", total=total
+            )
+        bar.update(self._tasks[database], completed=done, total=total, visible=done < total)
+        if done >= total:
+            self._ended.add(database)
+        if self._all is not None:
+            ended = len(self._ended)
+            bar.update(self._all, completed=ended, visible=ended < self._expected)
+
+    def count(self, done: int, total: int) -> None:
+        """Say how many golds are held against SQLite."""
+        if self._counted is None:
+            if self._all is not None:
+                self._bar.update(self._all, visible=False)
+            self._counted = self._bar.add_task("golds", total=total)
+        self._bar.update(self._counted, completed=done, total=total, visible=done < total)
+
+
 @contextmanager
-def loading_bar(console: Console) -> Iterator[loading.Progress]:
-    """A progress bar for `loaders.load.load`; it leaves nothing behind."""
+def loading_bar(console: Console, databases: int = 0) -> Iterator[Bars]:
+    """Progress bars for `loaders.load.load`, and what comes after it; they leave nothing behind.
+
+    Args:
+        console: where they are shown, if it is a terminal.
+        databases: how many there are to load, where that is known.
+    """
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f}%"),
         TimeRemainingColumn(),
     )
-    tasks: dict[Database, TaskID] = {}
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-
-        def show(database: Database, done: int, total: int) -> None:
-            if database not in tasks:
-                tasks[database] = bar.add_task(f"loading {database.db_id} ({database.profile})", total=total)
-            bar.update(tasks[database], completed=done, total=total, visible=done < total)
-
-        yield show
+        yield Bars(bar, databases)
 
 
 def loading_lines(server: Server, profile: Profile, done: Sequence[loading.Loaded]) -> list[str]:
