@@ -14,12 +14,14 @@ from dialects.translate import Untranslatable
 from harness.cli.commands import app
 from harness.cli.console import messages, say, served_dialects
 from harness.coverage.golds import GoldTranslator, counted, refuse_other_sets, write_golds
-from harness.coverage.translating import translate_text
+from harness.coverage.translating import translate_answers, translate_text
 from harness.data.gold_packs import under
+from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
 from harness.engines.execution import Limits
 from harness.report.loading import loading_bar
 from harness.request import check_range
+from harness.runs.files import replace
 from harness.session.servers import find_servers
 from harness.sets.loading import load_set
 from loaders.errors import command, to_start
@@ -39,7 +41,15 @@ def translate(  # noqa: PLR0913 - one parameter an option
     gold: Annotated[
         str | None, typer.Option(help="With --set: a gold pack, whose golds are translated.", metavar="PACK")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="With --set: the folder of the translated set.")] = None,
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="With --set: prediction files in SQLite's dialect, in place of golds.", metavar="PATH"
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="With --set: the folder of the translated set or answers.")
+    ] = None,
     dialect: Annotated[
         str, typer.Option(help="mysql or postgresql; with --set all, too.", metavar="DIALECT")
     ],
@@ -53,12 +63,17 @@ def translate(  # noqa: PLR0913 - one parameter an option
     check_range("seconds", timeout)
     check_range("workers", workers, unit="threads")
     targets = served_dialects(dialect)
-    if sql is not None and database is not None and set_name is None and out is None and gold is None:
+    of_set = (set_name, out, gold, predictions)
+    if sql is not None and database is not None and not any(of_set):
         raise typer.Exit(_text(sql, database, targets, dialect, as_json=as_json))
     if set_name is None or out is None or sql is not None or database is not None or as_json:
         raise BadInput("translate: give a query and --database, or --set and --out; leave out what is else")
     if not targets:
         raise BadInput(f"--dialect {dialect}: SQLite's golds are there; name mysql, postgresql or all")
+    if predictions:
+        if gold is not None:
+            raise BadInput("--gold: is for translated golds; leave it out, or --predictions")
+        raise typer.Exit(_answers(set_name, predictions, out, targets))
     questions = under(load_set(set_name), gold)
     raise typer.Exit(_set(questions, out, targets, Limits(seconds=timeout), workers or processors()))
 
@@ -95,6 +110,31 @@ def _standard_input() -> str:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"standard input: is not UTF-8 ({error.reason} at byte {error.start})") from error
+
+
+def _answers(set_name: str, paths: Sequence[Path], out: Path, targets: Sequence[Dialect]) -> int:
+    questions = load_set(set_name)
+    files = read_predictions(paths, questions, allow_missing=True, dialects=[Dialect.SQLITE], say=say)
+    for file in files:
+        for target in targets:
+            with messages.status(f"translating {file.predictor} to {target}"):
+                lines = list(translate_answers(file, questions, target))
+            # A predictor's name may hold what ends a folder's.
+            name = file.predictor.replace("/", "-")
+            path = out / f"predict_{questions.name}_{name}-translated_{target}.jsonl"
+            try:
+                out.mkdir(parents=True, exist_ok=True)
+                replace(path, (json.dumps(line, ensure_ascii=False) + "\n" for line in lines))
+            except OSError as error:
+                raise BadInput(
+                    f"--out {out}: cannot be written ({error.strerror}); choose another"
+                ) from error
+            missing = sum(line["sql"] is None for line in lines)
+            say(f"{path}: {len(lines)} answers, {missing} of them missing, with the reason")
+    how = "--profile faithful --reference sqlite --allow-missing"
+    held = command("eval", set=set_name, predictions=str(out), rest=how)
+    say(f"`{held}` holds them against the rows of SQLite's golds")
+    return 0
 
 
 def _set(questions: QuestionSet, out: Path, targets: Sequence[Dialect], limits: Limits, workers: int) -> int:

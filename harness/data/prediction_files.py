@@ -5,7 +5,8 @@ r"""Readers of the formats of prediction files.
   https://github.com/bird-bench/mini_dev#evaluation
 - JSON lines: one object per line with question_id and sql, and, where the file's name or the caller doesn't
   tell, predictor and dialect; db_id is checked when it is there. One file may hold several predictors. Where
-  a predictor has no answer, sql is null and reason says why.
+  a predictor has no answer, sql is null and reason says why. translated_from is the dialect of the
+  predictor's own answer, of which the text is a translation.
 - A JSON array of such objects, or of SQL texts, one for each question in the set's published order.
 - One SQL text a line (`.sql`, `.txt`), for each question in the set's order, as Spider's evaluation reads it:
   https://github.com/taoyds/spider#evaluation. After a tab may stand the database; a blank line is no answer.
@@ -45,7 +46,7 @@ _READ = (
     " JSON array of such objects, or of SQL texts; one SQL text a line (.sql, .txt); and CSV"
     " (docs/file-formats.md)"
 )
-_KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason")
+_KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason", "translated_from")
 _SOMETHING = re.compile(rb"\S")
 _OPTIONS = {"predictor": "--predictor", "dialect": "--dialect"}
 
@@ -72,7 +73,8 @@ _NO_ANSWER = "the file has no answer there"
 class Prediction:
     """One SQL text, as it was written, by one predictor for one question in one dialect.
 
-    `sql` is None where the file says that there is none, and `reason` then why.
+    `sql` is None where the file says that there is none, and `reason` then why. `translated_from` is the
+    dialect of the predictor's own answer, of which this is a translation.
     """
 
     key: str
@@ -80,6 +82,7 @@ class Prediction:
     predictor: str
     dialect: EngineName
     reason: str | None = None
+    translated_from: EngineName | None = None
 
 
 def read_entries(
@@ -377,7 +380,12 @@ def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str
     dialect = _told("dialect", record, named.dialect or (None if "dialect" in record else named.otherwise))
     if dialect not in kinds_by_name():
         raise _EntryError("not a dialect", f"write one of {', '.join(kinds_by_name())}", repr(dialect))
-    return Prediction(key, record["sql"], predictor, dialect, record.get("reason"))
+    source = record.get("translated_from")
+    if source is not None and source not in kinds_by_name():
+        raise _EntryError(
+            "translated_from no dialect", f"write one of {', '.join(kinds_by_name())}", repr(source)
+        )
+    return Prediction(key, record["sql"], predictor, dialect, record.get("reason"), source)
 
 
 def _check_texts(record: Mapping[str, Any], key: str) -> None:

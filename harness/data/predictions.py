@@ -47,6 +47,7 @@ class PredictionFile:
     `predictions` has every question of the set by its key; None where the file has no answer. `reasons` has
     those of which the file says that there is none, and why. `extracted` counts the answers that `extract`
     changed. `taken_in_order` are ids that several questions share and that the file names as often.
+    `translated_from` is the dialect that it answered in, where its answers are translations of its own.
     """
 
     predictor: str
@@ -59,6 +60,7 @@ class PredictionFile:
     extracted: int = 0
     reasons: Mapping[str, str] = field(default_factory=dict)
     taken_in_order: Sequence[int | str] = ()
+    translated_from: EngineName | None = None
 
 
 def read_predictions(  # noqa: PLR0913 - the reader's options
@@ -154,11 +156,14 @@ def _read(
     file_format, entries, taken_in_order = read_entries(file, questions, named)
     answers: dict[tuple[str, EngineName], dict[str, str | None]] = {}
     reasons: dict[tuple[str, EngineName], dict[str, str]] = {}
+    sources: dict[tuple[str, EngineName], EngineName] = {}
     for entry in entries:
         whose = entry.predictor, entry.dialect
         answers.setdefault(whose, {})[entry.key] = entry.sql
         if entry.reason is not None:
             reasons.setdefault(whose, {})[entry.key] = entry.reason
+        if entry.translated_from is not None:
+            sources[whose] = entry.translated_from
     return [
         PredictionFile(
             predictor=predictor,
@@ -169,6 +174,7 @@ def _read(
             predictions={question.key: given.get(question.key) for question in questions.questions},
             reasons=reasons.get((predictor, dialect), {}),
             taken_in_order=taken_in_order,
+            translated_from=sources.get((predictor, dialect)),
         )
         for (predictor, dialect), given in answers.items()
         if dialect in dialects

@@ -153,11 +153,17 @@ def notes_of(manifest: Mapping[str, Any]) -> list[str]:
 
 
 def golds_note(manifest: Mapping[str, Any]) -> list[str]:
-    """What answers were held against, where that is not the set's own golds on each engine."""
+    """What was held against what, where that is not predictors' own texts against the set's own golds."""
     pack = PackUse.of(manifest)
     said = [] if pack is None else [str(pack)]
     if manifest.get("reference") == "sqlite":
         said.append("Answers on servers are held against the rows of SQLite's golds, by value.")
+    said += [
+        f"{file['predictor']} in {file['dialect']}: its answers in {file['translated_from']}, translated by"
+        " bird-harness; it did not write these."
+        for file in manifest.get("predictions") or ()
+        if isinstance(file, dict) and file.get("translated_from")
+    ]
     return said
 
 

@@ -146,6 +146,7 @@ class Plan:
                     "predictor": file.predictor,
                     "dialect": file.dialect,
                     "extracted": file.extracted,
+                    **({"translated_from": file.translated_from} if file.translated_from else {}),
                 }
                 for file in self.files
             ],

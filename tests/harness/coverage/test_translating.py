@@ -10,6 +10,8 @@ import pytest
 from dialects.enums import Dialect, Profile
 from harness.coverage import expectations
 from harness.data.prediction_names import Label, label
+from harness.data.predictions import read_predictions
+from harness.data.published import golds_note
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn
@@ -195,6 +197,45 @@ def test_a_translated_set_is_evaluated_with_its_golds(
     results = (run / "results.jsonl").read_text(encoding="utf-8").splitlines()
     outcomes = {one["question"]: one["outcome"] for one in map(json.loads, results)}
     assert outcomes == {"most": "match", "two": "gold_error", "lines": "match", "bare": "match"}
+
+
+ANSWERS = {
+    "most": "SELECT name FROM items WHERE price = 7 ORDER BY id LIMIT 1",
+    "two": "SELECT nme FROM items",
+    "lines": None,
+    "bare": "SELECT sqlite_source_id()",
+}
+
+
+def test_answers_are_translated_and_marked_as_such(asked: Path, tmp_path: Path, call: Call) -> None:
+    lines = [
+        {"question_id": key, "sql": sql, **({} if sql else {"reason": "it was silent"})}
+        for key, sql in ANSWERS.items()
+    ]
+    given = own_sets.write(tmp_path / "predict_asked_ours_sqlite.jsonl", own_sets.lines(lines))
+    how = ("--set", str(asked), "--predictions", str(given), "--dialect", "mysql", "--out", "translated")
+    code, printed, said = call("translate", *how)
+    assert (code, printed) == (0, "")
+    assert "4 answers, 3 of them missing, with the reason" in said
+    assert "--profile faithful --reference sqlite --allow-missing" in said
+    [file] = read_predictions([tmp_path / "translated"], load_set(str(asked)), allow_missing=True)
+    assert (file.predictor, file.dialect, file.translated_from) == ("ours-translated", "mysql", "sqlite")
+    assert "ORDER BY" in (file.predictions["most"] or "")
+    assert {key: why[:40] for key, why in file.reasons.items()} == {
+        "two": "SQLite does not take the answer: no such",
+        "lines": "it was silent",
+        "bare": file.reasons["bare"][:40],
+    }
+    assert file.reasons["bare"].startswith("no translation: ")
+    [note] = golds_note(
+        {"predictions": [{"predictor": "a", "dialect": "mysql", "translated_from": "sqlite"}]}
+    )
+    assert note == "a in mysql: its answers in sqlite, translated by bird-harness; it did not write these."
+    code, _, said = call("translate", *how, "--gold", "x")
+    assert (code, said) == (
+        2,
+        "bird-harness: --gold: is for translated golds; leave it out, or --predictions\n",
+    )
 
 
 @pytest.fixture
