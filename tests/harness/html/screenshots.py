@@ -57,7 +57,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         path, pair = report(Path(folder))
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=ARGUMENTS)
-        for name, place in (("light", ""), ("dark", pair), ("print", "")):
+        for name, place in (
+            ("light", ""),
+            ("matrix", "#/matrix?order=hardest"),
+            ("dark", pair),
+            ("print", ""),
+        ):
             take(browser, path, place, name)
         browser.close()
 

@@ -100,6 +100,11 @@ def test_the_caption_says_what_was_run_on_what(run: Run) -> None:
     assert re.fullmatch(r"SQLite 3\.50, MySQL, bird-harness \S+ \(\w{8}\)\.", versions)
 
 
+def test_golds_that_are_not_the_sets_own_are_said(tmp_path: Path) -> None:
+    (grid,) = paper(write(tmp_path, reference="sqlite"), PaperRequest()).grids
+    assert "Answers on servers are held against the rows of SQLite's golds, by value." in grid.notes
+
+
 def test_published_figures_stand_above_those_of_the_same_predictor(run: Run) -> None:
     assert shown(run, published=PUBLISHED) == [
         ["best", "own", "90.00", "95.00", "87.50", "93.75"],

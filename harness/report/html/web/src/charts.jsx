@@ -19,14 +19,15 @@ function useWidth(otherwise) {
 }
 
 // Rows of marks on one axis. `rows`: name and marks, each with `value`, perhaps `low` and `high`, and what draws it.
-export function Dots({ rows, label, unit = "%", joined = false }) {
+// `beside`: values of the charts next to it, which have the same axis.
+export function Dots({ rows, label, unit = "%", joined = false, beside = [] }) {
   const [ref, width] = useWidth(720);
   const isNarrow = width < 560;
   const left = isNarrow ? 8 : 210;
   const right = 20;
   const lane = 14;
-  const ends = rows.flatMap((row) => row.marks.flatMap((mark) => [mark.value, mark.high ?? mark.value]));
-  const begins = rows.flatMap((row) => row.marks.map((mark) => mark.low ?? mark.value));
+  const ends = [...beside, ...rows.flatMap((row) => row.marks.flatMap((mark) => [mark.value, mark.high ?? mark.value]))];
+  const begins = [...beside, ...rows.flatMap((row) => row.marks.map((mark) => mark.low ?? mark.value))];
   // The axis is as long as the figures reach, in tens.
   const lowest = Math.max(0, Math.floor((min(begins) ?? 0) / 10) * 10);
   const highest = Math.max(lowest + 10, Math.ceil((max(ends) ?? 0) / 10) * 10);

@@ -159,7 +159,7 @@ function Crossed({ data, listed, address }) {
   const names = labels(data.comparisons.map(otherOf), 34);
   const isNarrow = useNarrow();
   const left = isNarrow ? 150 : 380;
-  const template = { gridTemplateColumns: `minmax(${left}px, 1fr) repeat(${sides.length}, 34px)`, minWidth: `${left + 34 * sides.length + 48}px` };
+  const template = { gridTemplateColumns: `minmax(${left}px, 760px) repeat(${sides.length}, 34px)`, minWidth: `${left + 34 * sides.length + 48}px` };
   const head = (
     <div role="row" class="row cross" style={template}>
       <div role="columnheader" class="m-question">+ won, − lost against A</div>

@@ -16,7 +16,7 @@ function useVirtualizer(options) {
 }
 
 // While the page is printed, which happens before any later drawing would.
-function usePrinting() {
+export function usePrinting() {
   const [isPrinting, set] = useState(false);
   useEffect(() => {
     const now = (value) => () => {

@@ -56,7 +56,7 @@ export function Matrix({ data, params, listed, address, isAwaited }) {
   const column = MARK * engines.length + SPACE;
   const left = isNarrow ? 150 : 380;
   const right = 76;
-  const template = { gridTemplateColumns: `minmax(${left}px, 1fr) ${right}px repeat(${predictors.length}, ${column}px)` };
+  const template = { gridTemplateColumns: `minmax(${left}px, 680px) ${right}px repeat(${predictors.length}, ${column}px)` };
   const width = left + right + predictors.length * column + 48;
   const head = (
     <div role="row" class="row cross" style={{ ...template, minWidth: `${width}px` }}>

@@ -399,6 +399,10 @@ export function Overview({ data, params }) {
   useEffect(() => {
     if (params.at) document.getElementById(params.at)?.scrollIntoView();
   }, [params.at]);
+  const byLevel = data.scores
+    .filter((score) => shown.includes(score.predictor))
+    .flatMap((score) => data.difficulties.map((level) => score.metrics[metric]?.[level]))
+    .filter((value) => value != null);
   if (!data.count) return <p class="page">This run has no results.</p>;
   const options = { predictor: { title: "Predictor", all: data.predictors.map((name) => [name, visible(name)]) } };
   const sections = [
@@ -483,6 +487,7 @@ export function Overview({ data, params }) {
                 </figcaption>
                 <Dots
                   joined
+                  beside={byLevel}
                   label={`${data.metrics[metric]} by difficulty on ${ENGINES[data.dialects[engine]]}; the table above has the figures`}
                   rows={shown
                     .map((predictor) => [data.predictors[predictor], predictor])

@@ -1,6 +1,7 @@
 // One pair: the question, both texts, and the rows on every engine.
 import { useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
+import { usePrinting } from "./list.jsx";
 import { Copy } from "./taking.jsx";
 import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
 import { ENGINES, count, visible } from "./words.js";
@@ -90,6 +91,7 @@ function Everybody({ data, pair, address }) {
 
 export function Pair({ data, listed, pair, step, address, back }) {
   const [isFormatted, setFormatted] = useState(true);
+  const isPrinting = usePrinting();
   if (pair < 0)
     return (
       <div class="page">
@@ -144,7 +146,7 @@ export function Pair({ data, listed, pair, step, address, back }) {
             {engines
               .filter((each) => each !== pair)
               .map((each) => (
-                <details class="other-engine">
+                <details class="other-engine" open={isPrinting}>
                   <summary>
                     <Engine engine={data.dialects[pairs.dialect[each]]} /> <Badge outcome={data.outcome(each)} />
                   </summary>
