@@ -155,7 +155,11 @@ class Bench:
         self._declared = {db_id: declared_keys(schema) for db_id, schema in questions.schemas.items()}
         known = digests(paths.values())
         found = origins(questions.name, {db_id: known[path] for db_id, path in paths.items()}) or {}
-        self.synthetic = frozenset(db_id for db_id, each in found.items() if each is Provenance.OTHER)
+        # A digest that nobody has named is held against a database where others are not the published ones.
+        others = Provenance.OTHER in found.values()
+        self.synthetic = frozenset(
+            db_id for db_id, each in found.items() if others and each is not Provenance.PUBLISHED
+        )
 
     def read(self, question: Question, dialect: Dialect) -> tuple[list[FoundIn], bool]:
         """What the probes find in one gold, and whether its text can be read."""

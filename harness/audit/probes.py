@@ -104,7 +104,7 @@ PROBES: Mapping[str, Probe] = {
         ),
         Probe(
             "fails", "the gold returns no rows but an error, or takes too long", "the engine's words",
-            Severity.HIGH, Basis.TEXT, values.fails,
+            Severity.HIGH, Basis.ROWS, values.fails,
         ),
         Probe(
             "empty", "the answer has no rows, or NULL alone", "the rows",

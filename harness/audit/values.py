@@ -28,7 +28,9 @@ def fails(gold: Gold) -> Iterator[Finding]:
     if ending is not Ending.ROWS:
         words = " ".join((gold.answer.error or "").split()).rstrip(".")
         says = f"The gold returns no rows: {ending.replace('_', ' ')}{f' ({words})' if words else ''}."
-        yield Finding("fails", Severity.HIGH, Basis.ROWS if ending is not Ending.ERROR else Basis.TEXT, says)
+        # What cannot be planned is refused whatever is stored.
+        is_refused = ending is Ending.ERROR and gold.asked(f"EXPLAIN {gold.sql}") is None
+        yield Finding("fails", Severity.HIGH, Basis.TEXT if is_refused else Basis.ROWS, says)
 
 
 _SINGLE = Tolerance(1e-5)

@@ -6,6 +6,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.schema import Schema
 from harness.audit.command import LIMITS
+from harness.audit.finding import Basis
 from harness.audit.gold import Gold
 from harness.audit.probes import PROBES
 from harness.data.questions import Difficulty, Question
@@ -88,3 +89,11 @@ def test_a_gold_that_cannot_be_read_or_run_makes_no_probe_fail(read: Callable[[s
     ):
         gold = read(sql)
         assert {one.probe for probe in PROBES.values() for one in probe.find(gold)} <= {"fails"}
+
+
+def test_what_the_engine_refuses_follows_from_the_text_alone(read: Callable[[small.Case], Gold]) -> None:
+    bases = {
+        sql: next(iter(PROBES["fails"].find(read(sql)))).basis
+        for sql in ("SELECT nowhere FROM team", "SELECT ABS(-9223372036854775808 - points * 0) FROM team")
+    }
+    assert list(bases.values()) == [Basis.TEXT, Basis.ROWS]
