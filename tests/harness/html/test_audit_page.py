@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from dialects.enums import Dialect
 from harness.audit.command import AuditRequest, audit
 from harness.audit.page import page as page_of
+from harness.data.gold_packs import apply_pack, read_pack
+from harness.sets.loading import load_set
 from tests.harness.html.conftest import View
 
 
@@ -18,7 +21,7 @@ def audited(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_decisions_are_kept_and_downloaded_as_a_gold_pack(view: View, audited: Path) -> None:
+def test_decisions_are_kept_and_downloaded_as_a_gold_pack(view: View, audited: Path, tmp_path: Path) -> None:
     viewer = view(audited)
     page = viewer.go()
     expect(page.locator("#list li")).to_have_count(3)
@@ -49,7 +52,12 @@ def test_decisions_are_kept_and_downloaded_as_a_gold_pack(view: View, audited: P
     assert "* 1.0" in replaced["sql"]
     assert (excluded["question_id"], excluded["status"]) == (23, "excluded")
     assert excluded["reason"].endswith("no key is known")
-    assert len(replaced["replaces"]) == len(excluded["replaces"]) == 64
+    path = tmp_path / "audit-sample.json"
+    path.write_text(json.dumps(pack))
+    questions = load_set("sample")
+    decided = apply_pack(read_pack(path), questions)
+    assert decided.by_key["12"].gold[Dialect.SQLITE] == replaced["sql"]
+    assert questions.by_key.keys() - {one.key for one in decided.questions} == {"23"}
 
 
 def test_an_accepted_finding_without_a_gold_makes_its_question_ambiguous(view: View, audited: Path) -> None:
