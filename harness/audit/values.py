@@ -10,6 +10,8 @@ from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.audit.finding import Basis, Evidence, Finding, Severity
 from harness.audit.gold import Gold, Stored, aggregates, arguments, called, conjuncts, is_distinct, sources
+from harness.coverage import Reason
+from harness.coverage.differences import of_failure
 from harness.engines.execution import Ending
 from harness.metrics.comparison import Tolerance, compare
 
@@ -28,8 +30,10 @@ def fails(gold: Gold) -> Iterator[Finding]:
     if ending is not Ending.ROWS:
         words = " ".join((gold.answer.error or "").split()).rstrip(".")
         says = f"The gold returns no rows: {ending.replace('_', ' ')}{f' ({words})' if words else ''}."
-        # What cannot be planned is refused whatever is stored.
-        is_refused = ending is Ending.ERROR and gold.asked(f"EXPLAIN {gold.sql}") is None
+        # What cannot be planned is refused whatever is stored, unless planning has run a part of it.
+        because_of_rows = of_failure(gold.dialect, gold.answer) in {Reason.SEVERAL_ROWS, Reason.BAD_VALUE}
+        is_planned = gold.asked(f"EXPLAIN {gold.sql}") is not None
+        is_refused = ending is Ending.ERROR and not because_of_rows and not is_planned
         yield Finding("fails", Severity.HIGH, Basis.TEXT if is_refused else Basis.ROWS, says)
 
 
