@@ -152,7 +152,7 @@ class _Shown:
 
 def _run(request: Request, shown: _Shown) -> int:
     """Run what is asked for; the result is the exit code."""
-    with loading_bar(messages) as progress:
+    with loading_bar(messages, before="reading questions and predictions") as progress:
         plan = prepare(request, say=say, progress=progress)
     if shown.driver is RunBy.DIRECT:
         return run_directly(plan, messages, as_json=shown.as_json)

@@ -57,7 +57,7 @@ def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
     if (tables or (Tables.TOTALS if console.is_terminal else Tables.ALL)) is Tables.ALL:
         print_tables(scores, metrics, console, extent, notes)
     else:
-        print_grids([totals(scores, metrics, extent, notes)], console)
+        _print([totals(scores, metrics, extent, notes)], console, _NARROW_LABEL)
 
 
 def print_grids(grids: Sequence[TableModel], console: Console | None = None) -> None:
@@ -72,17 +72,17 @@ def console_text(grids: Sequence[TableModel]) -> str:
     return file.getvalue()
 
 
-def _print(grids: Sequence[TableModel], console: Console) -> None:
+def _print(grids: Sequence[TableModel], console: Console, least_label: int = _WIDTH_OF_A_LABEL) -> None:
     for grid in grids:
-        for part in _parts(grid, console):
+        for part in _parts(grid, console, least_label):
             print_table(console, _table(part))
         for note in grid.notes:
             print_table(console, plain(note))
 
 
-def _parts(grid: TableModel, console: Console) -> Iterator[TableModel]:
-    """A table as the fewest parts that fit."""
-    if _fits(grid, console, _WIDTH_OF_A_LABEL):
+def _parts(grid: TableModel, console: Console, least_label: int) -> Iterator[TableModel]:
+    """A table as the fewest parts that fit; it is one while its labels need not fold below that width."""
+    if _fits(grid, console, least_label):
         yield grid
         return
     first = 0

@@ -19,8 +19,9 @@ class Bars:
     single ones stands that of all, which tells the time that is left.
     """
 
-    def __init__(self, bar: Progress, databases: int) -> None:
+    def __init__(self, bar: Progress, databases: int, before: str | None = None) -> None:
         self._bar = bar
+        self._before = None if before is None else bar.add_task(before, total=None)
         self._expected = databases
         self._tasks: dict[Database, TaskID] = {}
         self._ended: set[Database] = set()
@@ -30,6 +31,8 @@ class Bars:
     def __call__(self, database: Database, done: int, total: int) -> None:
         """Say how many rows of a database are loaded."""
         bar = self._bar
+        if self._before is not None:
+            bar.update(self._before, visible=False)
         if self._all is None and self._expected > 1:
             self._all = bar.add_task("databases", total=self._expected)
         if database not in self._tasks:
@@ -53,12 +56,13 @@ class Bars:
 
 
 @contextmanager
-def loading_bar(console: Console, databases: int = 0) -> Iterator[Bars]:
+def loading_bar(console: Console, databases: int = 0, before: str | None = None) -> Iterator[Bars]:
     """Progress bars for `loaders.load.load`, and what comes after it; they leave nothing behind.
 
     Args:
         console: where they are shown, if it is a terminal.
         databases: how many there are to load, where that is known.
+        before: what is done until something is loaded.
     """
     columns = (
         TextColumn("{task.description}"),
@@ -67,7 +71,7 @@ def loading_bar(console: Console, databases: int = 0) -> Iterator[Bars]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield Bars(bar, databases)
+        yield Bars(bar, databases, before)
 
 
 def loading_lines(server: Server, profile: Profile, done: Sequence[loading.Loaded]) -> list[str]:

@@ -107,9 +107,13 @@ def _printed(cell: Cell | None) -> str:
     return "" if cell is None or cell.value is None else spelled(cell.value, CellKind.PERCENT)
 
 
+_WORTH_A_LINE = 0.01
+"""The share of answers in fences that is said on a screen; the tables say all."""
+
+
 def hint_lines(scores: Sequence[Score]) -> list[str]:
     """What explains low figures, a line each: fences, golds that fail, what the harness could not run."""
-    lines = [*fenced_lines(scores), *foreign_lines(scores)]
+    lines = [*fenced_lines(scores, _WORTH_A_LINE), *foreign_lines(scores)]
     for dialect in dialects_of(scores):
         of_engine = [score for score in scores if score.dialect == dialect]
         failing = dict.fromkeys(question for score in of_engine for question in score.gold_failures)
@@ -149,13 +153,18 @@ def _version(engine: Any) -> str:
     return str(engine.get("version", "")).split(" ", 1)[0] if isinstance(engine, Mapping) else ""
 
 
-def fenced_lines(scores: Sequence[Score]) -> list[str]:
-    """Say of whom answers fail that stand in Markdown fences, which nobody takes off unasked."""
+def fenced_lines(scores: Sequence[Score], least: float = 0.0) -> list[str]:
+    """Say of whom answers fail that stand in Markdown fences, which nobody takes off unasked.
+
+    Args:
+        scores: of a run.
+        least: the share of the answers below which nothing is said.
+    """
     return [
         f"{score.fenced:,} of {score.questions:,} answers of {score.predictor} on {NAMES[score.dialect]}"
         " are in Markdown fences and fail as they are; to score what is in them: --extract fences"
         for score in scores
-        if score.fenced
+        if score.fenced > least * score.questions
     ]
 
 

@@ -145,6 +145,8 @@ def test_all_tables_can_be_had_and_what_is_too_wide_is_cut_into_engines(shown: t
     assert "Error classes" in _printed(scores, 80, Tables.ALL)
     assert "Error classes" not in _printed(scores, 80)
     narrow = _printed(scores, 44)
+    folded = _printed([replace(each, predictor=5 * each.predictor) for each in scores], 80)
+    assert (folded.count("Totals"), folded.count("PostgreSQL\n")) == (1, 1), "labels fold, engines stay"
     assert [narrow.count(name) for name in ("Totals", "  MySQL\n", "  PostgreSQL\n")] == [3, 1, 1]
 
 
