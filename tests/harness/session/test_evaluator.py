@@ -131,7 +131,7 @@ def test_an_answer_that_is_for_nobody_is_refused(answer: Answer, says: list[str]
         ({"dialects": []}, "dialects: none is named"),
         ({"metrics": "bleu"}, "'bleu' is not a metric"),
         ({"profile": "fast"}, "profile 'fast': choose from official, faithful"),
-        ({"set_name": "spider"}, "choose one of"),
+        ({"set_name": "nowhere"}, "choose one of"),
         *(
             ({"seconds": value}, "seconds ")
             for value in (0, -1, float("nan"), float("inf"), 1e300, "30", True)

@@ -99,7 +99,7 @@ def test_gold_by_another_key_of_the_same_file_is_another_run(call: Call, tmp_pat
         ("--difficulty tricky", "--difficulty warm-up"),
         ("--question Q/0", "--question Q/1"),
         ("--sample 2 --seed 1", "--sample 2 --seed 2"),
-        ("--db shop", ""),
+        ("--db shop", "--limit 1"),
         ("--limit 2", "--sample 2"),
         ("--limit 2", "--limit 3"),
     ],
