@@ -237,8 +237,7 @@ def _glob(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 def _json(name: str) -> Handler:
     def handle(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-        if name not in FUNCTIONS:
-            raise Untranslatable(name, "no rewrite knows this operator")
+        c.documents.append(scope)
         return FUNCTIONS[name].rewrite(
             c, [c.expression(node.this, scope), c.expression(node.expression, scope)]
         )
@@ -246,7 +245,16 @@ def _json(name: str) -> Handler:
     return handle
 
 
+def _lambda(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
+    """What sqlglot reads a -> b as, where it is the first argument of a function."""
+    if len(node.expressions) != 1 or not isinstance(node.this, exp.Literal):
+        raise Untranslatable("->", "what it is in cannot be read")
+    name = exp.Column(this=node.expressions[0].copy())
+    return c.expression(exp.JSONExtract(this=name, expression=node.this.copy()), scope)
+
+
 HANDLERS: Mapping[type[exp.Expr], Handler] = {
+    exp.Lambda: _lambda,
     exp.Column: resolve,
     Starred: _starred,
     exp.Identifier: lambda c, node, scope: resolve(c, exp.Column(this=node.copy()), scope),

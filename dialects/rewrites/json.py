@@ -1,20 +1,33 @@
-"""SQLite's functions on JSON: texts that are built; of texts that are read, constants alone.
+"""SQLite's functions on JSON: texts that are built, and texts that are read by paths that are constants.
 
 https://sqlite.org/json1.html
 """
 
+import re
 from collections.abc import Sequence
 
 from sqlglot import exp
 
-from dialects.coercions import as_text
+from dialects.coercions import Rewrite, as_text, choose, literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Joined, JSONString, string
+from dialects.nodes import (
+    Fits,
+    Joined,
+    JSONString,
+    JSONText,
+    Slice,
+    case,
+    every,
+    is_not_null,
+    number,
+    server,
+    string,
+)
 from dialects.rewrites.calls import folded, scalar
 from dialects.rules import Context, Rule
 from dialects.scope import Scope
-from dialects.typed import Kind, Typed, text
+from dialects.typed import Carried, Kind, Typed, boolean, integer, text
 
 RULES = (
     Rule(
@@ -23,6 +36,12 @@ RULES = (
         " function gives is JSON already.",
         "https://sqlite.org/json1.html#interface_overview",
         "The text put together; JSON_QUOTE() on MySQL and to_json() on PostgreSQL for texts.",
+    ),
+    Rule(
+        "json-part",
+        "json_extract(), ->, ->> and the like read texts: the first of equal labels counts, and digits stay.",
+        "https://sqlite.org/json1.html#jex",
+        "`bird_sqlite.json_root`, `json_member`, `json_element`; its first character tells what it is.",
     ),
 )
 
@@ -33,16 +52,139 @@ LIST = "json_group_array"
 _DOCUMENTS = BUILDERS | {LIST}
 
 
-def _of_constants(name: str, least: int = 1, most: int | None = 1) -> None:
-    @scalar(name, least=least, most=most, strict=False)
-    def refused(_c: Context, _arguments: list[Typed]) -> Typed:
-        raise Untranslatable(f"{name}() of a column", "SQLite's parser says what is JSON, and of which type")
+_STEP = re.compile(r'\.(?:"(?P<quoted>[^"]*)"|(?P<label>[^."\[][^.\[]*))|\[(?P<end>#-)?(?P<at>\d{1,9})\]')
 
 
-_of_constants("json_valid")
-_of_constants("json_type", most=2)
-_of_constants("json_array_length", most=2)
-_of_constants("json_extract", least=2, most=None)
+def _path(t: Typed, *, short: bool = False) -> list[str | int]:
+    """The labels and places of a path, those from the end below 0; `short` is one behind an arrow.
+
+    Raises:
+        Untranslatable: it is no constant, or SQLite does not take it.
+    """
+    found = None if t.constant is None else t.constant.value
+    if not isinstance(found, str | int):
+        raise Untranslatable("a path in JSON", "it is not a constant")
+    path = str(found)
+    if short and not path.startswith("$"):
+        path = f"$[{path}]" if path[:1].isdigit() else f"${path}" if path.startswith("[") else f"$.{path}"
+    steps: list[str | int] = []
+    place = 1
+    while path.startswith("$") and (step := _STEP.match(path, place)):
+        place = step.end()
+        if step["at"] is not None:
+            steps.append(-int(step["at"]) if step["end"] else int(step["at"]))
+        else:
+            steps.append(step["quoted"] if step["quoted"] is not None else step["label"])
+    if not path.startswith("$") or place != len(path) or any(step == 0 and "#-0" in path for step in steps):
+        raise Untranslatable("a path in JSON", "it is none, or one that SQLite reads in a way of its own")
+    return steps
+
+
+def _located(c: Context, document: Typed, steps: Sequence[str | int]) -> exp.Expr:
+    """The JSON of a part of a document, without white space; NULL where there is none."""
+    c.applies("json-part")
+    node: exp.Expr = server("json_root", as_text(c, document).node)
+    for step in steps:
+        if isinstance(step, int):
+            node = server("json_element", node, number(step))
+        else:
+            node = server("json_member", node, string(step))
+    return node
+
+
+def _first(raw: exp.Expr) -> exp.Expr:
+    return Slice(this=raw.copy(), start=number(1), length=number(1))
+
+
+def _is(raw: exp.Expr, *characters: str) -> exp.Expr:
+    return exp.In(this=_first(raw), expressions=[string(character) for character in characters])
+
+
+def _digits(raw: exp.Expr) -> exp.Expr:
+    return Fits(this=raw.copy(), expression=string("-?[0-9]+"))
+
+
+def _value(c: Context, raw: exp.Expr) -> Typed:
+    """The value that SQLite takes out of JSON: a list or an object is a text."""
+
+    def each(rewrite: Rewrite) -> Typed:
+        double, whole = server("to_real", raw.copy()), server("is_integer", raw.copy())
+        return choose(
+            c,
+            [
+                (_is(raw, '"'), rewrite(text(JSONText(this=raw.copy())))),
+                (_is(raw, "[", "{"), rewrite(text(raw.copy()))),
+                (
+                    _is(raw, "t", "f"),
+                    rewrite(integer(case((_is(raw, "t"), number(1)), default=number(0)), 0, 1)),
+                ),
+                (_is(raw, "n"), rewrite(literal(None))),
+            ],
+            rewrite(Typed(double, Kind.NUMBER, integral=whole)),
+        )
+
+    # The JSON of a number that fits no INTEGER tells that it is a REAL.
+    far = every([_digits(raw), exp.Not(this=server("is_integer", raw.copy()))])
+    carried = case(
+        (_is(raw, "[", "{"), JSONString(this=raw.copy())),
+        (_is(raw, "t"), string("1")),
+        (_is(raw, "f"), string("0")),
+        (_is(raw, "n"), exp.Null()),
+        (far, Joined(expressions=[raw.copy(), string(".0")])),
+        default=raw.copy(),
+    )
+    known = Carried(texts=True, integers=True, reals=True)
+    return Typed(carried, Kind.ANY, each=each, carried=known)
+
+
+@scalar("json_valid", strict=False)
+def json_valid(c: Context, arguments: list[Typed]) -> Typed:
+    """Whether a text is JSON; NULL is not."""
+    c.applies("json-part")
+    valid = server("json_is_valid", as_text(c, arguments[0]).node)
+    return boolean(exp.Coalesce(this=valid, expressions=[exp.Boolean(this=False)]), nullable=False)
+
+
+@scalar("json")
+def json(c: Context, arguments: list[Typed]) -> Typed:
+    """A text of JSON without white space."""
+    return text(_located(c, arguments[0], []))
+
+
+@scalar("json_extract", least=2, most=None)
+def json_extract(c: Context, arguments: list[Typed]) -> Typed:
+    """The value at a path."""
+    if len(arguments) > 2:  # noqa: PLR2004 - a document and a path
+        raise Untranslatable("json_extract()", "it has several paths")
+    return _value(c, _located(c, arguments[0], _path(arguments[1])))
+
+
+@scalar("->>", least=2, most=2)
+def arrow_value(c: Context, arguments: list[Typed]) -> Typed:
+    """The value at a path, or at a label or a place."""
+    return _value(c, _located(c, arguments[0], _path(arguments[1], short=True)))
+
+
+@scalar("->", least=2, most=2)
+def arrow(c: Context, arguments: list[Typed]) -> Typed:
+    """The JSON at a path, or at a label or a place."""
+    return text(_located(c, arguments[0], _path(arguments[1], short=True)))
+
+
+@scalar("json_array_length", most=2)
+def json_array_length(c: Context, arguments: list[Typed]) -> Typed:
+    """How many elements there are at a path; 0 where there is no array."""
+    steps = _path(arguments[1]) if len(arguments) > 1 else []
+    return integer(server("json_length", _located(c, arguments[0], steps)), 0)
+
+
+@scalar("json_type", most=2)
+def json_type(c: Context, arguments: list[Typed]) -> Typed:
+    """What there is at a path."""
+    raw = _located(c, arguments[0], _path(arguments[1]) if len(arguments) > 1 else [])
+    words = {"{": "object", "[": "array", '"': "text", "t": "true", "f": "false", "n": "null"}
+    number_of = case((_digits(raw), string("integer")), (is_not_null(raw), string("real")))
+    return text(case(*((_is(raw, one), string(word)) for one, word in words.items()), default=number_of))
 
 
 def build(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:

@@ -1136,3 +1136,109 @@ CREATE FUNCTION bird_sqlite.compared(a BIGINT, b DOUBLE) RETURNS INT DETERMINIST
 RETURN CASE WHEN a IS NULL OR b IS NULL THEN NULL WHEN b >= 9223372036854775808e0 THEN -1 WHEN b < -9223372036854775808e0 THEN 1
     WHEN a < CAST(TRUNCATE(b, 0) AS SIGNED) THEN -1 WHEN a > CAST(TRUNCATE(b, 0) AS SIGNED) THEN 1
     WHEN TRUNCATE(b, 0) < b THEN -1 WHEN TRUNCATE(b, 0) > b THEN 1 ELSE 0 END;
+
+-- JSON
+--
+-- Read as SQLite's parser does: of two equal labels the first counts, labels are compared as they are written,
+-- and numbers keep their digits. What is no JSON is NULL.
+
+-- json_valid(). Strings, then numbers and words become a character each; lists of them shrink to one.
+CREATE FUNCTION bird_sqlite.json_is_valid(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
+    RETURNS BOOLEAN DETERMINISTIC NO SQL
+BEGIN
+    DECLARE rest, earlier LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+    IF value IS NULL THEN
+        RETURN NULL;
+    END IF;
+    IF REGEXP_LIKE(value, '[\x01-\x08\x0b\x0c\x0e-\x1f]') THEN
+        RETURN FALSE;
+    END IF;
+    SET rest = REGEXP_REPLACE(value, '"(?:[^"\\\t\n\r]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"', CHAR(1 USING utf8mb4)),
+        rest = REGEXP_REPLACE(rest, '-?(?:0|[1-9][0-9]*+)(?:[.][0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null',
+            CHAR(2 USING utf8mb4)),
+        rest = REGEXP_REPLACE(rest, '[ \t\n\r]++', '');
+    REPEAT
+        SET earlier = rest, rest = REGEXP_REPLACE(rest,
+            '\[(?:[\x01\x02](?:,[\x01\x02])*+)?\]|\{(?:\x01:[\x01\x02](?:,\x01:[\x01\x02])*+)?\}',
+            CHAR(2 USING utf8mb4));
+    UNTIL rest = earlier END REPEAT;
+    RETURN rest IN (CHAR(1 USING utf8mb4), CHAR(2 USING utf8mb4));
+END;
+
+-- json(): without white space between its parts; NULL where it is no JSON.
+CREATE FUNCTION bird_sqlite.json_root(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
+    RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
+RETURN IF(bird_sqlite.json_is_valid(value),
+    REGEXP_REPLACE(value, '("(?:[^"\\]|\\.)*+")|[ \t\n\r]++', '$1'), NULL);
+
+-- The part that begins at a character of what json_root() gives.
+CREATE FUNCTION bird_sqlite.json_part(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin, start INT)
+    RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
+BEGIN
+    DECLARE place INT DEFAULT start;
+    DECLARE depth INT DEFAULT 0;
+    IF SUBSTRING(value, start, 1) NOT IN ('[', '{') THEN
+        RETURN REGEXP_SUBSTR(value, '"(?:[^"\\]|\\.)*+"|[^\],}"]++', start);
+    END IF;
+    REPEAT
+        SET place = REGEXP_INSTR(value, '"(?:[^"\\]|\\.)*+"|[\[\]{}]', place, 1, 1);
+        SET depth = depth + CASE SUBSTRING(value, place - 1, 1)
+            WHEN '[' THEN 1 WHEN '{' THEN 1 WHEN ']' THEN -1 WHEN '}' THEN -1 ELSE 0 END;
+    UNTIL depth = 0 OR place = 0 END REPEAT;
+    RETURN SUBSTRING(value, start, place - start);
+END;
+
+-- The member of an object with a label.
+CREATE FUNCTION bird_sqlite.json_member(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin,
+    label LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
+    RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
+BEGIN
+    DECLARE place INT DEFAULT 2;
+    DECLARE name, part LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+    IF value IS NULL OR label IS NULL OR LEFT(value, 1) <> '{' THEN
+        RETURN NULL;
+    END IF;
+    WHILE SUBSTRING(value, place, 1) = '"' DO
+        SET name = bird_sqlite.json_part(value, place), place = place + CHAR_LENGTH(name) + 1,
+            part = bird_sqlite.json_part(value, place), place = place + CHAR_LENGTH(part) + 1;
+        IF name = CONCAT('"', label, '"') THEN
+            RETURN part;
+        END IF;
+    END WHILE;
+    RETURN NULL;
+END;
+
+-- How many elements an array has; 0 of anything else.
+CREATE FUNCTION bird_sqlite.json_length(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
+    RETURNS BIGINT DETERMINISTIC NO SQL
+BEGIN
+    DECLARE place INT DEFAULT 2;
+    DECLARE counted BIGINT DEFAULT 0;
+    IF value IS NULL OR LEFT(value, 1) <> '[' THEN
+        RETURN IF(value IS NULL, NULL, 0);
+    END IF;
+    WHILE SUBSTRING(value, place, 1) NOT IN (']', '') DO
+        SET place = place + CHAR_LENGTH(bird_sqlite.json_part(value, place)) + 1, counted = counted + 1;
+    END WHILE;
+    RETURN counted;
+END;
+
+-- An element of an array, counted from 0, or from the end with -1.
+CREATE FUNCTION bird_sqlite.json_element(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin, number BIGINT)
+    RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
+BEGIN
+    DECLARE place INT DEFAULT 2;
+    DECLARE rest BIGINT DEFAULT IF(number < 0, bird_sqlite.json_length(value) + number, number);
+    DECLARE part LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+    IF value IS NULL OR rest IS NULL OR rest < 0 OR LEFT(value, 1) <> '[' THEN
+        RETURN NULL;
+    END IF;
+    WHILE SUBSTRING(value, place, 1) NOT IN (']', '') DO
+        SET part = bird_sqlite.json_part(value, place), place = place + CHAR_LENGTH(part) + 1;
+        IF rest = 0 THEN
+            RETURN part;
+        END IF;
+        SET rest = rest - 1;
+    END WHILE;
+    RETURN NULL;
+END;

@@ -1032,3 +1032,120 @@ RETURN CASE WHEN a IS NULL OR b IS NULL THEN NULL
     WHEN b >= 9223372036854775808 THEN -1 WHEN b < -9223372036854775808 THEN 1
     WHEN a < trunc(b)::bigint THEN -1 WHEN a > trunc(b)::bigint THEN 1
     WHEN trunc(b) < b THEN -1 WHEN trunc(b) > b THEN 1 ELSE 0 END;
+
+-- JSON
+--
+-- Read as SQLite's parser does: of two equal labels the first counts, labels are compared as they are written,
+-- and numbers keep their digits. What is no JSON is NULL. https://sqlite.org/json1.html and SQLite's json.c.
+
+-- json_valid(). Strings, then numbers and words become a character each; lists of them shrink to one.
+CREATE FUNCTION bird_sqlite.json_is_valid(value text) RETURNS boolean
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    rest text;
+    earlier text;
+BEGIN
+    IF value ~ '[\u0001-\u0008\u000b\u000c\u000e-\u001f]' THEN
+        RETURN false;
+    END IF;
+    rest := regexp_replace(value, '"(?:[^"\\\t\n\r]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"', chr(1), 'g');
+    rest := regexp_replace(rest, '-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null', chr(2), 'g');
+    rest := regexp_replace(rest, '[ \t\n\r]+', '', 'g');
+    LOOP
+        earlier := rest;
+        rest := regexp_replace(rest,
+            '\[(?:[\u0001\u0002](?:,[\u0001\u0002])*)?\]|\{(?:\u0001:[\u0001\u0002](?:,\u0001:[\u0001\u0002])*)?\}',
+            chr(2), 'g');
+        EXIT WHEN rest = earlier;
+    END LOOP;
+    RETURN rest IN (chr(1), chr(2));
+END $$;
+
+-- json(): without white space between its parts; NULL where it is no JSON.
+CREATE FUNCTION bird_sqlite.json_root(value text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+    RETURN CASE WHEN bird_sqlite.json_is_valid(value) THEN
+        regexp_replace(value, '("(?:[^"\\]|\\.)*")|[ \t\n\r]+', '\1', 'g') END;
+END $$;
+
+-- The part that begins at a character of what json_root() gives.
+CREATE FUNCTION bird_sqlite.json_part(value text, start int) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    place int := start;
+    depth int := 0;
+BEGIN
+    IF substr(value, start, 1) NOT IN ('[', '{') THEN
+        RETURN regexp_substr(value, '"(?:[^"\\]|\\.)*"|[^\],}"]+', start);
+    END IF;
+    LOOP
+        place := regexp_instr(value, '"(?:[^"\\]|\\.)*"|[\[\]{}]', place, 1, 1);
+        depth := depth + CASE substr(value, place - 1, 1)
+            WHEN '[' THEN 1 WHEN '{' THEN 1 WHEN ']' THEN -1 WHEN '}' THEN -1 ELSE 0 END;
+        EXIT WHEN depth = 0 OR place = 0;
+    END LOOP;
+    RETURN substr(value, start, place - start);
+END $$;
+
+-- The member of an object with a label.
+CREATE FUNCTION bird_sqlite.json_member(value text, label text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    place int := 2;
+    name text;
+    part text;
+BEGIN
+    IF left(value, 1) <> '{' THEN
+        RETURN NULL;
+    END IF;
+    WHILE substr(value, place, 1) = '"' LOOP
+        name := bird_sqlite.json_part(value, place);
+        place := place + length(name) + 1;
+        part := bird_sqlite.json_part(value, place);
+        place := place + length(part) + 1;
+        IF name = '"' || label || '"' THEN
+            RETURN part;
+        END IF;
+    END LOOP;
+    RETURN NULL;
+END $$;
+
+-- How many elements an array has; 0 of anything else.
+CREATE FUNCTION bird_sqlite.json_length(value text) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    place int := 2;
+    counted bigint := 0;
+BEGIN
+    IF left(value, 1) <> '[' THEN
+        RETURN 0;
+    END IF;
+    WHILE substr(value, place, 1) NOT IN (']', '') LOOP
+        place := place + length(bird_sqlite.json_part(value, place)) + 1;
+        counted := counted + 1;
+    END LOOP;
+    RETURN counted;
+END $$;
+
+-- An element of an array, counted from 0, or from the end with -1.
+CREATE FUNCTION bird_sqlite.json_element(value text, number bigint) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    place int := 2;
+    rest bigint := CASE WHEN number < 0 THEN bird_sqlite.json_length(value) + number ELSE number END;
+    part text;
+BEGIN
+    IF rest < 0 OR left(value, 1) <> '[' THEN
+        RETURN NULL;
+    END IF;
+    WHILE substr(value, place, 1) NOT IN (']', '') LOOP
+        part := bird_sqlite.json_part(value, place);
+        place := place + length(part) + 1;
+        IF rest = 0 THEN
+            RETURN part;
+        END IF;
+        rest := rest - 1;
+    END LOOP;
+    RETURN NULL;
+END $$;

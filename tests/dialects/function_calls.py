@@ -425,7 +425,7 @@ REFUSED: list[str] = [
     "printf('%y',k)",
     "printf(s,1)",
     "char(i)",
-    "json_extract(s, '$.a')",
+    "json_extract(s, '$.a', '$.b')",
     "random()",
     "soundex(s)",
     "s LIKE s ESCAPE '!'",

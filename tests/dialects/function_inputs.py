@@ -238,6 +238,37 @@ _AFFINE = "(SELECT iif(typeof(n) = 'text', NULL, {}) FROM affine WHERE affine.id
 
 _PRINTED = "'%Y-%m-%d %H:%M:%f %s %j'"
 
+_JSON_PARTS = (
+    "0", "-0", "12", "-7.50", "1e3", "1E-2", "9007199254740993", "12345678901234567890", "1e999", "true",
+    "false", "null", '"x"', '""', '"a b"', r'"\"[{"', r'"\u00e4\n"', r'"\\"', '"ä😀"', '"[1, 2]"',
+    "01", "1.", ".5", "-", "+1", "nul", "'x'", '"', r'"\x"',
+)  # fmt: skip
+_WRONG_PARTS = 9
+
+
+def document(random: Random, depth: int = 3) -> str:
+    """JSON, or nearly."""
+
+    def space() -> str:
+        return random.choice(("", "", "", " ", "\n", "\t "))
+
+    kind = random.random()
+    if depth == 0 or kind < 0.4:
+        return random.choice(_JSON_PARTS if random.random() < 0.1 else _JSON_PARTS[:-_WRONG_PARTS])
+    parts = [f"{space()}{document(random, depth - 1)}{space()}" for _ in range(random.randrange(4))]
+    if kind < 0.7:
+        found = f"{space()}[{','.join(parts) or space()}]{space()}"
+    else:
+        labels = ("a", "b", "a", "x y", "ä", "")
+        members = [f'{space()}"{random.choice(labels)}"{space()}:{part}' for part in parts]
+        found = f"{{{','.join(members) or space()}}}"
+    if depth == 3 and random.random() < 0.2:
+        at = random.randrange(len(found) + 1)
+        odd = random.choice(("", ",", "]", "}", '"', "1", ":", "\\", " ", "\f", "\x01", "[", "a"))
+        return found[:at] + odd + found[at + 1 :]
+    return found
+
+
 CASES = [
     Case("to_real(a)", "CAST(a AS REAL)", ["TEXT"], lambda r: (number(r),), singles(NUMBERS)),
     Case("to_integer(a)", "CAST(a AS INTEGER)", ["TEXT"], lambda r: (number(r),), singles(NUMBERS)),
@@ -287,6 +318,22 @@ CASES = [
          ["TEXT", "TEXT", "TEXT"], lambda r: (dated(r), modifier(r), modifier(r))),
     Case("datetime_text(months_added(moment(a), b))", "datetime(a, b || ' months')", ["TEXT", "INTEGER"],
          lambda r: (dated(r), r.randrange(-500, 500))),
+    Case(
+        "json_is_valid(a)", "iif(a IS NULL, NULL, json_valid(a))", ["TEXT"], lambda r: (document(r),),
+        singles([*_JSON_PARTS, "", " ", "[", "[1,]", "{1:2}", '{"a"}', "[" * 200 + "]" * 200]),
+    ),
+    Case("json_root(a)", "iif(json_valid(a), json(a), NULL)", ["TEXT"], lambda r: (document(r),)),
+    Case(
+        "json_member(json_root(a), b)", """iif(json_valid(a), a -> ('$."' || b || '"'), NULL)""",
+        ["TEXT", "TEXT"], lambda r: (document(r), r.choice(("a", "b", "x y", "ä", ""))),
+    ),
+    Case(
+        "json_element(json_root(a), b)",
+        "iif(json_valid(a), a -> ('$[' || iif(b < 0, '#', '') || b || ']'), NULL)",
+        ["TEXT", "INTEGER"], lambda r: (document(r), r.randint(-3, 3)),
+    ),
+    Case("json_length(json_root(a))", "iif(json_valid(a), json_array_length(a), NULL)", ["TEXT"],
+         lambda r: (document(r),)),
 ]  # fmt: skip
 
 KNOWN_DIFFERENCES = [

@@ -180,3 +180,14 @@ SELECT json_array(rooms, fee, title, CASE WHEN rooms THEN rooms ELSE title END, 
 SELECT json_array(n, x, bits) FROM extreme ORDER BY id;
 SELECT j, COUNT(*) FROM (SELECT json_array(house, points > 2) AS j FROM pupil) GROUP BY j ORDER BY j;
 SELECT id, json_object('marks', json_array((SELECT COUNT(*) FROM mark WHERE pupil = p.id)), 'rank', RANK() OVER (ORDER BY points)) FROM pupil p ORDER BY id;
+
+-- json-part
+SELECT json_valid(name), json_valid(points), json_valid(locker), json_valid('[' || id || ', 01]'), json_valid(NULL) FROM pupil;
+SELECT json_extract('{"a": ' || points || ', "b": [1, "x"], "a": 9}', '$.a'), json_extract(json_object('n', name, 'h', height), '$.h') FROM pupil WHERE points IS NOT NULL;
+SELECT json_object('n', name) ->> 'n', json_object('n', name) -> '$.n', json_array(id, name) ->> 0, json_array(id, name) -> '[#-1]' FROM pupil;
+SELECT json_type(json_array(id, name, height), '$[1]'), json_array_length(json_array(id, json_array(name, 2)), '$[1]'), json_type(json_object('a', mentor)) FROM pupil;
+SELECT json('{ "k" : [' || id || ' , "a b"] }') FROM pupil;
+SELECT json_array(name, points) ->> 1 AS v, COUNT(*) FROM pupil GROUP BY v ORDER BY v;
+SELECT id FROM pupil WHERE json_object('p', points) ->> 'p' > 3 OR json_extract(json_array(name), '$[0]') = 'Cy' ORDER BY id;
+SELECT SUM(json_extract(json_array(points), '$[0]')), MAX(json_array(name) ->> 0), COUNT(DISTINCT json_array(points) ->> 0) FROM pupil;
+WITH j AS (SELECT id, '{"a": {"b": [' || id || ', 2.50, true, null, "\u00e4"]}}' AS d FROM pupil) SELECT d ->> '$.a.b[0]', d ->> '$.a.b[1]', d -> 'a', d ->> '$.a.b[2]', d ->> '$.a.b[3]', d ->> '$.a.b[#-1]' || '', d ->> '$.none' FROM j ORDER BY d ->> '$.a.b[0]';

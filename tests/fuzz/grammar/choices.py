@@ -30,7 +30,7 @@ def _default(gen: Generator, kind: Kind) -> list[Node]:
     return [optional(" ELSE ", gen.strictly(kind))] if gen.chance(0.7) else []
 
 
-@rule("case-mixed", Kind.TEXT, Kind.INTEGER, weight=0.3)
+@rule("case-mixed", Kind.TEXT, Kind.INTEGER, weight=2)
 def case_mixed(gen: Generator, _: Kind) -> Node:
     return expression(
         "CASE WHEN ",
@@ -64,7 +64,7 @@ def coalesce(gen: Generator, kind: Kind) -> Node:
     return expression("COALESCE(", gen.strictly(kind), ", ", gen.strictly(kind), *third, ")")
 
 
-@rule("coalesce-mixed", *_VALUES, weight=0.3)
+@rule("coalesce-mixed", *_VALUES, weight=2)
 def coalesce_mixed(gen: Generator, _: Kind) -> Node:
     return expression("COALESCE(", gen.expr(*NUMBERS), ", ", gen.expr(Kind.TEXT), ")")
 

@@ -38,7 +38,7 @@ def extract(gen: Generator, _: Kind) -> Node:
     return expression(gen.pick(("JSON_EXTRACT(", "json_extract(")), document(gen), f", {gen.pick(_PATHS)})")
 
 
-@rule("json-arrow", Kind.TEXT, Kind.INTEGER, weight=0.2)
+@rule("json-arrow", Kind.TEXT, Kind.INTEGER, weight=1)
 def arrow(gen: Generator, _: Kind) -> Node:
     operator = gen.pick((" -> ", " ->> ", " ->> "))
     right = gen.pick((*_PATHS, "'a'", "'b'", "0", "1"))
@@ -57,7 +57,7 @@ def array_length(gen: Generator, _: Kind) -> Node:
     return expression("JSON_ARRAY_LENGTH(", document(gen), path, ")")
 
 
-@rule("json-valid", Kind.CONDITION, weight=0.4)
+@rule("json-valid", Kind.CONDITION, weight=1)
 def valid(gen: Generator, _: Kind) -> Node:
     return expression("JSON_VALID(", gen.expr(Kind.JSON, Kind.TEXT), ")")
 
@@ -69,6 +69,6 @@ def build(gen: Generator, _: Kind) -> Node:
     return expression("JSON_OBJECT('k', ", gen.expr(Kind.INTEGER, Kind.TEXT), ")")
 
 
-@rule("json-minify", Kind.JSON, weight=0.4)
+@rule("json-minify", Kind.JSON, weight=1)
 def minify(gen: Generator, _: Kind) -> Node:
     return expression("JSON(", document(gen), ")")
