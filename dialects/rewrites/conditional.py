@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from dialects.coercions import as_condition, bounds, choose, literal, plain
 from dialects.functions import function
-from dialects.nodes import case, every, is_not_null, is_null, some
+from dialects.nodes import case, every, is_not_null, some
 from dialects.rewrites.calls import apart, detached, folded
 from dialects.rewrites.comparison import compare, equal, null_test
 from dialects.rules import Context, Rule
@@ -136,7 +136,7 @@ def _of_kinds(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     if numbers and texts:
         ruling, others = (numbers, texts) if name == "min" else (texts, numbers)
         found = _of_kinds(c, ruling, name)
-        missing = [is_null(argument.node) for argument in others if argument.nullable]
+        missing = [null_test(argument).node for argument in others if argument.nullable]
         return choose(c, [(some(missing), literal(None))], found) if missing else found
     first, *rest = arguments
     if not rest:
@@ -172,7 +172,7 @@ def _of_two(c: Context, left: Typed, right: Typed, name: str) -> Typed:
     operator = exp.GTE if name == "min" else exp.LT
     test = compare(c, operator, left.of(node=left.node.copy()), right.of(node=right.node.copy()))
     branches = [(test.node, right)]
-    missing = [is_null(side.node) for side in (left, right) if side.nullable]
+    missing = [null_test(side).node for side in (left, right) if side.nullable]
     if missing:
         branches.insert(0, (some(missing), literal(None)))
     return choose(c, branches, left).of(collation=left.collation)

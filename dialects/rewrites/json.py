@@ -4,7 +4,9 @@ https://sqlite.org/json1.html
 """
 
 import re
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 
 from sqlglot import exp
 
@@ -159,16 +161,31 @@ def json_extract(c: Context, arguments: list[Typed]) -> Typed:
     return _value(c, _located(c, arguments[0], _path(arguments[1])))
 
 
+def _of_constants(operator: str, arguments: list[Typed]) -> Typed | None:
+    """What SQLite says of two constants."""
+    values = [argument.constant.value for argument in arguments if argument.constant is not None]
+    if len(values) != len(arguments):
+        return None
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            [(found,)] = connection.execute(f"SELECT ? {operator} ?", values)
+        except (sqlite3.Error, OverflowError):
+            return None
+    return literal(found)
+
+
 @scalar("->>", least=2, most=2)
 def arrow_value(c: Context, arguments: list[Typed]) -> Typed:
     """The value at a path, or at a label or a place."""
-    return _value(c, _located(c, arguments[0], _path(arguments[1], short=True)))
+    return _of_constants("->>", arguments) or _value(
+        c, _located(c, arguments[0], _path(arguments[1], short=True))
+    )
 
 
 @scalar("->", least=2, most=2)
 def arrow(c: Context, arguments: list[Typed]) -> Typed:
     """The JSON at a path, or at a label or a place."""
-    return text(_located(c, arguments[0], _path(arguments[1], short=True)))
+    return _of_constants("->", arguments) or text(_located(c, arguments[0], _path(arguments[1], short=True)))
 
 
 @scalar("json_array_length", most=2)

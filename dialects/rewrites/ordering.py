@@ -54,6 +54,8 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
         return [value(c, t)]
 
     def exactly(part: Typed) -> Typed:
+        if part.decimal:
+            raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
         if part.kind is not Kind.REAL:
             return part if part.kind is Kind.NULL else Typed(Exact(this=value(c, part)), Kind.INTEGER)
         far = exp.GTE(this=grouped(part.node.copy()), expression=literal(2.0**63).node)

@@ -382,4 +382,10 @@ REGRESSIONS = (
         "DISTINCT of an outer column, sorted",
         "SELECT (value IN (SELECT DISTINCT GLOB('*', num) FROM void ORDER BY 1)) FROM event, dirty",
     ),
+    Regression("the greatest of a large integer and a fraction", "SELECT MAX(n, 0.5, 1) FROM extreme"),
+    Regression(
+        "sums beyond 64 bits that are sorted with fractions",
+        "SELECT id FROM person ORDER BY -9223372036854775808 - IIF(boss, seen, born), id",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
 )
