@@ -277,7 +277,8 @@ class PairRunner:
         if self._broken_off:
             first, second = folder.broken_off()
             say(first)
-            say(f"repeat the command with --bird-resume {folder.path}" if self._in_pytest else second)
+            in_pytest = f"to complete it, repeat the command with --bird-resume {folder.path}"
+            say(in_pytest if self._in_pytest else second)
             return
         request = self._plan.request
         if tables:

@@ -84,7 +84,7 @@ def test_a_run_that_is_ended_says_how_far_it_came_and_how_it_goes_on(
     again = f"`bird-harness eval --resume {folder}` completes it"
     lines = printed.splitlines()
     first = lines.index(f"broken off after {judged} of 12 pairs; they are in {folder}")
-    plugins = f"repeat the command with --bird-resume {folder}"
+    plugins = f"to complete it, repeat the command with --bird-resume {folder}"
     assert lines[first + 1] == (plugins if driver == "plugin" else again)
     assert "Traceback" not in printed
     state = " ".join(call("runs", "--out", str(out))[1].split())
