@@ -237,6 +237,9 @@ class PairRunner:
         self.failures = [self._thresholds.unmet(self.scores), unwritten]
         if unwritten is not None:
             self.stopped = session.exitstatus = BadInput.exit_code
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and not any(self.failures) and folder.done:
+            # The run was complete already.
+            session.exitstatus = pytest.ExitCode.OK
         elif any(self.failures) and exitstatus != pytest.ExitCode.TESTS_FAILED:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
