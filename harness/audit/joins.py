@@ -150,24 +150,47 @@ def _asks(gold: Gold, select: exp.Select, table: Table, given: int) -> bool | No
     question = gold.question.text.lower()
     if not question.strip("? "):
         return False
-    counting = r"\b(how many|number of|percent\w*|proportion of|ratio of|count|average|total)\b"
-    if re.search(rf"{counting}(\W+\w+){{0,4}}?\W+{_stem(table)}", question):
+    words = _WORD.findall(question)
+    named = _named(words, table)
+    counted = [place for at in range(len(words)) if (place := _after_counting(words, at)) is not None]
+    if any(place <= at < place + _NEAR for place in counted for at in named):
         return True
-    if not re.search(rf"\b{_stem(table)}", question):
+    if not named:
         return None
     for alias, node in sources(select).items():
         other = gold.table(node)
         key = [] if other is None else gold.key(alias, other)
-        if other is None or other is table or not key or not re.search(rf"\b{_stem(other)}", question):
+        if other is None or other is table or not key or not _named(words, other):
             continue
         if gold.count(gold.body(select, key), distinct=True) == given:
             return None
     return False
 
 
-def _stem(table: Table) -> str:
-    """What a question calls a row of a table begins with."""
-    return re.escape(table.name.lower().rstrip("s").removesuffix("ie"))
+_WORD = re.compile(r"\w+")
+_NEAR = 5
+"""So many words behind "how many", the first among them, may be what is counted."""
+_COUNTING = frozenset({("how", "many"), ("number", "of"), ("proportion", "of"), ("ratio", "of")})
+_COUNTS = frozenset({"count", "average", "total"})
+
+
+def _after_counting(words: Sequence[str], at: int) -> int | None:
+    """The place behind words that ask for a count and begin at `at`; None where none do."""
+    if tuple(words[at : at + 2]) in _COUNTING:
+        return at + 2
+    return at + 1 if words[at] in _COUNTS or words[at].startswith("percent") else None
+
+
+def _named(words: Sequence[str], table: Table) -> list[int]:
+    """Where a question names the rows of a table: by words that begin as its name does."""
+    *first, last = _WORD.findall(table.name.lower()) or [""]
+    stem = last.rstrip("s").removesuffix("ie")
+    length = len(first) + 1
+    return [
+        at
+        for at in range(len(words) - length + 1)
+        if list(words[at : at + length - 1]) == first and words[at + length - 1].startswith(stem)
+    ]
 
 
 _DIFFERENT = re.compile(r"\b(distinct|different|unique|kinds? of|types? of)\b", re.IGNORECASE)
