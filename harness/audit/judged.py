@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from dialects.errors import BadInput
 from harness.audit.finding import FoundIn
+from harness.data.gold_packs import Status
 
 PATH = Path(__file__).with_name("judged.json")
 """The project's own."""
@@ -62,3 +64,36 @@ def precision(findings: Sequence[FoundIn], known: Sequence[JudgedFinding]) -> Pr
     keys = dict.fromkeys((one.dialect, one.finding.probe, one.replaces) for one in findings)
     read = [right[key] for key in keys if key in right]
     return Precision(len(read), sum(read))
+
+
+def pack_of(name: str, findings: Sequence[FoundIn], known: Sequence[JudgedFinding]) -> dict[str, Any]:
+    """A gold pack of the findings that somebody has read and called right; of others nothing is decided.
+
+    A question with one such finding gets its suggestion as gold, if there is one; else it is left out.
+
+    Args:
+        name: of the question set.
+        findings: what the probes have found.
+        known: what reading has said.
+    """
+    right = {(one.dialect, one.probe, one.sha256): one.why for one in known if one.right}
+    of_gold: dict[tuple[str, str, str], list[FoundIn]] = {}
+    for one in findings:
+        if (one.dialect, one.finding.probe, one.replaces) in right:
+            of_gold.setdefault((one.question, one.dialect, one.replaces), []).append(one)
+    entries: list[dict[str, Any]] = []
+    for (question, dialect, replaces), some in of_gold.items():
+        probes = [one.finding.probe for one in some]
+        whys = (f"{probe}: {right[dialect, probe, replaces]}" for probe in dict.fromkeys(probes))
+        suggestion = some[0].finding.suggestion if len(some) == 1 else None
+        entries.append(
+            {
+                "question_id": question,
+                "dialect": str(dialect),
+                **({"status": Status.EXCLUDED} if suggestion is None else {"sql": suggestion}),
+                "origin": "audit",
+                "reason": "; ".join(whys),
+                "replaces": replaces,
+            }
+        )
+    return {"name": f"audit-{name}", "version": "1", "set": name, "golds": entries}

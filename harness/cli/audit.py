@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from dialects.enums import Dialect
+from dialects.errors import BadInput
 from harness.audit.annotation import Compared, compare_annotations, lines_of
 from harness.audit.command import AuditRequest, audit
 from harness.audit.documentation import check_whole, update_page
+from harness.audit.judged import pack_of, read_judged
 from harness.audit.probes import PROBES, chosen
 from harness.audit.rendering import as_record, print_audit, write_audit
 from harness.cli.commands import app
@@ -17,6 +19,7 @@ from harness.cli.console import Dialects, Limit, SetName, messages, say, servers
 from harness.data.gold_packs import PUBLISHED
 from harness.report.loading import loading_bar
 from harness.report.tables import print_line, wide
+from harness.report.writing import write
 from harness.request import check_range, parse_dialects
 from harness.runs.files import as_json
 from loaders.machine import processors
@@ -45,6 +48,9 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
     json: Annotated[
         bool, typer.Option("--json", help="Print the findings as JSON, and write no folder.")
     ] = False,
+    pack: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write a gold pack of what reading has called right.")
+    ] = None,
     update: Annotated[bool, typer.Option("--update", help="Renew docs/gold-audit.md.")] = False,
 ) -> None:
     """Look for wrong and unclear golds without knowing right answers: evidence, and a page to decide on."""
@@ -72,6 +78,12 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         raise typer.Exit(1 if compared.disagreements else 0)
     for note in audited.notes:
         say(note)
+    if pack is not None:
+        found = pack_of(audited.questions.name, audited.findings, read_judged())
+        if not found["golds"]:
+            raise BadInput("--pack: nobody has read a finding of these; decide on the page instead")
+        write(pack, as_json(found, indent=2) + "\n")
+        say(f"{pack}: {len(found['golds'])} golds; `--gold {pack}` scores with them")
     if json:
         print(as_json(as_record(audited), indent=2))  # noqa: T201 - the answer itself
         return

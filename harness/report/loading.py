@@ -12,7 +12,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 
 
-class Bars:
+class LoadingBars:
     """Bars of one command: databases that are loaded, all of them together, and what is counted after them.
 
     Calling it is what `loaders.load.load` does. `databases` is how many there are to load: with a few bars of
@@ -56,7 +56,7 @@ class Bars:
 
 
 @contextmanager
-def loading_bar(console: Console, databases: int = 0, before: str | None = None) -> Iterator[Bars]:
+def loading_bar(console: Console, databases: int = 0, before: str | None = None) -> Iterator[LoadingBars]:
     """Progress bars for `loaders.load.load`, and what comes after it; they leave nothing behind.
 
     Args:
@@ -71,7 +71,7 @@ def loading_bar(console: Console, databases: int = 0, before: str | None = None)
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        yield Bars(bar, databases, before)
+        yield LoadingBars(bar, databases, before)
 
 
 def loading_lines(server: Server, profile: Profile, done: Sequence[loading.Loaded]) -> list[str]:

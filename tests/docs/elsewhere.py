@@ -22,6 +22,8 @@ class Why(StrEnum):
 
 ELSEWHERE: Mapping[str, Why] = {
     "make test": Why.CI,
+    "bird-harness audit --set mini_dev --pack audited.json": Why.DATA,
+    "bird-harness eval --set mini_dev --predictions data/predictions --dialect sqlite --gold published --gold audited.json": Why.DATA,
     "make setup": Why.CI,
     "make data SET=mini_dev": Why.DOWNLOADS,
     "make data SET=dev": Why.DOWNLOADS,

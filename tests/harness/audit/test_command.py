@@ -3,10 +3,14 @@ from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
+from dialects.overrides import digest
 from harness.audit.documentation import THREADS, threads
-from harness.audit.judged import read_judged
+from harness.audit.finding import Basis, Finding, FoundIn, Severity
+from harness.audit.judged import JudgedFinding, pack_of, read_judged
 from harness.audit.probes import PROBES
+from harness.data.gold_packs import read_pack
 from tests.harness.conftest import Call
 
 
@@ -111,6 +115,42 @@ def test_judged_findings_are_of_known_probes_with_a_reason() -> None:
     assert len(known) > 250
     assert {one.probe for one in known} <= PROBES.keys()
     assert all(one.why and len(one.sha256) == 64 for one in known)
+
+
+def found(question: str, probe: str, suggestion: str | None = None) -> FoundIn:
+    finding = Finding(probe, Severity.HIGH, Basis.TEXT, "It is odd.", suggestion=suggestion)
+    gold = f"SELECT {question}"
+    return FoundIn(
+        question, int(question), "shop", Dialect.SQLITE, "?", "", gold, digest(gold), False, finding
+    )  # fmt: skip
+
+
+def test_what_reading_has_called_right_is_a_pack(tmp_path: Path) -> None:
+    """One fault with a suggestion is corrected; what has no one answer is left out."""
+    findings = [
+        found("1", "null-first", "SELECT 10"), found("2", "clock"), found("3", "tie"), found("4", "tie"),
+        found("5", "null-first", "SELECT 50"), found("5", "tie"),
+    ]  # fmt: skip
+    known = [
+        JudgedFinding(
+            one.question, "sqlite", one.finding.probe, one.replaces, one.question != "4", "so it is"
+        )
+        for one in findings
+        if one.question != "3"
+    ]
+    made = pack_of("asked", findings, known)
+    path = tmp_path / "audit.json"
+    path.write_text(json.dumps(made))
+    entries = {entry.question: entry for entry in read_pack(path).entries}
+    assert {key: entry.golds for key, entry in entries.items()} == {"1": ("SELECT 10",), "2": (), "5": ()}
+    assert entries["5"].reason == "null-first: so it is; tie: so it is"
+    assert entries["1"].replaces == digest("SELECT 1")
+
+
+def test_nothing_is_decided_of_findings_that_nobody_has_read(call: Call, tmp_path: Path) -> None:
+    code, _, said = call("audit", "--limit", "3", "--pack", str(tmp_path / "pack.json"))
+    assert (code, said.count("--pack: nobody has read a finding of these")) == (2, 1)
+    assert not (tmp_path / "pack.json").exists()
 
 
 def test_a_list_of_judgements_that_is_none(tmp_path: Path) -> None:
