@@ -79,6 +79,8 @@ class Target:
     """HAVING takes the keys of GROUP BY by themselves."""
     aliases_keep_case: bool
     """Aliases of tables are kept as they are written, and not in lower case."""
+    counts_null_subqueries: bool
+    """COUNT(DISTINCT) of a value with a subquery that no row decides is 1 where it is NULL."""
     sorts_distinct_by_others: bool
     """SELECT DISTINCT can be sorted by what is not in its result."""
     sorts_windows_by_constants: bool
@@ -134,6 +136,7 @@ TARGETS: Mapping[Dialect, Target] = {
         extremes_skip_null=False,
         having_sees_keys=False,
         aliases_keep_case=False,
+        counts_null_subqueries=True,
         sorts_distinct_by_others=True,
         sorts_windows_by_constants=False,
         recurses_from_several=False,
@@ -176,6 +179,7 @@ TARGETS: Mapping[Dialect, Target] = {
         extremes_skip_null=True,
         having_sees_keys=True,
         aliases_keep_case=True,
+        counts_null_subqueries=False,
         sorts_distinct_by_others=False,
         sorts_windows_by_constants=True,
         recurses_from_several=True,

@@ -28,6 +28,7 @@ from dialects.nodes import (
     case,
     every,
     is_not_null,
+    is_null,
     number,
     server,
     string,
@@ -71,6 +72,13 @@ RULES = (
         "FILTER leaves rows out of one aggregate.",
         "https://sqlite.org/lang_aggfunc.html",
         "MySQL: CASE inside the aggregate.",
+    ),
+    Rule(
+        "distinct-constant",
+        "count(DISTINCT) leaves NULL out.",
+        "https://sqlite.org/lang_aggfunc.html#count",
+        "MySQL counts a subquery that is NULL, if no row decides it: CASE WHEN it IS NULL THEN 0, and 1 is"
+        " counted elsewhere.",
     ),
 )
 
@@ -122,8 +130,18 @@ def aggregate(
     first, rest = found[0], found[1:]
     match name:
         case "count":
-            key = _countable(c, first, distinct=distinct)
-            return integer(finish(exp.Count(this=_distinct(kept(key), distinct=distinct))), 0, nullable=False)
+            key = kept(_countable(c, first, distinct=distinct))
+            own = {source.alias for source in scope.sources}
+            if (
+                distinct
+                and c.target.counts_null_subqueries
+                and key.find(exp.Select)
+                and not reached(key) & own
+            ):
+                c.applies("distinct-constant")
+                one = finish(exp.Count(this=exp.Distinct(expressions=[number(1)])))
+                return integer(case((is_null(key), number(0)), default=one), 0, nullable=False)
+            return integer(finish(exp.Count(this=_distinct(key, distinct=distinct))), 0, nullable=False)
         case "sum":
             return _sum(c, first, kept, finish, distinct=distinct)
         case "total":
