@@ -104,7 +104,7 @@ def test_killed_twice_and_gone_on_nothing_that_was_answered_is_asked_again(
     log, folder = tmp_path / "log", tmp_path / "predictions" / "sample" / "parrot"
     every = len(SAMPLE.questions) * len(Dialect)
     rules = [{"contains": text, "acts": [fault, {"does": "answer"}]} for text, fault in AT_FAULT.items()]
-    options = ["--dialect", "all", "--timeout", "3"]
+    options = ["--dialect", "all", "--answer-timeout", "3"]
     with served(log, answers=GOLD, rules=rules, delay=0.05, api_key=KEY) as base_url:
         first = start(tmp_path, base_url, *options)
         wait_for(log, every // 4)

@@ -64,9 +64,12 @@ def test_x_stops_at_the_first_failure_and_the_run_can_be_completed(tmp_path: Pat
     assert counts(stopped) == {"match": 1, "failed": 1}
     (folder,) = re.findall(r"--bird-resume (\S+)", stopped.stdout)
     assert not (tmp_path / folder / "summary.json").exists()
+    # What was judged ahead of its turn is there, too.
+    there = len((tmp_path / folder / "results.jsonl").read_text(encoding="utf-8").splitlines())
+    assert there >= 2
     completed = score(*SOME, "--bird-resume", folder, cwd=tmp_path)
     assert completed.returncode == 0, completed.stdout + completed.stderr
-    assert counts(completed) == {"match": 5, "mismatch": 1}, "what was done is not done again"
+    assert sum(counts(completed).values()) == 8 - there, "what was done is not done again"
     assert len(outcomes(tmp_path / "results")) == 8
 
 
