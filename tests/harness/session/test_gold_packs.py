@@ -104,8 +104,17 @@ def test_runs_under_two_golds_stand_side_by_side(
     }  # fmt: skip
     assert "Questions that moved" in printed
     assert "Not asked under fix 1: 2." in printed
-    found = json.loads((second / "golds.json").read_text(encoding="utf-8"))
-    assert found
+    assert json.loads((second / "golds.json").read_text(encoding="utf-8"))
+    line = "Gold pack fix 1: 2 questions with another gold, 1 of them with several golds"
+    code, printed, _ = call("compare", f"{first}:{dialect}", f"{second}:{dialect}")
+    assert code == 0
+    assert f"B: {line}" in " ".join(printed.split())
+    code, printed, _ = call("report", str(second), "--format", "markdown", "--table", "paper")
+    assert code == 0
+    assert line in printed
+    code, printed, _ = call("golds", str(first), str(second), "--format", "csv")
+    assert code == 0
+    assert "fix 1" in printed
 
 
 @pytest.mark.engine
