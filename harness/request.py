@@ -58,7 +58,7 @@ def parse_metrics(text: str) -> Sequence[str]:
     return [name for name in METRICS if name in names]
 
 
-class Tables(StrEnum):
+class ShownTables(StrEnum):
     """What is printed of the tables of a run."""
 
     TOTALS = "totals"
@@ -115,7 +115,7 @@ class Request:
     resume: Path | None = None
     ray: str | None = None
     report: bool = True
-    tables: Tables | None = None
+    tables: ShownTables | None = None
     fail_under: Sequence[str] = ()
 
     @property

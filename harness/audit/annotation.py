@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.audit.command import AuditRequest, Bench, engines_of
+from harness.audit.command import AuditBench, AuditRequest, engines_of
 from harness.audit.finding import Evidence
 from harness.data.gold_packs import PUBLISHED, read_pack
 from harness.data.questions import Question, QuestionSet
@@ -100,7 +100,7 @@ def compare_annotations(
     )
     if not keys:
         raise BadInput(f"--against {sides[1]}: has no question for {', '.join(request.dialects)} in common")
-    bench = Bench(questions, engines, ())
+    bench = AuditBench(questions, engines, ())
     found = [
         _disagreement(
             bench,
@@ -114,7 +114,7 @@ def compare_annotations(
 
 
 def _disagreement(
-    bench: Bench, question: Question, dialect: Dialect, sides: Mapping[str, Annotation | None]
+    bench: AuditBench, question: Question, dialect: Dialect, sides: Mapping[str, Annotation | None]
 ) -> Disagreement | None:
     """What two sides, by their names, do not agree on; None where they do."""
     says: str | None = None

@@ -10,8 +10,8 @@ from dialects.errors import BadInput
 from dialects.overrides import digest
 from dialects.schema import Schema
 from dialects.translate import Translation
-from harness.audit.finding import Basis, Finding, FoundIn
-from harness.audit.gold import Gold, Keys
+from harness.audit.finding import Finding, FindingBasis, FoundIn
+from harness.audit.gold import AuditedGold, Keys
 from harness.audit.probes import PROBES, Probe
 from harness.coverage.holding import Held, Reference
 from harness.data.gold_packs import under
@@ -96,7 +96,7 @@ def audit(
         raise BadInput(f"--dialect {','.join(request.dialects)}: {questions.name} publishes no gold for it")
     dialects = list(dict.fromkeys(dialect for _, dialect in wanted))
     engines, without, notes = engines_of(questions, dialects, servers or {}, progress)
-    bench = Bench(questions, engines, request.probes)
+    bench = AuditBench(questions, engines, request.probes)
     asked = [(one, at) for one, at in wanted if at in engines and (at, one.db_id) not in without]
     with ThreadPoolExecutor(request.workers, thread_name_prefix="audit") as pool:
         try:
@@ -140,7 +140,7 @@ def engines_of(
     return engines, without, notes
 
 
-class Bench:
+class AuditBench:
     """The engines with what is the same for all questions; thread-safe."""
 
     def __init__(
@@ -163,7 +163,7 @@ class Bench:
 
     def read(self, question: Question, dialect: Dialect) -> tuple[list[FoundIn], bool]:
         """What the probes find in one gold, and whether its text can be read."""
-        gold = Gold(
+        gold = AuditedGold(
             question,
             dialect,
             self._schemas[question.db_id],
@@ -199,7 +199,7 @@ class Bench:
             knowledge=question.evidence,
             sql=question.gold[dialect],
             replaces=digest(question.gold[dialect]),
-            synthetic=finding.basis is Basis.ROWS and question.db_id in self.synthetic,
+            synthetic=finding.basis is FindingBasis.ROWS and question.db_id in self.synthetic,
             finding=finding,
         )
 

@@ -19,7 +19,7 @@ class Severity(StrEnum):
     """It matters to strict metrics, to other rows or to another engine alone."""
 
 
-class Basis(StrEnum):
+class FindingBasis(StrEnum):
     """What a finding follows from."""
 
     ROWS = "rows"
@@ -68,7 +68,7 @@ class Finding:
 
     probe: str
     severity: Severity
-    basis: Basis
+    basis: FindingBasis
     says: str
     evidence: tuple[Evidence, ...] = ()
     suggestion: str | None = None

@@ -76,7 +76,7 @@ def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
 
 
 @dataclass(frozen=True)
-class Stored:
+class NamedColumn:
     """The stored column that a name means, and where its table stands."""
 
     select: exp.Select
@@ -102,7 +102,7 @@ class RankedRow:
     keys: Row
 
 
-class Gold:
+class AuditedGold:
     """One gold on its engine.
 
     Args:
@@ -221,7 +221,7 @@ class Gold:
             return None
         return self._tables.get(node.name.lower())
 
-    def stored(self, node: exp.Expr | None) -> Stored | None:  # noqa: C901 - the rule of names, in one place
+    def stored(self, node: exp.Expr | None) -> NamedColumn | None:  # noqa: C901 - the rule of names, in one place
         """The stored column that an expression is; None where it is anything else.
 
         A name in ORDER BY that is a result column's means that.
@@ -243,7 +243,7 @@ class Gold:
                     return None
                 for column in table.columns:
                     if column.name.lower() == node.name.lower():
-                        return Stored(select, alias, table, column)
+                        return NamedColumn(select, alias, table, column)
             select = select.find_ancestor(exp.Select)
         return None
 
@@ -258,14 +258,14 @@ class Gold:
             return [exp.column("rowid", table=alias, quoted=False)]
         return [exp.column(self.named(name), table=alias, quoted=True) for name in names]
 
-    def values(self, stored: Stored, most: int) -> list[object]:
+    def values(self, stored: NamedColumn, most: int) -> list[object]:
         """Different values of a stored column, NULL apart, at most so many."""
         column = exp.column(self.named(stored.column.name), quoted=True)
         query = exp.select(column).distinct().from_(self.source(stored)).where(column.is_(exp.null()).not_())
         found = self.asked(self.text(query.limit(most)))
         return [row[0] for row in found or ()]
 
-    def source(self, stored: Stored) -> exp.Expr:
+    def source(self, stored: NamedColumn) -> exp.Expr:
         """The table of a stored column, as FROM names it, without an alias."""
         node = sources(stored.select)[stored.alias].copy()
         node.set("alias", None)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dialects.schema import Table
-from harness.audit.finding import Basis, Evidence, Finding, Severity
-from harness.audit.gold import Gold, aggregates, arguments, called, conjuncts, is_distinct, sources
+from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
+from harness.audit.gold import AuditedGold, aggregates, arguments, called, conjuncts, is_distinct, sources
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
 
 _ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
 
 
-def fan_out(gold: Gold) -> Iterator[Finding]:
+def fan_out(gold: AuditedGold) -> Iterator[Finding]:
     """A join repeats rows of a table before a column of that table is added, averaged or counted."""
     for select in gold.selects:
         if not select.args.get("joins"):
@@ -42,7 +42,7 @@ class _Repeated:
     different: int
 
 
-def _repeated(gold: Gold, select: exp.Select, call: exp.Expr) -> _Repeated | None:
+def _repeated(gold: AuditedGold, select: exp.Select, call: exp.Expr) -> _Repeated | None:
     """The one table that an aggregate reads, if the join repeats its rows."""
     if called(call) not in _ADDING or is_distinct(call):
         return None
@@ -64,7 +64,7 @@ def _repeated(gold: Gold, select: exp.Select, call: exp.Expr) -> _Repeated | Non
     return _Repeated(aliases[0], found[0].table, key, given, different)
 
 
-def _fan_out(gold: Gold, select: exp.Select, call: exp.Expr, repeated: _Repeated) -> Finding | None:
+def _fan_out(gold: AuditedGold, select: exp.Select, call: exp.Expr, repeated: _Repeated) -> Finding | None:
     """What the join's repetition does to an aggregate; None where it does nothing."""
     group = select.args.get("group")
     keys = [key for key in group.expressions if not isinstance(key, exp.Literal)] if group is not None else []
@@ -103,7 +103,7 @@ def _fan_out(gold: Gold, select: exp.Select, call: exp.Expr, repeated: _Repeated
     return Finding(
         "fan-out",
         Severity.HIGH if name != "COUNT" else Severity.MEDIUM,
-        Basis.ROWS,
+        FindingBasis.ROWS,
         f"The join gives {repeated.given} rows for {repeated.different} rows of {repeated.table.name},"
         f" and {name} takes each as often as it comes.",
         (
@@ -130,7 +130,7 @@ def _counts(name: str, value: exp.Expr) -> bool:
     )
 
 
-def _most_repeated(gold: Gold, body: exp.Select) -> Sequence[Row]:
+def _most_repeated(gold: AuditedGold, body: exp.Select) -> Sequence[Row]:
     names = [column.alias for column in body.selects if not column.alias.startswith("bird_group")]
     listed = ", ".join(names)
     return (
@@ -142,7 +142,7 @@ def _most_repeated(gold: Gold, body: exp.Select) -> Sequence[Row]:
     )
 
 
-def _asks(gold: Gold, select: exp.Select, table: Table, given: int) -> bool | None:
+def _asks(gold: AuditedGold, select: exp.Select, table: Table, given: int) -> bool | None:
     """Whether the question counts what a table has a row of each: "how many schools", of `schools`.
 
     False where it may; None where it does not name the table, or names another whose rows come once.
@@ -196,13 +196,13 @@ def _named(words: Sequence[str], table: Table) -> list[int]:
 _DIFFERENT = re.compile(r"\b(distinct|different|unique|kinds? of|types? of)\b", re.IGNORECASE)
 
 
-def duplicates(gold: Gold) -> Iterator[Finding]:
+def duplicates(gold: AuditedGold) -> Iterator[Finding]:
     """What is counted or listed comes several times."""
     yield from _counted_twice(gold)
     yield from _listed_twice(gold)
 
 
-def _counted_twice(gold: Gold) -> Iterator[Finding]:
+def _counted_twice(gold: AuditedGold) -> Iterator[Finding]:
     asks = _DIFFERENT.search(gold.question.text)
     for select in gold.selects if asks else ():
         for call in aggregates(select):
@@ -223,7 +223,7 @@ def _counted_twice(gold: Gold) -> Iterator[Finding]:
             yield Finding(
                 "duplicates",
                 Severity.HIGH,
-                Basis.ROWS,
+                FindingBasis.ROWS,
                 f'The question says "{word}", and COUNT counts a value as often as it comes.',
                 (
                     Evidence.of("the gold's answer", gold.rows),
@@ -239,7 +239,7 @@ _YES_OR_NO = re.compile(
 )
 
 
-def _listed_twice(gold: Gold) -> Iterator[Finding]:
+def _listed_twice(gold: AuditedGold) -> Iterator[Finding]:
     """A list that says the same several times because a join repeats it; several answers of yes or no."""
     top = gold.tree
     if not isinstance(top, exp.Select):
@@ -253,7 +253,7 @@ def _listed_twice(gold: Gold) -> Iterator[Finding]:
         yield Finding(
             "duplicates",
             Severity.MEDIUM,
-            Basis.ROWS,
+            FindingBasis.ROWS,
             f"The question is one of yes or no, and the answer has {len(gold.rows)} rows.",
             (Evidence.of("the gold's answer", gold.rows),),
         )
@@ -265,14 +265,14 @@ def _listed_twice(gold: Gold) -> Iterator[Finding]:
         yield Finding(
             "duplicates",
             Severity.LOW,
-            Basis.ROWS,
+            FindingBasis.ROWS,
             f"The answer has {len(gold.rows)} rows, {len(counts)} of them different: a join repeats them.",
             (evidence,),
             text if rows is not None and compare(rows, gold.rows).same_set else None,
         )
 
 
-def _is_repeated_by_join(gold: Gold, select: exp.Select) -> bool:
+def _is_repeated_by_join(gold: AuditedGold, select: exp.Select) -> bool:
     """Whether all columns of a plain list are of one table, of which the joins repeat rows."""
     if select.args.get("distinct") or select.args.get("limit") or select.args.get("group"):
         return False
@@ -287,7 +287,7 @@ def _is_repeated_by_join(gold: Gold, select: exp.Select) -> bool:
     return given is not None and different is not None and given > different
 
 
-def broken_key(gold: Gold) -> Iterator[Finding]:
+def broken_key(gold: AuditedGold) -> Iterator[Finding]:
     """A join by a column that the published schema declares as a key, and that is not unique in the data."""
     for select in gold.selects:
         for on, alias, node in _joined_by(select):
@@ -307,7 +307,7 @@ def broken_key(gold: Gold) -> Iterator[Finding]:
                 yield Finding(
                     "broken-key",
                     Severity.MEDIUM,
-                    Basis.ROWS,
+                    FindingBasis.ROWS,
                     f"The schema calls {', '.join(columns)} the key of {table.name}, by which the gold joins;"
                     " the data repeat it.",
                     (Evidence.of("a key, and how many rows have it", several),),
@@ -332,7 +332,7 @@ def _joined_by(select: exp.Select) -> Iterator[tuple[list[exp.Expr], str, exp.Ex
             yield list(equal), alias, node
 
 
-def _columns_of(gold: Gold, equal: Sequence[exp.Expr], alias: str) -> tuple[str, ...]:
+def _columns_of(gold: AuditedGold, equal: Sequence[exp.Expr], alias: str) -> tuple[str, ...]:
     """The columns of one table in equalities with other tables."""
     names: dict[str, None] = {}
     for one in equal:

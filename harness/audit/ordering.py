@@ -7,8 +7,8 @@ from datetime import date
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from harness.audit.finding import Basis, Evidence, Finding, Severity
-from harness.audit.gold import Gold, RankedRow, Stored, aggregates, arguments, called
+from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
+from harness.audit.gold import AuditedGold, NamedColumn, RankedRow, aggregates, arguments, called
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
 from harness.metrics.comparison.ranking import Ranking
@@ -22,7 +22,7 @@ _ALIKE = 0.9
 """The share of values of one form from which on a column of texts holds values of that form."""
 
 
-def cut_at_tie(gold: Gold) -> Iterator[Finding]:
+def cut_at_tie(gold: AuditedGold) -> Iterator[Finding]:
     """LIMIT among equal sort keys: several answers are right, and one of them counts."""
     for query in gold.cuts:
         if not query.args.get("order"):
@@ -38,7 +38,7 @@ def cut_at_tie(gold: Gold) -> Iterator[Finding]:
         yield Finding(
             "tie",
             Severity.HIGH,
-            Basis.ROWS,
+            FindingBasis.ROWS,
             f"{before} rows have the same sort key at the cut{'' if is_top else ' of a subquery'},"
             f" {len(tied)} of them different, for {places} {'place' if places == 1 else 'places'}.",
             (Evidence.of("rows with the key at the cut", tied), Evidence.of("the gold's answer", gold.rows)),
@@ -63,14 +63,14 @@ def _taken(ranking: Ranking) -> tuple[int, int]:
     return found
 
 
-def _matters(gold: Gold) -> bool:
+def _matters(gold: AuditedGold) -> bool:
     """Whether another choice in a subquery makes another answer of the whole."""
     known = rankings(gold.sql, gold.dialect, gold.run)
     written = next(known, None)
     return written is not None and any(not other.allows(gold.rows) for other in known)
 
 
-def _all_first(gold: Gold, query: exp.Query, ranking: Ranking) -> str | None:
+def _all_first(gold: AuditedGold, query: exp.Query, ranking: Ranking) -> str | None:
     """The query with all rows of the first place, for a cut that keeps one row."""
     if cut_of(query) != (0, 1) or not isinstance(query, exp.Select) or query.args.get("distinct"):
         return None
@@ -100,7 +100,7 @@ def _all_first(gold: Gold, query: exp.Query, ranking: Ranking) -> str | None:
     return text if rows is not None and compare(rows, ranking.groups[0]).same_bag else None
 
 
-def null_first(gold: Gold) -> Iterator[Finding]:
+def null_first(gold: AuditedGold) -> Iterator[Finding]:
     """A sort that puts NULL first, so that the cut keeps a row whose key is not known."""
     for query in gold.cuts:
         ranked = gold.ranked(query) if query.args.get("order") else None
@@ -117,7 +117,7 @@ def null_first(gold: Gold) -> Iterator[Finding]:
         yield Finding(
             "null-first",
             Severity.HIGH,
-            Basis.ROWS,
+            FindingBasis.ROWS,
             "NULL sorts first, so that the cut keeps a row whose sort key is NULL.",
             (
                 Evidence.of("kept: row, then sort keys", [(*row.row, *row.keys) for row in kept]),
@@ -127,7 +127,7 @@ def null_first(gold: Gold) -> Iterator[Finding]:
         )
 
 
-def _without_null(gold: Gold, query: exp.Query, instead: Sequence[RankedRow]) -> str | None:
+def _without_null(gold: AuditedGold, query: exp.Query, instead: Sequence[RankedRow]) -> str | None:
     """The query without the rows whose first key is NULL."""
     if not isinstance(query, exp.Select) or query.args.get("distinct"):
         return None
@@ -156,14 +156,14 @@ def _aggregated(node: exp.Expr) -> bool:
     )
 
 
-def storage_order(gold: Gold) -> Iterator[Finding]:
+def storage_order(gold: AuditedGold) -> Iterator[Finding]:
     """An answer that depends on the order in which rows happen to be found."""
     yield from _unordered_cuts(gold)
     yield from _bare_columns(gold)
     yield from _first_of_several(gold)
 
 
-def _unordered_cuts(gold: Gold) -> Iterator[Finding]:
+def _unordered_cuts(gold: AuditedGold) -> Iterator[Finding]:
     for query in gold.cuts:
         if query.args.get("order"):
             continue
@@ -174,7 +174,7 @@ def _unordered_cuts(gold: Gold) -> Iterator[Finding]:
         yield Finding(
             "storage-order",
             Severity.HIGH,
-            Basis.ROWS,
+            FindingBasis.ROWS,
             "LIMIT without ORDER BY: which rows are kept depends on how they happen to be stored.",
             (
                 Evidence.of("the gold's answer", gold.rows),
@@ -183,7 +183,7 @@ def _unordered_cuts(gold: Gold) -> Iterator[Finding]:
         )
 
 
-def _bare_columns(gold: Gold) -> Iterator[Finding]:
+def _bare_columns(gold: AuditedGold) -> Iterator[Finding]:
     """Columns that are neither grouped nor in an aggregate, where rows of a group differ in them."""
     for select in gold.selects:
         calls = list(aggregates(select))
@@ -205,7 +205,7 @@ def _bare_columns(gold: Gold) -> Iterator[Finding]:
             yield Finding(
                 "storage-order",
                 Severity.MEDIUM,
-                Basis.ROWS,
+                FindingBasis.ROWS,
                 f"{names} is neither grouped nor in an aggregate, and any row of a group may give it.",
                 (
                     Evidence.of("with the least value of each group", compare(low, high).only_left),
@@ -250,7 +250,7 @@ def _same_name(one: exp.Expr, other: exp.Expr) -> bool:
     return one == other
 
 
-def _first_of_several(gold: Gold) -> Iterator[Finding]:
+def _first_of_several(gold: AuditedGold) -> Iterator[Finding]:
     """A subquery where one value is wanted, which has several rows: SQLite takes the first."""
     if gold.dialect != Dialect.SQLITE:
         return
@@ -267,7 +267,7 @@ def _first_of_several(gold: Gold) -> Iterator[Finding]:
             yield Finding(
                 "storage-order",
                 Severity.HIGH,
-                Basis.ROWS,
+                FindingBasis.ROWS,
                 "A subquery has several values where one is wanted: SQLite takes the first it finds.",
                 (
                     Evidence.of("what the subquery returns", different),
@@ -276,7 +276,7 @@ def _first_of_several(gold: Gold) -> Iterator[Finding]:
             )
 
 
-def text_order(gold: Gold) -> Iterator[Finding]:
+def text_order(gold: AuditedGold) -> Iterator[Finding]:
     """Texts that hold numbers, times or dates, and are sorted or compared letter by letter."""
     seen: set[tuple[str, str]] = set()
     for node, operand, how in _compared(gold):
@@ -294,7 +294,7 @@ def text_order(gold: Gold) -> Iterator[Finding]:
         yield _text_finding(gold, (node, operand, how), stored, form[0], pair)
 
 
-def _compared(gold: Gold) -> Iterator[tuple[exp.Expr, exp.Expr, str]]:
+def _compared(gold: AuditedGold) -> Iterator[tuple[exp.Expr, exp.Expr, str]]:
     """What is sorted or compared: the node that does, the operand, and how a sentence calls it."""
     if gold.tree is None:
         return
@@ -313,7 +313,11 @@ def _compared(gold: Gold) -> Iterator[tuple[exp.Expr, exp.Expr, str]]:
 
 
 def _text_finding(
-    gold: Gold, where: tuple[exp.Expr, exp.Expr, str], stored: Stored, form: str, pair: tuple[str, str]
+    gold: AuditedGold,
+    where: tuple[exp.Expr, exp.Expr, str],
+    stored: NamedColumn,
+    form: str,
+    pair: tuple[str, str],
 ) -> Finding:
     _, operand, how = where
     says = f"{stored.title} is text that holds {form}s, and is {how} letter by letter."
@@ -329,7 +333,7 @@ def _text_finding(
             suggestion = changed
     severity = Severity.LOW if differs is False else Severity.HIGH if differs else Severity.MEDIUM
     return Finding(
-        "text-order", severity, Basis.ROWS, says, tuple(evidence), suggestion, hint=differs is False
+        "text-order", severity, FindingBasis.ROWS, says, tuple(evidence), suggestion, hint=differs is False
     )
 
 

@@ -9,8 +9,8 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.audit import joins, ordering, values
-from harness.audit.finding import Basis, Evidence, Finding, Severity
-from harness.audit.gold import Gold
+from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
+from harness.audit.gold import AuditedGold
 from harness.coverage import Reason
 
 
@@ -25,11 +25,11 @@ class Probe:
     finds: str
     shown: str
     severity: Severity
-    basis: Basis
-    find: Callable[[Gold], Iterable[Finding]]
+    basis: FindingBasis
+    find: Callable[[AuditedGold], Iterable[Finding]]
 
 
-def engines_disagree(gold: Gold) -> Iterator[Finding]:
+def engines_disagree(gold: AuditedGold) -> Iterator[Finding]:
     """The published gold of a server returns other rows than SQLite's."""
     held = None if gold.held is None else gold.held()
     if held is None or not held.runs or held.reason in {None, Reason.TIE, Reason.CLOCK}:
@@ -42,7 +42,7 @@ def engines_disagree(gold: Gold) -> Iterator[Finding]:
     ]
     says = f"The gold returns other rows than SQLite's: {held.reason}."
     severity = Severity.LOW if held.reason in digits else Severity.HIGH
-    yield Finding("engines", severity, Basis.ROWS, says, tuple(evidence))
+    yield Finding("engines", severity, FindingBasis.ROWS, says, tuple(evidence))
 
 
 _COMPARED = re.compile(
@@ -52,7 +52,7 @@ _COMPARED = re.compile(
 """A column in the evidence of a question, as it is compared or aggregated there."""
 
 
-def evidence_unread(gold: Gold) -> Iterator[Finding]:
+def evidence_unread(gold: AuditedGold) -> Iterator[Finding]:
     """The question's evidence compares a column of the gold's tables that the gold does not read."""
     if gold.dialect != Dialect.SQLITE or gold.tree is None or not gold.question.evidence:
         return
@@ -67,7 +67,7 @@ def evidence_unread(gold: Gold) -> Iterator[Finding]:
         yield Finding(
             "evidence-unread",
             Severity.MEDIUM,
-            Basis.TEXT,
+            FindingBasis.TEXT,
             f"The evidence compares {', '.join(missing)}, which is there and which the gold does not read.",
         )
 
@@ -77,71 +77,71 @@ PROBES: Mapping[str, Probe] = {
     for probe in (
         Probe(
             "tie", "LIMIT cuts among equal sort keys", "the rows at the cut",
-            Severity.HIGH, Basis.ROWS, ordering.cut_at_tie,
+            Severity.HIGH, FindingBasis.ROWS, ordering.cut_at_tie,
         ),
         Probe(
             "null-first", "NULL sorts first, and the cut keeps it", "the row, and the first without NULL",
-            Severity.HIGH, Basis.ROWS, ordering.null_first,
+            Severity.HIGH, FindingBasis.ROWS, ordering.null_first,
         ),
         Probe(
             "text-order", "text that holds numbers, dates or times is sorted or compared as text",
             "two values whose order differs, and both answers",
-            Severity.MEDIUM, Basis.ROWS, ordering.text_order,
+            Severity.MEDIUM, FindingBasis.ROWS, ordering.text_order,
         ),
         Probe(
             "storage-order", "the answer depends on how rows happen to be stored",
             "another choice of the same rows, another answer",
-            Severity.HIGH, Basis.ROWS, ordering.storage_order,
+            Severity.HIGH, FindingBasis.ROWS, ordering.storage_order,
         ),
         Probe(
             "fan-out", "a join repeats rows before SUM, AVG or COUNT",
             "both results, and a row that comes several times",
-            Severity.HIGH, Basis.ROWS, joins.fan_out,
+            Severity.HIGH, FindingBasis.ROWS, joins.fan_out,
         ),
         Probe(
             "integer-division", "a ratio of integers is cut off", "both values",
-            Severity.HIGH, Basis.ROWS, values.integer_division,
+            Severity.HIGH, FindingBasis.ROWS, values.integer_division,
         ),
         Probe(
             "fails", "the gold returns no rows but an error, or takes too long", "the engine's words",
-            Severity.HIGH, Basis.ROWS, values.fails,
+            Severity.HIGH, FindingBasis.ROWS, values.fails,
         ),
         Probe(
             "empty", "the answer has no rows, or NULL alone", "the rows",
-            Severity.HIGH, Basis.ROWS, values.empty,
+            Severity.HIGH, FindingBasis.ROWS, values.empty,
         ),
         Probe(
             "constant", "a condition, a join or a COUNT that decides nothing", "the condition",
-            Severity.HIGH, Basis.TEXT, values.constant,
+            Severity.HIGH, FindingBasis.TEXT, values.constant,
         ),
         Probe(
             "absent-literal", "a text that no row has, and that some row has spelled otherwise",
             "the nearest value",
-            Severity.HIGH, Basis.ROWS, values.absent_literal,
+            Severity.HIGH, FindingBasis.ROWS, values.absent_literal,
         ),
         Probe(
             "duplicates", "what is counted or listed comes several times", "both counts, or the rows",
-            Severity.LOW, Basis.ROWS, joins.duplicates,
+            Severity.LOW, FindingBasis.ROWS, joins.duplicates,
         ),
         Probe(
             "clock", "the answer changes with the date", "the answers on two days",
-            Severity.HIGH, Basis.TEXT, values.clock,
+            Severity.HIGH, FindingBasis.TEXT, values.clock,
         ),
         Probe(
             "float-order", "a sum in another order of its rows is another number", "both sums",
-            Severity.MEDIUM, Basis.ROWS, values.floating_order,
+            Severity.MEDIUM, FindingBasis.ROWS, values.floating_order,
         ),
         Probe(
             "engines", "a server's published gold returns other rows than SQLite's", "rows side by side",
-            Severity.HIGH, Basis.ROWS, engines_disagree,
+            Severity.HIGH, FindingBasis.ROWS, engines_disagree,
         ),
         Probe(
             "broken-key", "a join by a declared key that the data repeat", "the repeated key",
-            Severity.MEDIUM, Basis.ROWS, joins.broken_key,
+            Severity.MEDIUM, FindingBasis.ROWS, joins.broken_key,
         ),
         Probe(
             "evidence-unread", "the evidence names a column that the gold does not read", "the column",
-            Severity.MEDIUM, Basis.TEXT, evidence_unread,
+            Severity.MEDIUM, FindingBasis.TEXT, evidence_unread,
         ),
     )
 }  # fmt: skip

@@ -8,8 +8,17 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
-from harness.audit.finding import Basis, Evidence, Finding, Severity
-from harness.audit.gold import Gold, Stored, aggregates, arguments, called, conjuncts, is_distinct, sources
+from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
+from harness.audit.gold import (
+    AuditedGold,
+    NamedColumn,
+    aggregates,
+    arguments,
+    called,
+    conjuncts,
+    is_distinct,
+    sources,
+)
 from harness.coverage import Reason
 from harness.coverage.differences import of_failure
 from harness.engines.execution import Ending
@@ -24,7 +33,7 @@ _LOOKS_LIKE = str.maketrans("1I0O5", "lloos")
 """Characters that are taken for each other: 'c1' may be meant to be 'cl'."""
 
 
-def fails(gold: Gold) -> Iterator[Finding]:
+def fails(gold: AuditedGold) -> Iterator[Finding]:
     """A gold that its engine does not answer: an error, or more time than a text may use."""
     ending = gold.answer.ending
     if ending is not Ending.ROWS:
@@ -34,14 +43,14 @@ def fails(gold: Gold) -> Iterator[Finding]:
         because_of_rows = of_failure(gold.dialect, gold.answer) in {Reason.SEVERAL_ROWS, Reason.BAD_VALUE}
         is_planned = gold.asked(f"EXPLAIN {gold.sql}") is not None
         is_refused = ending is Ending.ERROR and not because_of_rows and not is_planned
-        yield Finding("fails", Severity.HIGH, Basis.TEXT if is_refused else Basis.ROWS, says)
+        yield Finding("fails", Severity.HIGH, FindingBasis.TEXT if is_refused else FindingBasis.ROWS, says)
 
 
 _SINGLE = Tolerance(1e-5)
 """Numbers of 32 bits have seven digits; more of them come out where one is multiplied by 1.0."""
 
 
-def integer_division(gold: Gold) -> Iterator[Finding]:
+def integer_division(gold: AuditedGold) -> Iterator[Finding]:
     """A ratio of integers that is cut off."""
     divisions = [] if gold.tree is None else list(gold.tree.find_all(exp.Div))
     if not divisions or gold.asked("SELECT 1 / 2") != ((0,),):
@@ -61,7 +70,7 @@ def integer_division(gold: Gold) -> Iterator[Finding]:
         yield Finding(
             "integer-division",
             Severity.HIGH,
-            Basis.ROWS,
+            FindingBasis.ROWS,
             f"{gold.text(division)} divides integers, and what is behind the point is cut off.",
             (
                 Evidence.of("the gold's answer", compare(gold.rows, rows).only_left or gold.rows),
@@ -80,7 +89,7 @@ def _is_decade(division: exp.Expr) -> bool:
     return isinstance(around, exp.Mul) and around.expression.unnest() == division.args["expression"].unnest()
 
 
-def empty(gold: Gold) -> Iterator[Finding]:
+def empty(gold: AuditedGold) -> Iterator[Finding]:
     """An answer of no rows or of NULL alone."""
     if gold.tree is None or gold.answer.ending is not Ending.ROWS:
         return
@@ -92,10 +101,10 @@ def empty(gold: Gold) -> Iterator[Finding]:
     else:
         return
     evidence = (Evidence.of("the gold's answer", gold.rows),)
-    yield Finding("empty", Severity.HIGH, Basis.ROWS, says, evidence, hint=True)
+    yield Finding("empty", Severity.HIGH, FindingBasis.ROWS, says, evidence, hint=True)
 
 
-def constant(gold: Gold) -> Iterator[Finding]:
+def constant(gold: AuditedGold) -> Iterator[Finding]:
     """A condition that is always or never true, whatever is stored, or on these rows."""
     if gold.tree is None:
         return
@@ -115,10 +124,10 @@ def constant(gold: Gold) -> Iterator[Finding]:
 
 
 def _constant(says: str, suggestion: str | None = None) -> Finding:
-    return Finding("constant", Severity.HIGH, Basis.TEXT, says, (), suggestion)
+    return Finding("constant", Severity.HIGH, FindingBasis.TEXT, says, (), suggestion)
 
 
-def _counts_all(gold: Gold, select: exp.Select) -> Iterator[Finding]:
+def _counts_all(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
     """COUNT of what is never NULL although it looks like a condition."""
     for call in aggregates(select):
         [*values] = arguments(call)
@@ -140,7 +149,7 @@ def _counts_all(gold: Gold, select: exp.Select) -> Iterator[Finding]:
             yield _constant(f"{gold.text(call)} counts every row: neither value is NULL.")
 
 
-def _links_nothing(gold: Gold, select: exp.Select) -> Iterator[Finding]:
+def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
     """A join whose conditions do not name what is joined and something before it."""
     joins = select.args.get("joins") or ()
     where = select.args.get("where")
@@ -176,14 +185,14 @@ def _links_nothing(gold: Gold, select: exp.Select) -> Iterator[Finding]:
         )
 
 
-def _aliases(gold: Gold, condition: exp.Expr) -> set[str]:
+def _aliases(gold: AuditedGold, condition: exp.Expr) -> set[str]:
     """The tables of FROM that a condition names."""
     own = {column.table.lower() for column in condition.find_all(exp.Column) if column.table}
     bare = [gold.stored(column) for column in condition.find_all(exp.Column) if not column.table]
     return own | {stored.alias for stored in bare if stored is not None}
 
 
-def _contradicts(gold: Gold, select: exp.Select) -> Iterator[Finding]:
+def _contradicts(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
     """One column that is to equal two different texts at once."""
     where = select.args.get("where")
     wanted: dict[str, exp.Expr] = {}
@@ -207,7 +216,7 @@ def _literal(node: exp.Expr) -> float | str | None:
         return None
 
 
-def absent_literal(gold: Gold) -> Iterator[Finding]:
+def absent_literal(gold: AuditedGold) -> Iterator[Finding]:
     """A text that no row has, where some row has it in another case, spacing or spelling."""
     seen: set[tuple[str, str]] = set()
     for column, literal in _equal_texts(gold):
@@ -226,7 +235,7 @@ def absent_literal(gold: Gold) -> Iterator[Finding]:
         yield from _nearest(gold, stored, literal, values)
 
 
-def _equal_texts(gold: Gold) -> Iterator[tuple[exp.Expr, exp.Literal]]:
+def _equal_texts(gold: AuditedGold) -> Iterator[tuple[exp.Expr, exp.Literal]]:
     """Columns that are compared for equality with texts."""
     if gold.tree is None:
         return
@@ -240,7 +249,9 @@ def _equal_texts(gold: Gold) -> Iterator[tuple[exp.Expr, exp.Literal]]:
         )
 
 
-def _nearest(gold: Gold, stored: Stored, literal: exp.Literal, values: Sequence[str]) -> Iterator[Finding]:
+def _nearest(
+    gold: AuditedGold, stored: NamedColumn, literal: exp.Literal, values: Sequence[str]
+) -> Iterator[Finding]:
     wanted = literal.name
     folded = "".join(wanted.lower().split())
     same = [value for value in values if "".join(value.lower().split()) == folded]
@@ -255,7 +266,7 @@ def _nearest(gold: Gold, stored: Stored, literal: exp.Literal, values: Sequence[
     yield Finding(
         "absent-literal",
         Severity.HIGH if same else Severity.MEDIUM,
-        Basis.ROWS,
+        FindingBasis.ROWS,
         f"No row has {wanted!r} in {stored.title}; {near[0]!r} is there.",
         (
             Evidence.of("the gold's answer", gold.rows),
@@ -274,7 +285,7 @@ _DAYS = frozenset({"CURRENT_DATE", "CURDATE"})
 _TIMES = frozenset({"CURRENT_TIMESTAMP", "NOW", "LOCALTIMESTAMP", "SYSDATE"})
 
 
-def clock(gold: Gold) -> Iterator[Finding]:
+def clock(gold: AuditedGold) -> Iterator[Finding]:
     """An answer that changes with the date."""
     if gold.tree is None or not is_volatile(gold.sql):
         return
@@ -294,7 +305,7 @@ def clock(gold: Gold) -> Iterator[Finding]:
     yield Finding(
         "clock",
         Severity.LOW if same else Severity.HIGH,
-        Basis.TEXT,
+        FindingBasis.TEXT,
         f"The gold asks for the date ({gold.text(read[0])}), so that its answer can change from day to day.",
         evidence,
     )
@@ -317,7 +328,7 @@ def _fixed(node: exp.Expr, moment: datetime, dialect: Dialect) -> exp.Expr:
     return exp.Cast(this=text, to=exp.DataType.build("DATE" if is_day else "TIMESTAMP"))
 
 
-def floating_order(gold: Gold) -> Iterator[Finding]:
+def floating_order(gold: AuditedGold) -> Iterator[Finding]:
     """A sum of fractions that is another number when the same rows are added in another order."""
     for select in gold.selects:
         for call in aggregates(select):
@@ -330,7 +341,7 @@ def floating_order(gold: Gold) -> Iterator[Finding]:
             yield Finding(
                 "float-order",
                 Severity.MEDIUM if shown else Severity.LOW,
-                Basis.ROWS,
+                FindingBasis.ROWS,
                 f"{gold.text(call)} gives other digits when the same rows are added in another order, and EX"
                 " compares all digits.",
                 (
@@ -352,7 +363,7 @@ def _is_shown(call: exp.Expr, select: exp.Select) -> bool:
     return True
 
 
-def _summed(gold: Gold, select: exp.Select, call: exp.Expr, *, descending: bool) -> float | None:
+def _summed(gold: AuditedGold, select: exp.Select, call: exp.Expr, *, descending: bool) -> float | None:
     """An aggregate over the same rows in one order."""
     value = exp.alias_(arguments(call)[0].copy(), "bird_value")
     body = gold.body(select, [value])

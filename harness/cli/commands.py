@@ -28,7 +28,7 @@ class Group(StrEnum):
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedCommand:
     """A command as it is listed: the module that declares it, its group, the first sentence of its help."""
 
     module: str
@@ -39,86 +39,88 @@ class Listed:
 
 _STATUS = "Say which engines are there, which databases are loaded, and what to do about the rest"
 
-COMMANDS: Mapping[str, Listed] = {
-    "eval": Listed("scoring", Group.SCORE, "Score prediction files and print the table"),
-    "predict": Listed(
+COMMANDS: Mapping[str, ListedCommand] = {
+    "eval": ListedCommand("scoring", Group.SCORE, "Score prediction files and print the table"),
+    "predict": ListedCommand(
         "predicting",
         Group.SCORE,
         "Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score them",
     ),
-    "reproduce": Listed(
+    "reproduce": ListedCommand(
         "reproduce",
         Group.SCORE,
         "Score the published predictions of Mini-Dev or dev and hold the figures against the published ones",
     ),
-    "runs": Listed(
+    "runs": ListedCommand(
         "reports", Group.SCORE, "List runs, the newest first: what was run, how it ended, the best EX"
     ),
-    "report": Listed("reports", Group.SCORE, "Make the reports of a run again, from its folder alone"),
-    "compare": Listed(
+    "report": ListedCommand("reports", Group.SCORE, "Make the reports of a run again, from its folder alone"),
+    "compare": ListedCommand(
         "reports",
         Group.SCORE,
         "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",
     ),
-    "golds": Listed(
+    "golds": ListedCommand(
         "golds",
         Group.SCORE,
         "Hold runs under several golds side by side: totals, ranks, and which questions moved",
     ),
-    "cache": Listed(
+    "cache": ListedCommand(
         "reports", Group.SCORE, "Say what is kept from earlier runs, so that it need not be executed again"
     ),
-    "data": Listed(
+    "data": ListedCommand(
         "packages",
         Group.SERVE,
         "Bring a published question set with its databases to where `eval` looks for it",
     ),
-    "census": Listed(
+    "census": ListedCommand(
         "databases",
         Group.SERVE,
         "Say what the columns of SQLite files hold, which types they get, and what would stop a load",
     ),
-    "describe": Listed(
+    "describe": ListedCommand(
         "describing",
         Group.SERVE,
         "Say what question sets consist of, one beside the other: sizes, values, SQL, keywords",
     ),
-    "twins": Listed(
+    "twins": ListedCommand(
         "twins",
         Group.SERVE,
         "Make synthetic databases: the same tables, other rows, and an answer to every gold",
     ),
-    "up": Listed("servers", Group.SERVE, "Start MySQL and PostgreSQL and wait until they answer"),
-    "down": Listed("servers", Group.SERVE, "Stop what `up` started"),
-    "status": Listed("servers", Group.SERVE, _STATUS),
-    "doctor": Listed("servers", Group.SERVE, _STATUS, hidden=True),
-    "images": Listed(
+    "up": ListedCommand("servers", Group.SERVE, "Start MySQL and PostgreSQL and wait until they answer"),
+    "down": ListedCommand("servers", Group.SERVE, "Stop what `up` started"),
+    "status": ListedCommand("servers", Group.SERVE, _STATUS),
+    "doctor": ListedCommand("servers", Group.SERVE, _STATUS, hidden=True),
+    "images": ListedCommand(
         "servers",
         Group.SERVE,
         "Build server images from Debian packages, for where no registry can be reached",
     ),
-    "load": Listed("databases", Group.SERVE, "Load a question set's databases into the servers that are up"),
-    "translate": Listed(
+    "load": ListedCommand(
+        "databases", Group.SERVE, "Load a question set's databases into the servers that are up"
+    ),
+    "translate": ListedCommand(
         "translating",
         Group.PROVE,
         "Translate a SQLite query or a set's golds to MySQL or PostgreSQL; 1 if one is not exact or proven",
     ),
-    "audit": Listed(
+    "audit": ListedCommand(
         "audit",
         Group.PROVE,
         "Look for wrong and unclear golds without knowing right answers: evidence, and a page to decide on",
     ),
-    "coverage": Listed(
+    "coverage": ListedCommand(
         "coverage",
         Group.PROVE,
         "Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression",
     ),
-    "matrix": Listed(
+    "matrix": ListedCommand(
         "matrix",
         Group.PROVE,
         "Run `coverage` on a throw-away server of each engine version that is here; 1 on a regression",
     ),
-    "conformance": Listed(
+    "conformance": ListedCommand(
         "conformance",
         Group.PROVE,
         "Run a suite's queries on SQLite and, translated, on the servers; 1 if any differs without a warning",

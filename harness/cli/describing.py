@@ -22,7 +22,7 @@ from harness.sets.describing import describe as describe_set
 from harness.sets.loading import load_set
 
 
-class Form(StrEnum):
+class DescriptionFormat(StrEnum):
     """What a description can be."""
 
     CONSOLE = "console"
@@ -33,10 +33,10 @@ class Form(StrEnum):
 
 
 _Text = Callable[[Document, Sequence[Description]], str]
-_TEXTS: Mapping[Form, _Text] = {
-    Form.MARKDOWN: lambda document, _: markdown(document, f"Question sets: {document.run_id}"),
-    Form.LATEX: lambda document, _: latex(document, f"Question sets: {document.run_id}"),
-    Form.JSON: lambda _, sets: (
+_TEXTS: Mapping[DescriptionFormat, _Text] = {
+    DescriptionFormat.MARKDOWN: lambda document, _: markdown(document, f"Question sets: {document.run_id}"),
+    DescriptionFormat.LATEX: lambda document, _: latex(document, f"Question sets: {document.run_id}"),
+    DescriptionFormat.JSON: lambda _, sets: (
         f"{printable_json({'schema_version': 1, 'sets': [one.to_json() for one in sets]})}\n"
     ),
 }
@@ -52,15 +52,17 @@ def describe(
     dialect: Annotated[
         Dialect | None, typer.Option(help="Whose golds are counted. Default: sqlite, if the set has it.")
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="What is written.")] = Form.CONSOLE,
+    form: Annotated[
+        DescriptionFormat, typer.Option("--format", help="What is written.")
+    ] = DescriptionFormat.CONSOLE,
     to: Annotated[
         Path | None, typer.Option("--out", help="File to write to. Default: standard output; html needs one.")
     ] = None,
 ) -> None:
     """Say what question sets consist of, one beside the other: sizes, values, SQL, keywords."""
-    if to is None and form is Form.HTML:
+    if to is None and form is DescriptionFormat.HTML:
         raise BadInput("--format html: is a page of its own; name its file by --to")
-    if to is not None and form is Form.CONSOLE:
+    if to is not None and form is DescriptionFormat.CONSOLE:
         raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
     sets = []
     for name in dict.fromkeys(set_name or ["sample"]):
@@ -70,12 +72,12 @@ def describe(
         with messages.status(f"counting {questions.name}"):
             sets.append(describe_set(questions, dialect))
     document = described(sets)
-    if form is Form.HTML and to is not None:
+    if form is DescriptionFormat.HTML and to is not None:
         from harness.report.html.descriptions import write_description_html  # noqa: PLC0415 - as of reports
 
         write_description_html(document, to)
         say(f"written: {to}")
-    elif form is Form.CONSOLE:
+    elif form is DescriptionFormat.CONSOLE:
         for fact in document.facts:
             say(fact)
         print_grids(document.grids)

@@ -40,7 +40,7 @@ from harness.report.loading import loading_bar
 from harness.request import (
     AUTO,
     Request,
-    Tables,
+    ShownTables,
     parse_dialects,
     parse_metrics,
 )
@@ -84,7 +84,7 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     ray: Annotated[str | None, option("ray")] = None,
     driver: Annotated[RunBy, typer.Option(help="Run the pairs as pytest items, or directly.")] = RunBy.PYTEST,
     report: Annotated[bool, option("report")] = Request.report,
-    tables: Annotated[Tables | None, option("tables")] = Request.tables,
+    tables: Annotated[ShownTables | None, option("tables")] = Request.tables,
     fail_under: Annotated[list[str] | None, option("fail_under")] = None,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JUnit XML of every pair, as pytest writes it.")

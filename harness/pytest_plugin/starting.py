@@ -12,7 +12,7 @@ from harness.data.predictions import Extract
 from harness.options import as_in_pytest
 from harness.pytest_plugin.pair_runner import PairRunner, refuse_distributed
 from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on
-from harness.request import Request, Tables, parse_dialects, parse_fail_under, parse_metrics
+from harness.request import Request, ShownTables, parse_dialects, parse_fail_under, parse_metrics
 from harness.session.plan import prepare
 from loaders.errors import EngineUnavailable
 from loaders.textfiles import one_line
@@ -99,6 +99,6 @@ def request_of(config: pytest.Config) -> Request:
         ray=option("--bird-ray"),
         report=not option("--bird-no-report"),
         fail_under=option("--bird-fail-under"),
-        tables=None if tables is None else Tables(tables),
+        tables=None if tables is None else ShownTables(tables),
         **{name: value for name, value in given.items() if value is not None},
     )

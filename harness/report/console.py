@@ -16,7 +16,7 @@ from harness.report.formatting import DAGGER, emphasised, texts
 from harness.report.overview import noted, overview, totals
 from harness.report.table_model import ColumnGroup, TableColumn, TableModel
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
-from harness.request import Tables
+from harness.request import ShownTables
 from harness.runs.extent import Extent
 from harness.runs.summary import Score
 
@@ -43,7 +43,7 @@ def print_tables(
 def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
     scores: Sequence[Score],
     metrics: Sequence[str],
-    tables: Tables | None = None,
+    tables: ShownTables | None = None,
     *,
     console: Console | None = None,
     extent: Extent | None = None,
@@ -54,7 +54,7 @@ def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
     A log keeps everything; on a screen what scrolled away is in the run folder.
     """
     console = wide(console)
-    if (tables or (Tables.TOTALS if console.is_terminal else Tables.ALL)) is Tables.ALL:
+    if (tables or (ShownTables.TOTALS if console.is_terminal else ShownTables.ALL)) is ShownTables.ALL:
         print_tables(scores, metrics, console, extent, notes)
     else:
         _print([totals(scores, metrics, extent, notes)], console, _NARROW_LABEL)

@@ -34,7 +34,7 @@ class Use:
 
 
 @dataclass(frozen=True)
-class DescribedDatabase:
+class DatabaseDescription:
     """One database: how many questions are about it, and how much it holds; None where it is not there."""
 
     questions: int
@@ -76,7 +76,7 @@ class Description:
     with_knowledge: int
     dialects: Sequence[Dialect]
     levels: Mapping[str, int]
-    databases: Mapping[str, DescribedDatabase]
+    databases: Mapping[str, DatabaseDescription]
     golds: CountedGolds
     left_out: Sequence[str]
 
@@ -121,7 +121,7 @@ def describe(questions: QuestionSet, asked: Dialect | None = None) -> Descriptio
     left_out: list[str] = []
     about = Counter(question.db_id for question in questions.questions)
     databases = {
-        db_id: DescribedDatabase(
+        db_id: DatabaseDescription(
             about[db_id], questions.domains.get(db_id), _size(questions, db_id, left_out)
         )
         for db_id in questions.db_ids

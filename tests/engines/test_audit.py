@@ -10,7 +10,7 @@ from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
 from dialects.translate import Translation
 from harness.audit.command import LIMITS
-from harness.audit.gold import Gold
+from harness.audit.gold import AuditedGold
 from harness.audit.probes import PROBES
 from harness.coverage.holding import Held, Reference
 from harness.data.questions import Difficulty, Question
@@ -25,7 +25,7 @@ from tests.loaders.servers import drop
 
 pytestmark = pytest.mark.engine
 
-Read = Callable[[small.Case], Gold]
+Read = Callable[[small.Case], AuditedGold]
 
 HELD: dict[Dialect, Callable[[str, str], Held]] = {}
 """How a gold on a server relates to one on SQLite."""
@@ -51,10 +51,10 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 def reader(server: Server, database: Database, schema: Schema) -> Read:
     engine = on_server(server)
 
-    def gold(case: small.Case) -> Gold:
+    def gold(case: small.Case) -> AuditedGold:
         sql, text, evidence = (*((case,) if isinstance(case, str) else case), "?", "")[:3]
         question = Question("1", 1, "small", text, evidence, Difficulty.SIMPLE, {server.dialect: sql})
-        return Gold(
+        return AuditedGold(
             question,
             server.dialect,
             schema,

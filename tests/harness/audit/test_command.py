@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
 from harness.audit.documentation import THREADS, threads
-from harness.audit.finding import Basis, Finding, FoundIn, Severity
+from harness.audit.finding import Finding, FindingBasis, FoundIn, Severity
 from harness.audit.judged import JudgedFinding, pack_of, read_judged
 from harness.audit.probes import PROBES
 from harness.data.gold_packs import read_pack
@@ -118,7 +118,7 @@ def test_judged_findings_are_of_known_probes_with_a_reason() -> None:
 
 
 def found(question: str, probe: str, suggestion: str | None = None) -> FoundIn:
-    finding = Finding(probe, Severity.HIGH, Basis.TEXT, "It is odd.", suggestion=suggestion)
+    finding = Finding(probe, Severity.HIGH, FindingBasis.TEXT, "It is odd.", suggestion=suggestion)
     gold = f"SELECT {question}"
     return FoundIn(
         question, int(question), "shop", Dialect.SQLITE, "?", "", gold, digest(gold), False, finding

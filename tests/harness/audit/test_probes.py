@@ -6,8 +6,8 @@ import pytest
 from dialects.enums import Dialect
 from dialects.schema import Schema
 from harness.audit.command import LIMITS
-from harness.audit.finding import Basis
-from harness.audit.gold import Gold
+from harness.audit.finding import FindingBasis
+from harness.audit.gold import AuditedGold
 from harness.audit.probes import PROBES
 from harness.data.questions import Difficulty, Question
 from harness.engines.execution import execute
@@ -19,7 +19,7 @@ from tests.harness.audit import small_golds as small
 
 
 @pytest.fixture(scope="module")
-def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[[small.Case], Gold]:
+def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[[small.Case], AuditedGold]:
     path = tmp_path_factory.mktemp("audit") / "small.sqlite"
     connection = sqlite3.connect(path)
     connection.executescript(small.SCRIPT)
@@ -27,13 +27,13 @@ def read(tmp_path_factory: pytest.TempPathFactory) -> Callable[[small.Case], Gol
     return reader(Database("audit", "small", path), census(path))
 
 
-def reader(database: Database, schema: Schema) -> Callable[[small.Case], Gold]:
+def reader(database: Database, schema: Schema) -> Callable[[small.Case], AuditedGold]:
     engine = SQLiteEngine(pooled=True)
 
-    def gold(case: small.Case) -> Gold:
+    def gold(case: small.Case) -> AuditedGold:
         sql, text, evidence = (*((case,) if isinstance(case, str) else case), "?", "")[:3]
         question = Question("1", 1, "small", text, evidence, Difficulty.SIMPLE, {Dialect.SQLITE: sql})
-        return Gold(
+        return AuditedGold(
             question,
             Dialect.SQLITE,
             schema,
@@ -52,7 +52,7 @@ def test_every_probe_of_sqlite_has_golds_of_both_kinds() -> None:
 @pytest.mark.parametrize(
     ("probe", "case"), [(name, case) for name, some in small.FIRE.items() for case in some]
 )
-def test_a_probe_finds(probe: str, case: small.Case, read: Callable[[small.Case], Gold]) -> None:
+def test_a_probe_finds(probe: str, case: small.Case, read: Callable[[small.Case], AuditedGold]) -> None:
     gold = read(case)
     found = list(PROBES[probe].find(gold))
     assert found
@@ -68,18 +68,20 @@ def test_a_probe_finds(probe: str, case: small.Case, read: Callable[[small.Case]
 @pytest.mark.parametrize(
     ("probe", "case"), [(name, case) for name, some in small.SILENT.items() for case in some]
 )
-def test_a_probe_is_silent(probe: str, case: small.Case, read: Callable[[small.Case], Gold]) -> None:
+def test_a_probe_is_silent(probe: str, case: small.Case, read: Callable[[small.Case], AuditedGold]) -> None:
     assert list(PROBES[probe].find(read(case))) == []
 
 
-def test_a_suggested_gold_returns_all_rows_of_a_tie(read: Callable[[small.Case], Gold]) -> None:
+def test_a_suggested_gold_returns_all_rows_of_a_tie(read: Callable[[small.Case], AuditedGold]) -> None:
     gold = read("SELECT name FROM team ORDER BY points DESC LIMIT 1")
     [found] = PROBES["tie"].find(gold)
     assert found.suggestion is not None
     assert sorted(gold.asked(found.suggestion) or ()) == [("Bears",), ("Lions",)]
 
 
-def test_a_gold_that_cannot_be_read_or_run_makes_no_probe_fail(read: Callable[[small.Case], Gold]) -> None:
+def test_a_gold_that_cannot_be_read_or_run_makes_no_probe_fail(
+    read: Callable[[small.Case], AuditedGold],
+) -> None:
     for sql in (
         "",
         "SELECT FROM",
@@ -91,9 +93,11 @@ def test_a_gold_that_cannot_be_read_or_run_makes_no_probe_fail(read: Callable[[s
         assert {one.probe for probe in PROBES.values() for one in probe.find(gold)} <= {"fails"}
 
 
-def test_what_the_engine_refuses_follows_from_the_text_alone(read: Callable[[small.Case], Gold]) -> None:
+def test_what_the_engine_refuses_follows_from_the_text_alone(
+    read: Callable[[small.Case], AuditedGold],
+) -> None:
     bases = {
         sql: next(iter(PROBES["fails"].find(read(sql)))).basis
         for sql in ("SELECT nowhere FROM team", "SELECT ABS(-9223372036854775808 - points * 0) FROM team")
     }
-    assert list(bases.values()) == [Basis.TEXT, Basis.ROWS]
+    assert list(bases.values()) == [FindingBasis.TEXT, FindingBasis.ROWS]
