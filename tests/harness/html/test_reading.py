@@ -125,7 +125,8 @@ def test_the_overview_is_of_the_predictors_that_are_chosen(view: View, report: P
     ]
     assert page.locator(".bars th[scope=rowgroup]").all_inner_texts() == ["predictor-2"]
     page.get_by_role("navigation", name="Contents").get_by_text("What is wrong").click()
-    page.wait_for_function("document.getElementById('classes').getBoundingClientRect().top < 300")
+    # A function, which is evaluated once: the page's policy forbids to evaluate a text again.
+    page.wait_for_function("() => document.getElementById('classes').getBoundingClientRect().top < 300")
 
 
 def test_active_filters_are_seen_on_a_phone(view: View, report: Path) -> None:
