@@ -61,7 +61,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",
     ),
     "golds": ListedCommand(
-        "golds",
+        "reports",
         Group.SCORE,
         "Hold runs under several golds side by side: totals, ranks, and which questions moved",
     ),

@@ -15,6 +15,7 @@ from harness.report.compare import CompareRequest, parse_thresholds
 from harness.report.compare import compare as compare_runs
 from harness.report.console import print_grids
 from harness.report.documents import tables
+from harness.report.gold_ranks import gold_ranks
 from harness.report.listing import print_runs, runs_in
 from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import published_beside
@@ -251,3 +252,23 @@ def cache(
             return
         for line in cleared_lines(store.clear(), path) if clear else cache_lines(store.figures(), path):
             say(line)
+
+
+@app.command()
+def golds(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders; the first is what the others are held to.")
+    ],
+    *,
+    form: Annotated[
+        ReportFormat, typer.Option("--format", help="What to print: console, markdown, csv, latex or json.")
+    ] = ReportFormat.CONSOLE,
+) -> None:
+    """Hold runs under several golds side by side: totals, ranks, and which questions moved."""
+    document = gold_ranks([read_run(folder) for folder in runs])
+    if form not in TEXTS:
+        raise BadInput(f"--format {form}: choose from {', '.join(TEXTS)}")
+    if form is ReportFormat.CONSOLE:
+        print_grids(document.grids)
+    else:
+        typer.echo(TEXTS[form](document), nl=False)
