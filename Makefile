@@ -37,7 +37,7 @@ UV := $(or $(shell command -v uv 2>/dev/null),$(BIN)/uv)
 HARNESS := $(BIN)/bird-harness
 
 # uv shows its progress; which packages it were is in the lock.
-install = "$(UV)" pip install --compile-bytecode --python $(BIN)/python --require-hashes -r $(1)
+install = "$(UV)" pip install --python $(BIN)/python --require-hashes -r $(1)
 
 # A misspelt variable would be ignored, and the command mean something else.
 known := $(shell sed -n 's/^\([A-Z]*\) ?=\#.*/\1/p' $(firstword $(MAKEFILE_LIST))) PYTHON VENV UV SHELL MAKEFLAGS
@@ -149,6 +149,7 @@ fuzz: $(DEVELOPING) ## generate SQLite queries and hold every engine's rows agai
 
 docs: $(DEVELOPING) ## build the documentation into site/, with links and anchors checked
 	@$(BIN)/python -m tests.docs.reference --check
+	@$(BIN)/python -m tests.docs.example
 	@$(BIN)/zensical build --strict --clean
 
 lint: $(DEVELOPING) ## style, types and the arrows between the rooms
