@@ -10,7 +10,7 @@ import typer
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import messages, say
+from harness.cli.console import AsJson, messages, say
 from harness.report.console import print_grids
 from harness.report.describing import described
 from harness.report.formatting import printable_json
@@ -58,12 +58,10 @@ def describe(
     to: Annotated[
         Path | None, typer.Option("--out", help="File to write to. Default: standard output; html needs one.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say what question sets consist of, one beside the other: sizes, values, SQL, keywords."""
-    if to is None and form is DescriptionFormat.HTML:
-        raise BadInput("--format html: is a page of its own; name its file by --to")
-    if to is not None and form is DescriptionFormat.CONSOLE:
-        raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
+    form = _form(form, to, as_json=as_json)
     sets = []
     for name in dict.fromkeys(set_name or ["sample"]):
         questions = load_set(name, questions_alone=True)
@@ -85,3 +83,20 @@ def describe(
         say(f"written: {write(to, _TEXTS[form](document, sets))}")
     else:
         typer.echo(_TEXTS[form](document, sets), nl=False)
+
+
+def _form(form: DescriptionFormat, to: Path | None, *, as_json: bool) -> DescriptionFormat:
+    """What is written.
+
+    Raises:
+        BadInput: the options do not go together.
+    """
+    if as_json:
+        if to is not None or form is not DescriptionFormat.CONSOLE:
+            raise BadInput("--json: prints --format json; leave out --format and --out, or --json")
+        return DescriptionFormat.JSON
+    if to is None and form is DescriptionFormat.HTML:
+        raise BadInput("--format html: is a page of its own; name its file by --out")
+    if to is not None and form is DescriptionFormat.CONSOLE:
+        raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
+    return form

@@ -263,8 +263,11 @@ def golds(
     form: Annotated[
         ReportFormat, typer.Option("--format", help="What to print: console, markdown, csv, latex or json.")
     ] = ReportFormat.CONSOLE,
+    as_json: AsJson = False,
 ) -> None:
     """Hold runs under several golds side by side: totals, ranks, and which questions moved."""
+    if as_json:
+        form = ReportFormat.JSON
     document = gold_ranks([read_run(folder) for folder in runs])
     if form not in TEXTS:
         raise BadInput(f"--format {form}: choose from {', '.join(TEXTS)}")

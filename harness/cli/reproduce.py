@@ -153,7 +153,7 @@ def reproduce_dev(
     with loading_bar(console) as progress:
         plan = prepare(request, say=say, progress=progress)
     with plan:
-        done = run(plan, console)
+        done = run(plan, console, "reproduce")
     done.require_written()
     finished = read_run(done.folder)
     written = write_dev_rows(finished)

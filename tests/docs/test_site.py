@@ -15,6 +15,7 @@ import pytest
 import yaml
 from playwright.sync_api import expect, sync_playwright
 
+from tests.docs import example
 from tests.docs.blocks import ROOT
 from tests.reasons import Reason, skip
 
@@ -60,6 +61,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     shutil.copytree(DOCS, folder / "docs")
     shutil.copy(CONFIGURATION, folder)
+    example.make(folder / "docs")
     builder = Path(sys.executable).with_name("zensical")
     done = subprocess.run(
         [builder, "build", "--strict", "--clean"], cwd=folder, capture_output=True, text=True, check=False

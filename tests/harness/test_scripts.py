@@ -134,6 +134,9 @@ def test_what_reports_prints_json_to_standard_output_alone(call: Call) -> None:
         (("report", folder, "--json"), "tables"),
         (("compare", f"{folder}:careless", f"{folder}:every-fifth-wrong", "--json"), "comparisons"),
         (("cache", "--json"), "file_bytes"),
+        (("status", "--json"), "engines"),
+        (("describe", "--json"), "sets"),
+        (("golds", folder, folder, "--json"), "tables"),
     ):
         code, output, errors = call(*words)
         assert code == 0, errors

@@ -88,7 +88,9 @@ def lines(out: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.engine
-def test_each_query_has_one_verdict_or_a_reason(suite: Path, server: Server) -> None:
+def test_each_query_has_one_verdict_or_a_reason(
+    suite: Path, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
     measured = measure(request_of(suite, translator="bird,sqlglot"), {server.dialect: server})
     board = measured.board
     assert (board.queries, board.compared) == (10, 8)
@@ -105,6 +107,9 @@ def test_each_query_has_one_verdict_or_a_reason(suite: Path, server: Server) -> 
     said: list[str] = []
     assert print_measured(measured, said.append) == 0
     assert said == [f"written to {measured.folder}"]
+    capsys.readouterr()
+    assert print_measured(measured, said.append, as_json=True) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads((measured.folder / JSON).read_text("utf-8"))
 
     report = json.loads((measured.folder / JSON).read_text(encoding="utf-8"))
     assert report["counts"][0]["verdicts"]["same"] == 6

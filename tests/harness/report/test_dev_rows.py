@@ -66,6 +66,13 @@ def test_a_file_that_names_its_predictor_alone_is_read(home: Path, tmp_path: Pat
     assert " my model " in text
 
 
+@pytest.mark.usefixtures("home")
+def test_json_alone_goes_to_standard_output(tmp_path: Path, call: Call) -> None:
+    code, text, err = run(call, "--out", str(tmp_path / "results"), "--json")
+    assert code == 0, err
+    assert json.loads(text)["tables"]
+
+
 @pytest.mark.parametrize(
     ("args", "says"),
     [(("--set", "sample"), "no figures are published for it; choose one of mini_dev, dev"),

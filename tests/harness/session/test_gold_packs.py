@@ -13,6 +13,7 @@ from harness.data.gold_packs import under
 from harness.engines import dialect_of
 from harness.outcomes import Outcome
 from harness.provision import dsn
+from harness.runs.reading import MANIFEST
 from harness.sets.loading import load_set
 from loaders.server import Server
 from tests.harness import own_sets
@@ -63,6 +64,12 @@ def asked(tmp_path: Path) -> Path:
     return folder
 
 
+def in_time(results: Path) -> list[Path]:
+    """The runs, the earliest first; two of one second have names in any order."""
+    runs = [path for path in results.iterdir() if not path.is_symlink()]
+    return sorted(runs, key=lambda run: json.loads((run / MANIFEST).read_text(encoding="utf-8"))["started"])
+
+
 def outcomes(folder: Path) -> Mapping[int, Any]:
     lines = (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
     return {one["question_id"]: one for one in map(json.loads, lines)}
@@ -88,7 +95,7 @@ def test_runs_under_two_golds_stand_side_by_side(
     code, printed, said = call("eval", *usual, *how, "--no-report")
     assert code == 0, said
     assert "3 held on servers" not in said
-    first, second = sorted(path for path in (tmp_path / "results").iterdir() if not path.is_symlink())
+    first, second = in_time(tmp_path / "results")
     assert {key: one["outcome"] for key, one in outcomes(first).items()} == {
         1: "mismatch", 2: "match", 3: "mismatch", 4: "match",
     }  # fmt: skip
@@ -166,7 +173,11 @@ def test_golds_of_a_pack_are_translated_and_proven(
     assert code == 0, said
     assert "Translated golds of fix 1 of asked" in printed
     [report] = (tmp_path / "coverage").glob("*/coverage.json")
-    answers = json.loads(report.read_text(encoding="utf-8"))["answers"]
+    code, printed, said = call("coverage", *how, "--out", str(tmp_path / "again"), "--json")
+    assert code == 0, said
+    answers = json.loads(printed)["answers"]
+    written = json.loads(report.read_text(encoding="utf-8"))["answers"]
+    assert [one["sql"] for one in answers] == [one["sql"] for one in written]
     assert [(one["question"], one["covered"]) for one in answers] == [
         ("1", True), ("1 (2)", True), ("3", True), ("4", True),
     ]  # fmt: skip

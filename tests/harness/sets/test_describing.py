@@ -135,8 +135,9 @@ def test_names_are_no_markup(tmp_path: Path, call: Call) -> None:
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (("--format", "html"), "name its file by --to"),
+        (("--format", "html"), "name its file by --out"),
         (("--out", "x.md"), "goes with another --format"),
+        (("--json", "--out", "x.json"), "leave out --format and --out"),
         (("--format", "html", "--out", "no/such/x.html"), "cannot be written"),
         (("--dialect", "mysql"), "has no gold in it; it has gold in sqlite"),
         (("--set", "nothing"), "is not known; choose one of"),
