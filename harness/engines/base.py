@@ -80,6 +80,14 @@ class EngineLost(EngineUnavailable):
     """The engine cannot be reached or dropped the connection: nobody's SQL is to blame."""
 
 
+class CannotCount(Exception):
+    """The engine does not say what work a statement is: `reason` tells why, in one sentence for the user."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
 @dataclass(frozen=True)
 class Spent:
     """Seconds that an engine has counted: all, and of these the ones on the processor where it tells."""
@@ -143,6 +151,20 @@ class Session(Protocol):
         Only the difference between a reading right before and one right after a statement means anything: it
         is that statement's time. Some engines count for all sessions of the reading role together, so nothing
         else may run meanwhile. None where the engine does not count.
+        """
+        ...
+
+    def counted(self, sql: str) -> Mapping[str, int]:
+        """Run one SQL text to its end, and say what it made the engine do.
+
+        The counters are the engine's own, or follow from what it tells of each step of its plan; none of them
+        knows a clock. Their names are the engine's, each count is 0 or more, and what is not named is 0.
+        `harness.engines.work.count_work` is what to call.
+
+        Raises:
+            CannotCount: the engine does not count for this text.
+            SqlError: as `batches`, and its kin.
+            EngineLost: the connection broke.
         """
         ...
 

@@ -1,6 +1,7 @@
 """MySQL through PyMySQL, the driver of the official evaluator: the same Python values come back."""
 
 import contextlib
+import json
 import socket
 import time
 import weakref
@@ -12,12 +13,23 @@ from typing import ClassVar, Self
 import pymysql
 
 from dialects.enums import Dialect
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
+from harness.engines.base import (
+    BATCH_ROWS,
+    CannotCount,
+    EngineLost,
+    Row,
+    Spent,
+    SqlError,
+    SqlTimeout,
+    SqlTooLarge,
+    cut,
+)
 from harness.engines.mysql.accounts import connect
 from harness.engines.mysql.clock import MySQLClock
 from harness.engines.mysql.connections import MySQLConnections, close_at_once
 from harness.engines.mysql.errors import message, translated
-from harness.engines.mysql.statements import refused
+from harness.engines.mysql.statements import refused, uncounted
+from harness.engines.mysql.work import EXPLAIN, ROWS_OF, SETTING, counters
 from loaders.namespace import Database
 from loaders.server import Server
 
@@ -29,6 +41,11 @@ _SHORT = 2**16
 
 _NOT_A_QUERY = "1064"
 """ER_PARSE_ERROR, as MySQL says of most such texts."""
+
+_UNKNOWN_VARIABLE = 1193
+"""ER_UNKNOWN_SYSTEM_VARIABLE."""
+_NO_RIGHT_TO_EXPLAIN = "1345"
+"""ER_VIEW_NO_EXPLAIN: SHOW VIEW is wanted for the views of a query."""
 
 _SETTINGS = (
     "sql_mode", "lower_case_table_names", "collation_server", "time_zone", "group_concat_max_len",
@@ -55,12 +72,9 @@ class MySQLSession:
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """See `Session.batches`. A text that is no query is not sent."""
-        if reason := refused(sql):
-            raise SqlError(reason, _NOT_A_QUERY)
-        try:
-            text = sql.encode()
-        except UnicodeError as error:
-            raise SqlError(str(error), None) from error
+        yield from self._sent(_encoded(sql))
+
+    def _sent(self, text: bytes) -> Iterator[list[Row]]:
         started = time.monotonic()
         try:
             self._require_room(text)
@@ -125,6 +139,41 @@ class MySQLSession:
             return isinstance(error, pymysql.Error) and cut(message(error)) == words
         return False
 
+    def counted(self, sql: str) -> Mapping[str, int]:
+        """See `Session.counted`."""
+        text = _encoded(sql)
+        if word := uncounted(sql):
+            raise CannotCount(f"MySQL counts what EXPLAIN ANALYZE takes, which a text with {word} is not")
+        self._begin_counting()
+        try:
+            explained = self._value(EXPLAIN.encode() + text)
+        except SqlError as error:
+            if error.code == _NO_RIGHT_TO_EXPLAIN:
+                raise CannotCount(f"this account may not count on MySQL: {error.message}") from error
+            raise
+        if self._stopped:
+            # What was stopped is told as far as it came, without an error.
+            raise SqlTimeout("stopped while it was counted", None)
+        return counters(json.loads(str(explained))["query_plan"], self._rows_of)
+
+    def _begin_counting(self) -> None:
+        try:
+            self._connection.query(SETTING)
+        except pymysql.Error as error:
+            if error.args[:1] == (_UNKNOWN_VARIABLE,):
+                words = "MySQL tells the rows of each step since 8.3; use a later server to count them"
+                raise CannotCount(words) from error
+            raise translated(error, in_time=not self._stopped, is_open=self._connection.open) from error
+
+    def _rows_of(self, schema: str, table: str) -> int:
+        sql = ROWS_OF.format(self._connection.escape(schema), self._connection.escape(table))
+        return int(str(self._value(sql.encode()) or 0))
+
+    def _value(self, text: bytes) -> object:
+        """The one value that a statement returns; None where it returns no row."""
+        rows = [row for batch in self._sent(text) for row in batch]
+        return rows[0][0] if rows else None
+
     def spent(self) -> Spent | None:
         """See `Session.spent`."""
         counted = self._clock and self._clock.spent()
@@ -155,6 +204,20 @@ class MySQLSession:
         if self._runs or self._stopped:
             # MySQL notices that its client has gone when it has something to send, which may be never.
             self._connections.kill(self._thread, "CONNECTION")
+
+
+def _encoded(sql: str) -> bytes:
+    """A text as the server gets it, if it is a query.
+
+    Raises:
+        SqlError: it is none.
+    """
+    if reason := refused(sql):
+        raise SqlError(reason, _NOT_A_QUERY)
+    try:
+        return sql.encode()
+    except UnicodeError as error:
+        raise SqlError(str(error), None) from error
 
 
 def _batched(rows: Iterator[Row]) -> Iterator[list[Row]]:

@@ -11,6 +11,9 @@ from harness.engines.base import EMPTY
 _QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESC", "DESCRIBE", "EXPLAIN"})
 """What a text may begin with. https://dev.mysql.com/doc/refman/9.7/en/sql-statements.html."""
 
+_COUNTED = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
+"""What EXPLAIN ANALYZE takes of these. https://dev.mysql.com/doc/refman/9.7/en/explain.html#explain-analyze."""
+
 _SKIPPED = re.compile(
     r"(?: [\s(]++ | /\*(?!!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+", re.VERBOSE | re.DOTALL
 )
@@ -32,10 +35,22 @@ def refused(sql: str) -> str | None:
 
     Whatever cannot be recognised as a query is refused, so nothing depends on reading it just as MySQL does.
     """
-    skipped = _SKIPPED.match(sql)
-    found = _WORD.match(sql, skipped.end() if skipped else 0)
-    if found is None or found[0].upper() in _QUERIES:
+    found = _first(sql)
+    if not found or found.upper() in _QUERIES:
         return None
     if _NOTHING.match(sql):
         return EMPTY
-    return f"{found[0]!r} begins no query, and only queries are run"
+    return f"{found!r} begins no query, and only queries are run"
+
+
+def uncounted(sql: str) -> str | None:
+    """The first word of a text whose work the server does not count; None where it does, or there is none."""
+    found = _first(sql)
+    return found if found and found.upper() not in _COUNTED else None
+
+
+def _first(sql: str) -> str:
+    """The first word of a text, or a sign in its place; empty where there is nothing."""
+    skipped = _SKIPPED.match(sql)
+    found = _WORD.match(sql, skipped.end() if skipped else 0)
+    return found[0] if found else ""

@@ -13,10 +13,11 @@ import os
 import re
 import socket
 import weakref
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import psycopg
 from psycopg.adapt import AdaptersMap
@@ -25,11 +26,22 @@ from psycopg.pq import TransactionStatus
 from psycopg.types.string import TextLoader
 
 from dialects.enums import Dialect
-from harness.engines.base import EMPTY, EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
+from harness.engines.base import (
+    EMPTY,
+    CannotCount,
+    EngineLost,
+    Row,
+    Spent,
+    SqlError,
+    SqlTimeout,
+    SqlTooLarge,
+    cut,
+)
 from harness.engines.postgresql.clock import PostgreSQLClock
 from harness.engines.postgresql.connections import ConnectionPool
 from harness.engines.postgresql.rows import ReceivedTooMuch, parse, results, run
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
+from harness.engines.postgresql.work import EXPLAIN, SETTINGS, counters
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 
@@ -177,7 +189,8 @@ class PostgreSQLSession:
         except ReceivedTooMuch as error:
             raise SqlTooLarge(str(error), None) from error
 
-    def _rows(self, sql: str) -> Iterator[list[Row]]:
+    def _readable(self, sql: str) -> list[Statement]:
+        """The statements of a text, all of which may be run, if the server can be given it at all."""
         if "\0" in sql:
             raise SqlError("the text holds a NUL character", _SYNTAX_ERROR)
         if len(sql) > _LONGEST:
@@ -187,7 +200,10 @@ class PostgreSQLSession:
         ):
             raise SqlTooLarge(f"more than {_LONGEST_OPERATOR:,} characters of operators in a row", None)
         sql.encode()
-        *earlier, last = self._allowed(sql)
+        return self._allowed(sql)
+
+    def _rows(self, sql: str) -> Iterator[list[Row]]:
+        *earlier, last = self._readable(sql)
         self._may_have_set |= bool(earlier or not last.is_query or _SETS.search(sql))
         if earlier:
             # As psycopg2, which begins a transaction before whatever it runs.
@@ -280,6 +296,35 @@ class PostgreSQLSession:
         except UnicodeError:
             return False
         return False
+
+    def counted(self, sql: str) -> Mapping[str, int]:
+        """See `Session.counted`. Of several statements all count, if they are queries."""
+        self._as_new = False
+        counted = Counter[str]()
+        try:
+            found = self._readable(sql)
+            if not all(each.is_query for each in found):
+                raise CannotCount("PostgreSQL counts the work of queries, and the text has another statement")
+            self._may_have_set |= len(found) > 1 or bool(_SETS.search(sql))
+            for setting in SETTINGS:
+                self._run(setting)
+            for statement in found:
+                counted += counters(self._explained(statement))
+        except (psycopg.Error, UnicodeError) as error:
+            raise self._translated(error) from error
+        except ReceivedTooMuch as error:
+            raise SqlTooLarge(str(error), None) from error
+        self._as_new = not self._may_have_set
+        return counted
+
+    def _explained(self, statement: Statement) -> Any:
+        """The plan of a query that was run."""
+        text = (EXPLAIN + statement.text).encode()
+        [[[explained]]] = [rows for rows in results(self._connection, text) if rows]
+        if self._stopped:
+            raise SqlTimeout("canceled while it was counted", _QUERY_CANCELED)
+        [plan] = cast("list[Any]", explained)
+        return plan["Plan"]
 
     def spent(self) -> Spent | None:
         """See `Session.spent`; for all sessions of the reading role together."""

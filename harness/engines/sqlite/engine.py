@@ -17,6 +17,7 @@ from typing import ClassVar, NamedTuple, Self
 from dialects.enums import Dialect
 from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
 from harness.engines.sqlite.file import MAPPED_BYTES, connect
+from harness.engines.sqlite.work import CountingConnection
 from loaders.namespace import Database
 
 _FETCHED_ROWS = 8
@@ -112,6 +113,7 @@ class SQLiteSession:
         waiting = pool.take(self._file) if pool and self._file else None
         self._connection = waiting or connect(self._path, **(_USED_AGAIN if pool else _USED_ONCE))
         self._ran_to_its_end = True
+        self._counting: CountingConnection | None = None
 
     def batches(self, sql: str) -> Iterator[list[Row]]:
         """See `Session.batches`."""
@@ -141,10 +143,12 @@ class SQLiteSession:
     def cancel(self) -> None:
         """See `Session.cancel`. https://www.sqlite.org/c3ref/interrupt.html."""
         self._connection.interrupt()
+        if (counting := self._counting) is not None:
+            counting.interrupt()
 
     def abandon(self) -> None:
         """See `Session.abandon`."""
-        self._connection.interrupt()
+        self.cancel()
 
     def program(self, sql: str) -> Hashable:
         """See `Session.program`: SQLite's byte code, without what only serves a reader.
@@ -168,6 +172,16 @@ class SQLiteSession:
     def spent(self) -> Spent | None:
         """See `Session.spent`: SQLite runs in the thread that asks, whose processor time it is."""
         return Spent(time.perf_counter(), time.thread_time()) if _THREAD_TIME_IS_EXACT else None
+
+    def counted(self, sql: str) -> Mapping[str, int]:
+        """See `Session.counted`."""
+        try:
+            with CountingConnection(self._path) as self._counting:
+                return self._counting.counted(sql)
+        except _FAILURES as error:
+            raise self._translated(error) from error
+        finally:
+            self._counting = None
 
     def __enter__(self) -> Self:
         return self

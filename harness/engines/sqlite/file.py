@@ -20,7 +20,7 @@ MAPPED_BYTES = 64 * 2**20
 https://www.sqlite.org/mmap.html
 """
 
-_LIMITS = {
+LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: VALUE_BYTES,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 2**20,
     sqlite3.SQLITE_LIMIT_VDBE_OP: 1_000_000,
@@ -32,6 +32,9 @@ _LIMITS = {
 
 https://www.sqlite.org/limits.html
 """
+
+SETTINGS = ("PRAGMA temp_store=MEMORY", "PRAGMA trusted_schema=OFF")
+"""Of every connection."""
 
 _READING = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -47,7 +50,7 @@ _FORBIDDEN_TABLES = frozenset({"sqlite_stmt", "sqlite_dbpage", "sqlite_memstat"}
 """Tables that the library makes up of what the process does: the texts of other statements, pages, memory."""
 
 
-def _allow_reading(
+def allow_reading(
     action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
 ) -> int:
     """Allow what a query needs and nothing that could write, attach a file or load code.
@@ -70,7 +73,7 @@ def _allow_reading(
 
 
 @cache
-def _bound_memory() -> None:
+def bound_memory() -> None:
     """Set the limit of this process, once: it can only be lowered afterwards.
 
     https://www.sqlite.org/c3ref/hard_heap_limit64.html
@@ -80,6 +83,11 @@ def _bound_memory() -> None:
     connection.close()
 
 
+def address(path: Path) -> str:
+    """How a database file is named to the library so that it is only read, and taken to stay as it is."""
+    return f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+
+
 def connect(path: Path, kept_statements: int, mapped_bytes: int = 0) -> sqlite3.Connection:
     """Open a database file for reading, with all the limits.
 
@@ -87,22 +95,21 @@ def connect(path: Path, kept_statements: int, mapped_bytes: int = 0) -> sqlite3.
     none leaves a file behind. There is room: 1.2 million rows of ten columns, sorted by two of them, take
     110 MB there.
     """
-    _bound_memory()
-    uri = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
+    bound_memory()
     try:
         # A session moves between threads only one at a time; `interrupt` is the documented exception.
         connection = sqlite3.connect(
-            uri, uri=True, check_same_thread=False, cached_statements=kept_statements
+            address(path), uri=True, check_same_thread=False, cached_statements=kept_statements
         )
     except sqlite3.Error as error:
         raise EngineLost(f"SQLite cannot open {path}: {error}") from error
-    connection.execute("PRAGMA temp_store=MEMORY")
+    for setting in SETTINGS:
+        connection.execute(setting)
     if mapped_bytes:
         connection.execute(f"PRAGMA mmap_size={mapped_bytes}")
-    connection.execute("PRAGMA trusted_schema=OFF")
     if sys.version_info >= (3, 12):
         connection.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)
-    for category, limit in _LIMITS.items():
+    for category, limit in LIMITS.items():
         connection.setlimit(category, limit)
-    connection.set_authorizer(_allow_reading)
+    connection.set_authorizer(allow_reading)
     return connection

@@ -1,0 +1,208 @@
+"""Work on SQLite: the steps of its virtual machine, counted by the library itself for each statement.
+
+Python's `sqlite3` does not say them. So the same library, the one that this Python has loaded, is called here
+through its C interface, on a connection of its own that is opened as `harness.engines.sqlite.file` opens one.
+The package `apsw` brings another release of SQLite along, whose plans are others.
+
+https://www.sqlite.org/c3ref/c_stmtstatus_counter.html, https://www.sqlite.org/c3ref/c_dbstatus_options.html
+"""
+
+import _sqlite3
+import ctypes
+import sqlite3
+from collections.abc import Mapping
+from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_void_p
+from functools import cache
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Any, Self
+
+from harness.engines.base import CannotCount, EngineLost, is_empty
+from harness.engines.sqlite.file import LIMITS, SETTINGS, address, allow_reading, bound_memory
+
+_OPEN_READONLY_URI = 0x01 | 0x40
+_STATEMENT = {"scan_step": 1, "sort": 2, "auto_index": 3, "vm_step": 4}
+"""SQLITE_STMTSTATUS_FULLSCAN_STEP, _SORT, _AUTOINDEX, _VM_STEP."""
+_PAGES = (7, 8)
+"""SQLITE_DBSTATUS_CACHE_HIT and _MISS: pages that were asked for."""
+_ROW, _DONE = 100, 101
+
+_Authorizer = CFUNCTYPE(c_int, c_void_p, c_int, c_char_p, c_char_p, c_char_p, c_char_p)
+
+_FUNCTIONS: Mapping[str, tuple[Any, list[Any]]] = {
+    "sqlite3_open_v2": (c_int, [c_char_p, POINTER(c_void_p), c_int, c_char_p]),
+    "sqlite3_close_v2": (c_int, [c_void_p]),
+    "sqlite3_exec": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
+    "sqlite3_limit": (c_int, [c_void_p, c_int, c_int]),
+    "sqlite3_set_authorizer": (c_int, [c_void_p, _Authorizer, c_void_p]),
+    "sqlite3_prepare_v2": (c_int, [c_void_p, c_void_p, c_int, POINTER(c_void_p), POINTER(c_void_p)]),
+    "sqlite3_step": (c_int, [c_void_p]),
+    "sqlite3_column_count": (c_int, [c_void_p]),
+    "sqlite3_finalize": (c_int, [c_void_p]),
+    "sqlite3_stmt_status": (c_int, [c_void_p, c_int, c_int]),
+    "sqlite3_db_status": (c_int, [c_void_p, c_int, POINTER(c_int), POINTER(c_int), c_int]),
+    "sqlite3_interrupt": (None, [c_void_p]),
+    "sqlite3_extended_errcode": (c_int, [c_void_p]),
+    "sqlite3_errmsg": (c_char_p, [c_void_p]),
+}
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    """The SQLite library that Python's module uses.
+
+    Raises:
+        CannotCount: it cannot be called, as where it is built into Python without its names.
+    """
+    try:
+        library = ctypes.CDLL(getattr(_sqlite3, "__file__", None))
+        for name, (result, arguments) in _FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise CannotCount(
+            "this Python's SQLite library cannot be asked for its counters;"
+            " use a Python that links SQLite as a shared library"
+        ) from error
+    return library
+
+
+def _authorize(
+    _context: int | None,
+    action: int,
+    first: bytes | None,
+    second: bytes | None,
+    schema: bytes | None,
+    trigger: bytes | None,
+) -> int:
+    one, other, database, cause = (
+        None if each is None else each.decode(errors="replace") for each in (first, second, schema, trigger)
+    )
+    return allow_reading(action, one, other, database, cause)
+
+
+_AUTHORIZER = _Authorizer(_authorize)
+"""Kept as long as connections may call it."""
+
+_NAMES = {
+    getattr(sqlite3, name): name
+    for name in (
+        "SQLITE_INTERRUPT", "SQLITE_TOOBIG", "SQLITE_NOMEM", "SQLITE_IOERR", "SQLITE_IOERR_NOMEM",
+        "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_NOTADB",
+    )
+}  # fmt: skip
+"""What is told apart of the library's result codes."""
+_PRIMARY = 0xFF
+"""The bits of an extended result code that are its primary one."""
+
+
+class Failed(sqlite3.Error):
+    """What the library says of a statement, with the attributes of `sqlite3.Error`."""
+
+
+class CountingConnection:
+    """One connection to a database file, for one statement.
+
+    Args:
+        path: the file.
+
+    Raises:
+        CannotCount: the library cannot be called.
+        EngineLost: the file cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._library = _library()
+        bound_memory()
+        self._lock = Lock()
+        self._database: c_void_p | None = c_void_p()
+        opened = self._library.sqlite3_open_v2(
+            address(path).encode(), byref(self._database), _OPEN_READONLY_URI, None
+        )
+        if opened != sqlite3.SQLITE_OK:
+            words = str(self._failed())
+            self.close()
+            raise EngineLost(f"SQLite cannot open {path}: {words}")
+        for setting in SETTINGS:
+            self._library.sqlite3_exec(self._database, setting.encode(), None, None, None)
+        for category, limit in LIMITS.items():
+            self._library.sqlite3_limit(self._database, category, limit)
+        self._library.sqlite3_set_authorizer(self._database, _AUTHORIZER, None)
+
+    def counted(self, sql: str) -> Mapping[str, int]:
+        """See `Session.counted`.
+
+        Raises:
+            Failed: the library refused the statement, or failed while it ran.
+        """
+        if "\0" in sql:
+            raise sqlite3.ProgrammingError("the query contains a null character")
+        text = ctypes.create_string_buffer(sql.encode())
+        statement, tail = c_void_p(), c_void_p()
+        start = ctypes.addressof(text)
+        prepared = self._library.sqlite3_prepare_v2(
+            self._database, start, len(text), byref(statement), byref(tail)
+        )
+        if prepared != sqlite3.SQLITE_OK:
+            raise self._failed()
+        try:
+            if not is_empty(text.raw[(tail.value or start) - start : -1].decode()):
+                raise sqlite3.ProgrammingError("You can only execute one statement at a time.")
+            return self._run(statement) if statement.value else {}
+        finally:
+            self._library.sqlite3_finalize(statement)
+
+    def _run(self, statement: c_void_p) -> Mapping[str, int]:
+        before = self._pages()
+        rows = 0
+        step = self._library.sqlite3_step
+        while (ended := step(statement)) == _ROW:
+            rows += 1
+        if ended != _DONE:
+            raise self._failed()
+        status = self._library.sqlite3_stmt_status
+        return {
+            "statement": 1,
+            "row": rows,
+            "value": rows * self._library.sqlite3_column_count(statement),
+            "page": self._pages() - before,
+            **{name: status(statement, number, 0) for name, number in _STATEMENT.items()},
+        }
+
+    def _pages(self) -> int:
+        """How many pages have been asked for: whether they were in memory already makes no difference."""
+        found, highest = c_int(), c_int()
+        total = 0
+        for number in _PAGES:
+            self._library.sqlite3_db_status(self._database, number, byref(found), byref(highest), 0)
+            total += found.value
+        return total
+
+    def _failed(self) -> Failed:
+        code = self._library.sqlite3_extended_errcode(self._database)
+        error = Failed(self._library.sqlite3_errmsg(self._database).decode(errors="replace"))
+        name = _NAMES.get(code) or _NAMES.get(code & _PRIMARY, "SQLITE_ERROR")
+        error.sqlite_errorcode, error.sqlite_errorname = code, name
+        return error
+
+    def interrupt(self) -> None:
+        """Stop what runs; from any thread."""
+        with self._lock:
+            if self._database is not None:
+                self._library.sqlite3_interrupt(self._database)
+
+    def close(self) -> None:
+        """Close it."""
+        with self._lock:
+            if self._database is not None:
+                self._library.sqlite3_close_v2(self._database)
+                self._database = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

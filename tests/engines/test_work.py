@@ -1,0 +1,134 @@
+"""What a text makes each engine do is counted: alike every time, by what it does, within the limits."""
+
+import sqlite3
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from dialects.enums import Dialect
+from harness.engines import kind_of, on_server
+from harness.engines.base import Engine, SqlError, SqlTimeout
+from harness.engines.execution import Limits
+from harness.engines.work import NotCounted, Work, count_work
+from loaders.load import load
+from loaders.namespace import Database
+from loaders.server import Server
+
+pytestmark = pytest.mark.engine
+
+READ: Mapping[Dialect, str] = {
+    Dialect.SQLITE: "scan_step",
+    Dialect.MYSQL: "scan",
+    Dialect.POSTGRESQL: "scan",
+}
+"""The counter of rows that are read one after the other."""
+
+ENDLESS: Mapping[Dialect, str] = {
+    Dialect.SQLITE: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n",
+    Dialect.MYSQL: "SELECT COUNT(*) FROM number a, number b, number c, number d"
+    " WHERE a.n + b.n + c.n + d.n = 1",
+    Dialect.POSTGRESQL: "SELECT COUNT(*) FROM number a, number b, number c, number d"
+    " WHERE a.n + b.n + c.n + d.n = 1",
+}
+
+TEXTS = (
+    "SELECT n FROM number WHERE word LIKE '%7%' ORDER BY word, n",
+    "SELECT word, COUNT(*), MAX(n) FROM number GROUP BY word ORDER BY 2 DESC, 1 LIMIT 3",
+    "SELECT a.n FROM number a JOIN number b ON a.n = b.n WHERE b.word <> '3'",
+    "SELECT n FROM number WHERE n > (SELECT AVG(n) FROM number) OR word IN (SELECT word FROM number)",
+    "SELECT DISTINCT word FROM number UNION SELECT 'x'",
+)
+
+
+@pytest.fixture(scope="session")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Database:
+    path = tmp_path_factory.mktemp("work") / "numbers" / "numbers.sqlite"
+    path.parent.mkdir()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE number (n INTEGER PRIMARY KEY, word TEXT)")
+    connection.executemany("INSERT INTO number VALUES (?, ?)", [(n, str(n % 50)) for n in range(2000)])
+    connection.commit()
+    connection.close()
+    return Database("bird_work_tests", "numbers", path)
+
+
+@pytest.fixture(params=list(Dialect))
+def engine(request: pytest.FixtureRequest, numbers: Database) -> Engine:
+    """Each engine in turn, with the database on it."""
+    kind = kind_of(request.param)
+    if not kind.has_server:
+        return kind.make(None, pooled=True)
+    server = request.getfixturevalue(f"{request.param}_server")
+    assert isinstance(server, Server)
+    load([numbers], server)
+    return on_server(server)
+
+
+def counted(engine: Engine, database: Database, sql: str, limits: Limits | None = None) -> Mapping[str, int]:
+    found = count_work(engine, database, sql, limits or Limits())
+    assert isinstance(found, Work), found
+    return found.counters
+
+
+@pytest.mark.parametrize("sql", TEXTS)
+def test_the_same_is_counted_every_time_however_many_count(
+    engine: Engine, numbers: Database, sql: str
+) -> None:
+    first = counted(engine, numbers, sql)
+    assert all(count > 0 for count in first.values())
+    with ThreadPoolExecutor(4) as threads:
+        again = threads.map(lambda _: counted(engine, numbers, sql), range(8))
+    assert all(found == first for found in again)
+
+
+def test_what_reads_twice_as_much_counts_twice_as_much(engine: Engine, numbers: Database) -> None:
+    one = "SELECT MAX(word) FROM number WHERE word <> 'x'"
+    rows = counted(engine, numbers, one)[READ[engine.dialect]]
+    assert rows in (1999, 2000)
+    assert counted(engine, numbers, f"{one} UNION ALL {one}")[READ[engine.dialect]] == 2 * rows
+
+
+def test_what_stops_early_counts_little(engine: Engine, numbers: Database) -> None:
+    assert counted(engine, numbers, "SELECT word FROM number LIMIT 5").get(READ[engine.dialect], 0) <= 5
+
+
+def test_time_that_is_up_is_a_timeout(engine: Engine, numbers: Database) -> None:
+    with pytest.raises(SqlTimeout):
+        count_work(engine, numbers, ENDLESS[engine.dialect], Limits(seconds=0.3))
+    # And what follows is as ever.
+    assert counted(engine, numbers, "SELECT 1")
+
+
+@pytest.mark.parametrize("sql", ["SELECT nothing FROM number", "SELECT FROM WHERE", "SELECT 1 1 1"])
+def test_a_text_that_fails_is_an_error(engine: Engine, numbers: Database, sql: str) -> None:
+    with pytest.raises(SqlError):
+        count_work(engine, numbers, sql, Limits())
+
+
+@pytest.mark.parametrize("sql", ["DROP TABLE number", "DELETE FROM number", "SET GLOBAL x = 1"])
+def test_nothing_is_changed(engine: Engine, numbers: Database, sql: str) -> None:
+    try:
+        found: object = count_work(engine, numbers, sql, Limits())
+    except SqlError as error:
+        found = error
+    assert isinstance(found, SqlError | NotCounted)
+    assert counted(engine, numbers, "SELECT MAX(word) FROM number")[READ[engine.dialect]] in (1999, 2000)
+
+
+@pytest.mark.parametrize(("sql"), ["SHOW TABLES", "EXPLAIN SELECT 1"])
+def test_what_is_no_query_is_not_counted(mysql_server: Server, numbers: Database, sql: str) -> None:
+    load([numbers], mysql_server)
+    found = count_work(on_server(mysql_server), numbers, sql, Limits())
+    assert isinstance(found, NotCounted)
+    assert sql.split(maxsplit=1)[0] in found.reason
+
+
+def test_all_queries_of_a_text_count(postgresql_server: Server, numbers: Database) -> None:
+    load([numbers], postgresql_server)
+    engine = on_server(postgresql_server)
+    one = "SELECT MAX(word) FROM number"
+    assert counted(engine, numbers, f"{one}; {one}")["scan"] == 2 * counted(engine, numbers, one)["scan"]
+    found = count_work(engine, numbers, "SHOW work_mem", Limits())
+    assert isinstance(found, NotCounted)
+    assert "queries" in found.reason
