@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 _RESUME = "--resume"
-_MANIFEST = "manifest.json"
-"""As in `harness.runs.reading`, whose import takes longer than Python's."""
+_MANIFESTS = "manifest.json", "study.json"
+"""Of runs and of studies; the modules that write them take longer to import than Python."""
 
 
 OLD_NAMES: Mapping[str, Mapping[str, str]] = {
@@ -69,9 +69,10 @@ def resumed(words: Sequence[str], known: Collection[str]) -> list[str]:
     if folder is None:
         return list(words)
     try:
-        command = json.loads((Path(folder) / _MANIFEST).read_text(encoding="utf-8"))["command"]
+        path = next(path for name in _MANIFESTS if (path := Path(folder) / name).is_file())
+        command = json.loads(path.read_text(encoding="utf-8"))["command"]
         earlier = [str(word) for word in command if str(word).startswith("--")]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, StopIteration):
         return list(words)
     given = {_positive(word) for word in words}
     return [word for word in earlier if _name(word) in known and _positive(word) not in given] + list(words)

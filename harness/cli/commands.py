@@ -65,6 +65,11 @@ COMMANDS: Mapping[str, ListedCommand] = {
         Group.SCORE,
         "Hold runs under several golds side by side: totals, ranks, and which questions moved",
     ),
+    "study": ListedCommand(
+        "studying",
+        Group.SCORE,
+        "Study efficiency: rewriting, indexes, plans, counted work; tables and a page, resumable",
+    ),
     "cache": ListedCommand(
         "reports", Group.SCORE, "Say what is kept from earlier runs, so that it need not be executed again"
     ),

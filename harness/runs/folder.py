@@ -76,7 +76,7 @@ class RunFolder:
             (parent / run_id).mkdir(parents=True)
         except OSError as error:
             _cannot_write(parent, error)
-        begun = {"run_id": run_id, "started": self.started.isoformat(), **_here(), **manifest}
+        begun = {"run_id": run_id, "started": self.started.isoformat(), **here(), **manifest}
         try:
             replace(parent / run_id / QUESTIONS, (_line(_plain(question)) for question in questions))
             self._open(parent / run_id, begun, metrics)
@@ -113,7 +113,7 @@ class RunFolder:
             "run_id": folder.name,
             "started": there.get("started"),
             "resumed": resumed,
-            **_here(),
+            **here(),
             **manifest,
             "chosen": there.get("chosen", []),
         }
@@ -347,7 +347,8 @@ def _cannot_write(folder: Path, error: OSError) -> NoReturn:
     ) from error
 
 
-def _here() -> dict[str, Any]:
+def here() -> dict[str, Any]:
+    """What a manifest says of the machine and of the harness."""
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
@@ -373,34 +374,43 @@ def _git(*arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, timeout=5, check=True).stdout
 
 
+_SHOWN = 60
+
+
 _SAME = (
     "set", "gold", "reference", "questions", "choice", "set_files", "databases", "profile", "metrics",
     "variants", "limits", "extract", "allow_missing", "predictions", "engines",
 )  # fmt: skip
 """What decides the results of a run, of all that its manifest says."""
 
-_SHOWN = 60
 
-
-def require_same(path: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+def require_same(
+    path: Path,
+    there: Mapping[str, Any],
+    here: Mapping[str, Any],
+    same: Sequence[str] = _SAME,
+    kind: str = "run",
+) -> None:
     """Make sure that two manifests describe the same run, whatever machine and number of workers it has.
 
     Args:
         path: the manifest that `there` was read from.
         there: the manifest of the run that was broken off.
         here: what is asked for now, as plain values.
+        same: the entries that decide what comes out.
+        kind: what they are of.
 
     Raises:
         BadInput: they do not; names every difference.
     """
     asked = json.loads(json.dumps(here))
     differences = [
-        difference for name in _SAME for difference in _differences(name, there.get(name), asked.get(name))
+        difference for name in same for difference in _differences(name, there.get(name), asked.get(name))
     ]
     if differences:
         refuse(
             path,
-            f"describes another run: {'; '.join(differences)}",
+            f"describes another {kind}: {'; '.join(differences)}",
             "repeat the command with the same options, files and engines, or leave out --resume",
         )
 

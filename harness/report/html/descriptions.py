@@ -29,6 +29,8 @@ class Bar:
     figure: str
     top: int
     width: float
+    ends: tuple[float, float] | None = None
+    """Where its interval begins and ends, from the left of the bars."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Chart:
     bars: tuple[Bar, ...]
     left: int = _LEFT
     width: int = _LEFT + _ROOM + _FIGURE
+    reference: float | None = None
+    """Where a line stands that bars are held against, from the left of the bars."""
 
     @property
     def height(self) -> int:
@@ -65,18 +69,34 @@ def write_description_html(document: Document, path: Path) -> None:
     Raises:
         BadInput: the file cannot be written.
     """
-    parts = [_part(grid) for grid in document.grids]
-    title = f"Question sets: {printable(document.run_id)}"
-    write_static(
-        path, "description.html.jinja", title=title, facts=list(map(printable, document.facts)), parts=parts
-    )
+    write_tables_html(document, f"Question sets: {document.run_id}", path)
 
 
-def _part(grid: TableModel) -> Part:
+def write_tables_html(
+    document: Document, title: str, path: Path, charts: Sequence[Sequence[Chart]] | None = None
+) -> None:
+    """Write tables as one file that needs no script, with charts.
+
+    Args:
+        document: the tables.
+        title: heads the page.
+        path: the file.
+        charts: those of each table beside the bars of its shares and means; None for no others.
+
+    Raises:
+        BadInput: the file cannot be written.
+    """
+    more: Sequence[Sequence[Chart]] = charts or [()] * len(document.grids)
+    parts = [_part(grid, drawn) for grid, drawn in zip(document.grids, more, strict=True)]
+    facts = list(map(printable, document.facts))
+    write_static(path, "description.html.jinja", title=printable(title), facts=facts, parts=parts)
+
+
+def _part(grid: TableModel, more: Sequence[Chart] = ()) -> Part:
     over = tuple((printable(group.head), len(group.columns)) for group in grid.groups)
     return Part(
         title=grid.title,
-        charts=tuple(_charts(grid)),
+        charts=(*more, *(() if more else _charts(grid))),
         over=over if _is_grouped(grid) else (),
         labels=grid.labels,
         heads=tuple(head for column in grid.columns for head in heads(column)),
@@ -112,10 +132,34 @@ def _is_grouped(grid: TableModel) -> bool:
 
 def _chart(title: str, names: Sequence[str], cells: Sequence[Cell | None], figures: Sequence[str]) -> Chart:
     values = [(cell.value if cell is not None else None) or 0.0 for cell in cells]
-    most = max(values, default=0.0) or 1.0
+    return bar_chart(
+        title,
+        [(name, value, figure, None) for name, value, figure in zip(names, values, figures, strict=True)],
+    )
+
+
+def bar_chart(
+    title: str,
+    rows: Sequence[tuple[str, float, str, tuple[float, float] | None]],
+    reference: float | None = None,
+) -> Chart:
+    """Bars on one axis that begins at 0.
+
+    Args:
+        title: says what they are of.
+        rows: of each bar its name, its value, the value as it is printed, and its interval or None.
+        reference: a value that bars are held against.
+    """
+    ends = [end for _, _, _, interval in rows for end in interval or ()]
+    most = max((*(value for _, value, _, _ in rows), *ends, reference or 0.0), default=0.0) or 1.0
+
+    def reach(value: float) -> float:
+        return round(_ROOM * max(value, 0.0) / most, 1)
+
     bars = []
-    for number, (name, value, figure) in enumerate(zip(names, values, figures, strict=True)):
+    for number, (name, value, figure, interval) in enumerate(rows):
         whole = printable(name)
         short = whole if len(whole) <= _LONGEST else f"{whole[: _LONGEST - 1]}\N{HORIZONTAL ELLIPSIS}"
-        bars.append(Bar(whole, short, figure, number * _LINE + 3, round(_ROOM * value / most, 1)))
-    return Chart(title, tuple(bars))
+        drawn = None if interval is None else (reach(interval[0]), reach(interval[1]))
+        bars.append(Bar(whole, short, figure, number * _LINE + 3, reach(value), drawn))
+    return Chart(title, tuple(bars), reference=None if reference is None else reach(reference))
