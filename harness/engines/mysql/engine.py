@@ -15,6 +15,7 @@ import pymysql
 from dialects.enums import Dialect
 from harness.engines.base import (
     BATCH_ROWS,
+    EMPTY,
     CannotCount,
     EngineLost,
     Row,
@@ -23,13 +24,16 @@ from harness.engines.base import (
     SqlTimeout,
     SqlTooLarge,
     cut,
+    is_empty,
 )
 from harness.engines.mysql.accounts import connect
 from harness.engines.mysql.clock import MySQLClock
 from harness.engines.mysql.connections import MySQLConnections, close_at_once
 from harness.engines.mysql.errors import message, translated
+from harness.engines.mysql.plan_nodes import read_plan
 from harness.engines.mysql.statements import refused, uncounted
 from harness.engines.mysql.work import EXPLAIN, ROWS_OF, SETTING, counters
+from harness.engines.plans import NOT_A_QUERY, PlanNode
 from loaders.namespace import Database
 from loaders.server import Server
 
@@ -130,6 +134,21 @@ class MySQLSession:
     def program(self, sql: str) -> None:
         """See `Session.program`: MySQL's plans leave steps out."""
 
+    def plan(self, sql: str, *, is_run: bool) -> PlanNode:
+        """See `PlanningSession.plan`. Versions before 8.3 do not have this format."""
+        if reason := EMPTY if is_empty(sql) else refused(sql):
+            raise SqlError(reason, _NOT_A_QUERY)
+        # What may follow EXPLAIN instead of a query (options, a connection) begins with other words.
+        if word := uncounted(sql):
+            raise SqlError(f"{word} {NOT_A_QUERY}", _NOT_A_QUERY)
+        try:
+            self._begin_counting()
+        except CannotCount as error:
+            raise SqlError(error.reason, None) from error
+        prefix = "EXPLAIN ANALYZE FORMAT=JSON" if is_run else "EXPLAIN FORMAT=JSON"
+        [[told]] = [row for batch in self.batches(f"{prefix} {sql}") for row in batch]
+        return read_plan(json.loads(str(told)))
+
     def refuses(self, sql: str, words: str) -> bool:
         """See `Session.refuses`. What is prepared here goes when the connection is made as new."""
         connection = self._connection
@@ -157,11 +176,12 @@ class MySQLSession:
         return counters(json.loads(str(explained))["query_plan"], self._rows_of)
 
     def _begin_counting(self) -> None:
+        """Have plans told as they are run, until the connection is made as new."""
         try:
             self._connection.query(SETTING)
         except pymysql.Error as error:
             if error.args[:1] == (_UNKNOWN_VARIABLE,):
-                words = "MySQL tells the rows of each step since 8.3; use a later server to count them"
+                words = "MySQL tells the rows of each step since 8.3: use a later server than this"
                 raise CannotCount(words) from error
             raise translated(error, in_time=not self._stopped, is_open=self._connection.open) from error
 

@@ -37,8 +37,10 @@ from harness.engines.base import (
     SqlTooLarge,
     cut,
 )
+from harness.engines.plans import NOT_A_QUERY, SEVERAL, PlanNode
 from harness.engines.postgresql.clock import PostgreSQLClock
 from harness.engines.postgresql.connections import ConnectionPool
+from harness.engines.postgresql.plan_nodes import read_plan
 from harness.engines.postgresql.rows import ReceivedTooMuch, parse, results, run
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
 from harness.engines.postgresql.work import EXPLAIN, SETTINGS, counters
@@ -238,6 +240,19 @@ class PostgreSQLSession:
         if len(found) > MOST:
             raise SqlError(f"more than {MOST:,} statements", None)
         return found
+
+    def plan(self, sql: str, *, is_run: bool) -> PlanNode:
+        """See `PlanningSession.plan`."""
+        [first, *more] = statements(sql)
+        if more:
+            raise SqlError(SEVERAL, None)
+        if not first.is_query:
+            said = EMPTY if says_nothing(sql) else f"{first.word or 'this'} {NOT_A_QUERY}"
+            raise SqlError(said, _NOT_ALLOWED)
+        # Behind the prefix it is read as what it is alone: EXPLAIN takes no options after these.
+        options = "ANALYZE, TIMING OFF, FORMAT JSON" if is_run else "FORMAT JSON"
+        [[told]] = [row for batch in self.batches(f"EXPLAIN ({options}) {sql}") for row in batch]
+        return read_plan(told)
 
     def _parse(self, sql: str) -> None:
         try:

@@ -5,6 +5,7 @@ end of its process: see `harness.engines.watchdog`.
 """
 
 import os
+import re
 import sqlite3
 import time
 import weakref
@@ -15,8 +16,20 @@ from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 
 from dialects.enums import Dialect
-from harness.engines.base import EngineLost, Row, Spent, SqlError, SqlTimeout, SqlTooLarge, cut
+from harness.engines.base import (
+    EMPTY,
+    EngineLost,
+    Row,
+    Spent,
+    SqlError,
+    SqlTimeout,
+    SqlTooLarge,
+    cut,
+    is_empty,
+)
+from harness.engines.plans import NOT_A_QUERY, PlanNode
 from harness.engines.sqlite.file import MAPPED_BYTES, connect
+from harness.engines.sqlite.plan_nodes import read_plan
 from harness.engines.sqlite.work import CountingConnection
 from loaders.namespace import Database
 
@@ -33,6 +46,10 @@ _TOO_LARGE = frozenset({"SQLITE_TOOBIG", "SQLITE_NOMEM", "SQLITE_IOERR_NOMEM"})
 
 _LOST = ("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_NOTADB")
 """Result codes of a file or disk that is broken: temporary data is in memory, so no statement gets them."""
+
+_FIRST_WORD = re.compile(r"(?:\s++|--[^\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/)*+(\w*)")
+_PLANNED = frozenset({"SELECT", "WITH", "VALUES"})
+"""What has a plan that EXPLAIN tells."""
 
 _USED_ONCE = {"kept_statements": 128}
 """As Python opens a file, and the official script with it."""
@@ -160,6 +177,15 @@ class SQLiteSession:
         except _FAILURES:
             return None
         return tuple((opcode, *operands) for _, opcode, *operands, _ in steps)
+
+    def plan(self, sql: str, *, is_run: bool) -> PlanNode:
+        """See `PlanningSession.plan`. SQLite counts no rows of single steps: the root alone has them."""
+        found = _FIRST_WORD.match(sql)
+        if found is None or found[1].upper() not in _PLANNED:
+            raise SqlError(EMPTY if is_empty(sql) else f"the text {NOT_A_QUERY}", None)
+        lines = [row for batch in self.batches(f"EXPLAIN QUERY PLAN {sql}") for row in batch]
+        rows = sum(map(len, self.batches(sql))) if is_run else None
+        return read_plan(lines, rows)
 
     def refuses(self, sql: str, words: str) -> bool:
         """See `Session.refuses`."""

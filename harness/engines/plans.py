@@ -1,0 +1,273 @@
+"""How an engine carries a query out: its execution plan as a tree, told alike for every engine.
+
+A session that can tell plans is a `PlanningSession`; what an engine says is read in its own folder
+(`plan_nodes.py` there), by a table from its words to `Operator`. What an engine does not say is None: no
+figure here is made up.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any, Protocol, Self, runtime_checkable
+
+from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
+from harness.engines.execution import Ending, Limits
+from harness.engines.watchdog import WATCHDOG
+from loaders.namespace import Database
+
+DEEPEST = 100
+"""Levels that a plan may have to be shown."""
+
+MOST_NODES = 500
+"""Nodes that a plan may have to be shown."""
+
+TOO_BIG = f"its plan has more than {DEEPEST} levels or {MOST_NODES:,} steps, too many to be shown"
+"""What is said of a plan that nobody could read."""
+
+NOT_A_QUERY = "is no query, and only a query has a plan"
+"""What is said of other statements, behind their first word."""
+
+SEVERAL = "the text has several statements, and a plan is of one"
+"""What is said of more than one statement."""
+
+
+class Operator(StrEnum):
+    """What a node of a plan does, in words that are the same for every engine."""
+
+    QUERY = "query"
+    """The whole statement, where an engine lists its steps below no step."""
+    SCAN = "scan"
+    """Reads a table, or what was materialized, from its first row to its last."""
+    INDEX_SCAN = "index scan"
+    """Reads an index from end to end, and the table's rows by it."""
+    INDEX_SEARCH = "index search"
+    """Looks values or ranges up in an index or by a key, and fetches the table's rows."""
+    COVERING_SCAN = "covering index scan"
+    """Reads an index from end to end, and the table not at all."""
+    COVERING_SEARCH = "covering index search"
+    """Looks values or ranges up in an index that has all that is asked for."""
+    TEMPORARY_INDEX = "temporary index search"
+    """Looks values up in an index that was made for this statement alone."""
+    ROW_SEARCH = "row search"
+    """Fetches rows by where they are stored."""
+    BITMAP_SCAN = "bitmap scan"
+    """Fetches the rows that index searches have marked before, in the order in which they are stored."""
+    INDEX_MERGE = "index merge"
+    """Puts together what several index searches find."""
+    VALUES = "values"
+    """Rows that are known without reading any table, or that there are none."""
+    FUNCTION = "function"
+    """Rows that a function returns, or a virtual table."""
+    NESTED_LOOP = "nested loop"
+    HASH_JOIN = "hash join"
+    MERGE_JOIN = "merge join"
+    HASH = "hash"
+    """Fills a hash table for the join above, or a Bloom filter."""
+    FILTER = "filter"
+    SORT = "sort"
+    AGGREGATE = "aggregate"
+    """Groups rows, or aggregates all of them."""
+    WINDOW = "window"
+    DISTINCT = "distinct"
+    MATERIALIZE = "materialize"
+    """Keeps rows so that they need not be computed again."""
+    PIPELINE = "pipeline"
+    """Hands rows of a part of the query on as they come."""
+    SUBQUERY = "subquery"
+    """Is run once."""
+    CORRELATED_SUBQUERY = "correlated subquery"
+    """Is run for rows of the query around it."""
+    UNION = "union"
+    INTERSECT = "intersect"
+    EXCEPT = "except"
+    SET_OPERATION = "set operation"
+    """Of a kind that its part says, or that the engine does not tell."""
+    RECURSION = "recursion"
+    LIMIT = "limit"
+    PARALLEL = "parallel"
+    """Gathers rows from processes that work side by side."""
+    LOCK = "lock"
+    WRITE = "write"
+    UNKNOWN = "unknown"
+    """None of these: the engine's own words say what."""
+
+
+@dataclass(frozen=True)
+class PlanNode:
+    """One step of a plan.
+
+    `words` are the engine's own. `table` is a table's name, `alias` what the statement calls it where that is
+    another name; `index` and `condition` in the engine's words.
+
+    Rows are those that the step hands up, one execution of it (one of its `loops`): estimated ones of the
+    optimizer's, and real ones, which are a mean and therefore no whole number. `cost` is the optimizer's, in
+    the engine's own unit, for one execution of this step and all below it. None: the engine does not say.
+    """
+
+    operator: Operator
+    words: str
+    table: str | None = None
+    alias: str | None = None
+    index: str | None = None
+    condition: str | None = None
+    estimated_rows: float | None = None
+    real_rows: float | None = None
+    loops: float | None = None
+    cost: float | None = None
+    children: tuple["PlanNode", ...] = ()
+
+    @property
+    def all_rows(self) -> float | None:
+        """The rows that the step has handed up in all."""
+        return None if self.real_rows is None else self.real_rows * (self.loops or 0)
+
+    def walk(self) -> Iterator["PlanNode"]:
+        """This node and all below it, each before its children."""
+        waiting = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting += reversed(node.children)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, without what the engine does not say."""
+        content = {name: getattr(self, name) for name in _PLAIN}
+        record = {name: value for name, value in content.items() if value is not None}
+        if self.children:
+            record["children"] = [child.to_json() for child in self.children]
+        return record
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Self:
+        """What `to_json` has made.
+
+        Raises:
+            AttributeError, KeyError, TypeError, ValueError: it is not that.
+        """
+        plain = {name: record[name] for name in _PLAIN if name in record}
+        plain["operator"] = Operator(plain["operator"])
+        return cls(**plain, children=tuple(map(cls.from_json, record.get("children", ()))))
+
+
+_PLAIN = tuple(each.name for each in fields(PlanNode) if each.name != "children")
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """The plan of one SQL text, and how running it went.
+
+    `ending` is ROWS where the plan has real rows. Where the text was stopped (TIMEOUT, TOO_LARGE) the plan
+    has estimates alone; where the engine refuses it (ERROR) there is none. `error` and `code` are the
+    engine's own words then. `seconds` is wall-clock time.
+    """
+
+    ending: Ending
+    root: PlanNode | None = None
+    error: str | None = None
+    code: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def cost(self) -> float | None:
+        """The optimizer's cost of the whole statement."""
+        return None if self.root is None else self.root.cost
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values."""
+        record = {"ending": self.ending.value, "error": self.error, "code": self.code}
+        root = {} if self.root is None else {"plan": self.root.to_json()}
+        return {name: value for name, value in record.items() if value is not None} | root
+
+    @classmethod
+    def from_json(cls, record: dict[str, Any]) -> Self:
+        """What `to_json` has made. Raises what `PlanNode.from_json` does."""
+        root = PlanNode.from_json(record["plan"]) if "plan" in record else None
+        return cls(Ending(record["ending"]), root, record.get("error"), record.get("code"))
+
+
+@runtime_checkable
+class PlanningSession(Protocol):
+    """A session of an engine that can tell plans."""
+
+    def plan(self, sql: str, *, is_run: bool) -> PlanNode:
+        """The plan of one query.
+
+        Nothing but a single query is explained, and that by the role that can only read.
+
+        Args:
+            sql: the text.
+            is_run: whether it is run to its end, for the real rows; else estimates alone.
+
+        Raises:
+            SqlError, SqlTimeout, SqlTooLarge, EngineLost: as `Session.batches`.
+        """
+        ...
+
+
+def explain(
+    engine: Engine, database: Database, sql: str, limits: Limits, *, is_run: bool = True
+) -> QueryPlan:
+    """The plan of one SQL text, in a session of its own.
+
+    Args:
+        engine: where.
+        database: the one that unqualified table names mean.
+        sql: the text; one query.
+        limits: `seconds` hold for running it, and again for estimates where that was too long.
+        is_run: whether it is run.
+
+    Raises:
+        EngineLost: the engine is to blame, not the text.
+    """
+    found = _explained(engine, database, sql, limits, is_run=is_run)
+    if not is_run or found.ending not in (Ending.TIMEOUT, Ending.TOO_LARGE):
+        return found
+    estimated = _explained(engine, database, sql, limits, is_run=False)
+    return QueryPlan(found.ending, estimated.root, found.error, found.code, found.seconds)
+
+
+def stopped(seconds: float) -> str:
+    """What is said of a text that ran out of time."""
+    return f"it did not end within {seconds:g} s, so the plan has estimates alone"
+
+
+def _explained(engine: Engine, database: Database, sql: str, limits: Limits, *, is_run: bool) -> QueryPlan:
+    with engine.session(database, limits.seconds) as session:
+        if not isinstance(session, PlanningSession):
+            return QueryPlan(Ending.ERROR, error="this engine tells no plans")
+        started = time.perf_counter()
+        code = None
+        root = None
+        with WATCHDOG.guard(session, limits.seconds) as guarded:
+            try:
+                root = bounded(session.plan(sql, is_run=is_run))
+                ending, error = Ending.ROWS, None
+            except SqlError as failure:
+                is_late = isinstance(failure, SqlTimeout) or guarded.fired
+                too_large = isinstance(failure, SqlTooLarge)
+                ending = Ending.TIMEOUT if is_late else Ending.TOO_LARGE if too_large else Ending.ERROR
+                error, code = stopped(limits.seconds) if is_late else failure.message, failure.code
+                failure.__cause__ = failure.__context__ = failure.__traceback__ = None
+            except MemoryError:
+                ending, error = Ending.TOO_LARGE, "more memory than a result may take"
+            except RecursionError:
+                ending, error = Ending.ERROR, TOO_BIG
+        return QueryPlan(ending, root, error, code, time.perf_counter() - started)
+
+
+def bounded(root: PlanNode) -> PlanNode:
+    """The plan, if it is of a size that can be shown.
+
+    Raises:
+        SqlError: it is not.
+    """
+    level: list[PlanNode] = [root]
+    nodes = depth = 0
+    while level:
+        depth += 1
+        nodes += len(level)
+        if depth > DEEPEST or nodes > MOST_NODES:
+            raise SqlError(TOO_BIG, None)
+        level = [child for node in level for child in node.children]
+    return root
