@@ -166,6 +166,16 @@ class TimingTask:
     method: Method
 
 
+@dataclass(frozen=True)
+class PlanTask:
+    """A text whose plan on an engine is asked for; `is_run`: with the rows that it really has."""
+
+    dialect: EngineName
+    db_id: str
+    sql: str
+    is_run: bool = True
+
+
 class Workers(Protocol):
     """Judge tasks, several at a time; callable from any thread."""
 

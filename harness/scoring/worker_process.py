@@ -1,4 +1,4 @@
-"""A worker process: judges the tasks, or times the pairs, that come in on a socket, until it is closed.
+"""A worker process: judges tasks, times pairs, explains texts that come in on a socket, until it is closed.
 
 It is started by `harness.scoring.workers`, which replaces it when it ends. What SQL of a prediction can do to
 a process, it does to this one: a statement that nothing stops ends it, and so does one that crashes it; its
@@ -23,12 +23,15 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple, NoReturn
 
+from harness.engines import plans
 from harness.engines.base import Engine, EngineLost
+from harness.engines.plans import QueryPlan
 from harness.engines.watchdog import WATCHDOG, Watchdog
 from harness.metrics.efficiency import Timing
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Setup, Stage, Task, TimingTask, explain
+from harness.scoring.tasks import PlanTask, Setup, Stage, Task, TimingTask, explain
 from harness.scoring.timing import Noting, measure
+from harness.sqltree.aliases import with_tables
 
 HUNG = 71
 """Exit code of a worker that ended itself, because a statement did not stop."""
@@ -152,11 +155,13 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
-            task: Task | TimingTask = connection.recv()
+            task: Task | TimingTask | PlanTask = connection.recv()
         except (EOFError, OSError):
             _end()
         if isinstance(task, Task):
             connection.send(judge.judge(task, connection.send))
+        elif isinstance(task, PlanTask):
+            connection.send(_planned(task, setup, engine(task.dialect), noting))
         else:
             connection.send(_timed(task, setup, engine(task.dialect), noting))
         # Who waits has the answer. What follows starts alike, whatever was before it.
@@ -170,6 +175,18 @@ def _timed(task: TimingTask, setup: Setup, engine: Engine, noting: Noting) -> Ti
     try:
         return measure(engine, database, task.prediction, task.gold, task.method, setup.limits, noting)
     except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one pair's, not the run's
+        return EngineLost(explain(error))
+
+
+def _planned(task: PlanTask, setup: Setup, engine: Engine, noting: Noting) -> QueryPlan | EngineLost:
+    """The plan of a text, or why it is not to blame that there is none."""
+    database = setup.questions.database(task.db_id, setup.profile)
+    try:
+        with noting(task.sql, None):
+            plan = plans.explain(engine, database, task.sql, setup.limits, is_run=task.is_run)
+        with noting(task.sql, setup.scoring_seconds):
+            return with_tables(plan, task.sql, task.dialect)
+    except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one text's, not the run's
         return EngineLost(explain(error))
 
 

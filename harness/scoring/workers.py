@@ -30,9 +30,10 @@ from typing import Any
 from harness.cache.codec import encode
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution
+from harness.engines.plans import QueryPlan, stopped
 from harness.metrics.efficiency import Timing
 from harness.outcomes import Judgement, Outcome
-from harness.scoring.tasks import OPTIONAL, Judged, Progress, Setup, Stage, Task, TimingTask
+from harness.scoring.tasks import OPTIONAL, Judged, PlanTask, Progress, Setup, Stage, Task, TimingTask
 from harness.scoring.timing import failed_while_timed
 from harness.scoring.worker_process import HUNG, NOTE_BYTES, Noted, digest
 from loaders import children
@@ -53,6 +54,10 @@ _MANY = 4
 
 _HEAD_START_SECONDS = 1.0
 """How much later the others start for fewer: by then the first has judged what is quick."""
+
+
+Asked = Task | TimingTask | PlanTask
+"""What a worker does."""
 
 
 class Died(Exception):
@@ -99,7 +104,7 @@ class _Process:
         self._connection = Connection(ours.detach())
         self._setup: bytes | None = setup
 
-    def do(self, task: Task | TimingTask, tell: Callable[[Progress], None]) -> Any:
+    def do(self, task: Asked, tell: Callable[[Progress], None]) -> Any:
         """Have it judge a task or time a pair; what comes of it.
 
         Args:
@@ -180,7 +185,7 @@ class LocalWorkers:
         self._questions = {question.key: question for question in setup.questions.questions}
         self._count = count
         self._place = place
-        self._queue: SimpleQueue[tuple[Task | TimingTask, Future[Any]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Asked, Future[Any]] | None] = SimpleQueue()
         self._lock = Lock()
         self._threads: list[Thread] = []
         self._processes: dict[int, _Process] = {}
@@ -199,7 +204,14 @@ class LocalWorkers:
         """
         return self._put(task)
 
-    def _put(self, task: Task | TimingTask) -> Future[Any]:
+    def plan(self, task: PlanTask) -> Future[QueryPlan]:
+        """Have a text explained.
+
+        The future raises EngineLost where the text is not to blame that it has no plan.
+        """
+        return self._put(task)
+
+    def _put(self, task: Asked) -> Future[Any]:
         future: Future[Any] = Future()
         with self._lock:
             if self._closed:
@@ -263,10 +275,10 @@ class LocalWorkers:
         with self._busy[place]:
             self._bury(place)
 
-    def _settle(self, future: Future[Any], place: int, task: Task | TimingTask) -> None:
+    def _settle(self, future: Future[Any], place: int, task: Asked) -> None:
         """Have a task done, and say so to whoever waits; the place is this thread's for so long."""
         try:
-            done = self._judge(place, task) if isinstance(task, Task) else self._time(place, task)
+            done = self._do(place, task)
         except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
             # Its answer to this task must not be taken for that to the next.
             self._bury(place)
@@ -276,6 +288,20 @@ class LocalWorkers:
                 future.set_exception(done)
             else:
                 future.set_result(done)
+
+    def _do(self, place: int, task: Asked) -> Any:
+        """What comes of a task.
+
+        Raises:
+            EngineLost: the run was stopped.
+        """
+        match task:
+            case Task():
+                return self._judge(place, task)
+            case TimingTask():
+                return self._time(place, task)
+            case PlanTask():
+                return self._explain(place, task)
 
     def _judge(self, place: int, task: Task) -> Judged:
         """Have a task judged, by another worker where one dies.
@@ -324,7 +350,31 @@ class LocalWorkers:
             else:
                 return timing
 
-    def _done(self, place: int, task: Task | TimingTask, tell: Callable[[Progress], None]) -> Any:
+    def _explain(self, place: int, task: PlanTask) -> QueryPlan | EngineLost:
+        """Have a text explained, by another worker where one dies; without running it where it is to blame.
+
+        Raises:
+            EngineLost: the run was stopped.
+        """
+        blamed: QueryPlan | None = None
+        for deaths in count(1):
+            try:
+                found: QueryPlan | EngineLost = self._done(place, task, _ignore)
+            except Died as died:
+                if deaths >= _MOST_DEATHS:
+                    return blamed or EngineLost(died.why_given_up())
+                if died.blames(deaths):
+                    is_late = died.was_stuck
+                    words = stopped(self._setup.limits.seconds) if is_late else f"it {_what_it_did(died)}"
+                    blamed = QueryPlan(Ending.TIMEOUT if is_late else Ending.ERROR, error=words)
+                    task = replace(task, is_run=False)
+            else:
+                if blamed is None or isinstance(found, EngineLost):
+                    return blamed or found
+                return replace(blamed, root=found.root)
+        raise AssertionError
+
+    def _done(self, place: int, task: Asked, tell: Callable[[Progress], None]) -> Any:
         """What comes of a task at the worker of a place.
 
         Raises:

@@ -19,11 +19,12 @@ from harness.cache.codec import decode, encode
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution, Limits
+from harness.engines.plans import stopped
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.efficiency import LOOKS
 from harness.outcomes import Judgement, Outcome
 from harness.scoring import workers as module
-from harness.scoring.tasks import OPTIONAL, Judged, Setup, Stage, Task, TimingTask
+from harness.scoring.tasks import OPTIONAL, Judged, PlanTask, Setup, Stage, Task, TimingTask
 from harness.scoring.timing import ITERATIONS, Method, measure
 from harness.scoring.worker_process import HUNG, Noted, digest
 from harness.scoring.workers import Died, LocalWorkers
@@ -466,3 +467,34 @@ def test_closing_stops_what_is_timed_and_cancels_what_waits(patient: LocalWorker
     with pytest.raises(CancelledError):
         waiting.result(0)
     assert not Path(f"/proc/{process}").exists()
+
+
+def test_a_text_is_explained_in_a_worker(workers: LocalWorkers) -> None:
+    plan = workers.plan(PlanTask(Dialect.SQLITE, "zoo", "SELECT a.name FROM animal AS a")).result(60)
+    assert plan.ending is Ending.ROWS
+    assert plan.root is not None
+    assert plan.root.real_rows == 2
+    # SQLite says the alias alone: which table it is, the text tells.
+    assert [(node.table, node.alias) for node in plan.root.children] == [("animal", "a")]
+
+
+def test_a_text_that_nothing_stops_is_explained_without_being_run(workers: LocalWorkers) -> None:
+    plan = workers.plan(PlanTask(Dialect.SQLITE, "zoo", UNSTOPPABLE)).result(60)
+    assert plan.ending is Ending.TIMEOUT
+    assert plan.error == stopped(LIMITS.seconds)
+    assert plan.root is not None
+    assert plan.root.real_rows is None
+    assert workers.plan(PlanTask(Dialect.SQLITE, "zoo", GOLD)).result(60).ending is Ending.ROWS
+
+
+def test_a_text_at_which_workers_crash_is_explained_without_being_run(setup: Setup) -> None:
+    slow = LocalWorkers(Setup(setup.questions, setup.servers, limits=Limits(600), metrics=("ex",)), 1)
+    try:
+        future = slow.plan(PlanTask(Dialect.SQLITE, "zoo", ENDLESS))
+        killed_again_and_again(slow, signal.SIGSEGV, 2)
+        plan = future.result(120)
+        assert plan.ending is Ending.ERROR
+        assert plan.error == "it crashed the process that ran it (SIGSEGV)"
+        assert plan.root is not None
+    finally:
+        slow.close()
