@@ -15,6 +15,7 @@ from dialects.schema import Schema
 from dialects.server_schema import ServerTable, server_tables
 from loaders.bookkeeping import STAGING, Key, Marker, key
 from loaders.digests import digests
+from loaders.kept import kept
 from loaders.machine import processors
 from loaders.namespace import Database
 from loaders.owners import refuse_collisions, refuse_place
@@ -111,7 +112,7 @@ def load(  # noqa: PLR0913 - what a load can be told
     for database in databases:
         refuse_place(database, server.dialect)
     found = digests(_paths(databases), trust=not force)
-    with engine.exclusive(server):
+    with engine.exclusive(server), kept():
         engine.tidy(server, databases)
         engine.admit_reader(server)
         markers = engine.markers(server, databases)

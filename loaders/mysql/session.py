@@ -12,6 +12,7 @@ from pymysql.connections import Connection
 
 from dialects.identifiers import quoted
 from loaders.errors import EngineUnavailable
+from loaders.kept import borrowed
 from loaders.server import Server
 
 CONNECT_SECONDS = 10
@@ -42,20 +43,26 @@ https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html
 
 
 @contextmanager
-def connected(server: Server) -> Iterator[Connection[Any]]:
+def connected(server: Server, *, alone: bool = False) -> Iterator[Connection[Any]]:
     """Connect as administrator, each statement its own transaction.
+
+    Args:
+        server: where to.
+        alone: whether nobody gets the session before or after: for locks and settings that end with it.
 
     Raises:
         EngineUnavailable: for every error of the server that nobody caught within the `with` block.
     """
+
+    def connect() -> Connection[Any]:
+        return pymysql.connect(
+            host=server.host, port=server.port, user=server.user, password=server.password,
+            charset="utf8mb4", connect_timeout=CONNECT_SECONDS, autocommit=True, local_infile=True,
+            init_command=_SESSION, ssl_disabled=server.is_local,
+        )  # fmt: skip
+
     try:
-        with closing(
-            pymysql.connect(
-                host=server.host, port=server.port, user=server.user, password=server.password,
-                charset="utf8mb4", connect_timeout=CONNECT_SECONDS, autocommit=True, local_infile=True,
-                init_command=_SESSION, ssl_disabled=server.is_local,
-            )
-        ) as connection:  # fmt: skip
+        with closing(connect()) if alone else borrowed(server, connect) as connection:
             yield connection
     except pymysql.Error as error:
         raise EngineUnavailable(

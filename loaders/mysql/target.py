@@ -228,7 +228,7 @@ _PLACE_FOR_COMMENT = re.compile(r"\bNO SQL\b")
 
 def install_functions(server: Server, databases: Sequence[Database]) -> None:  # noqa: ARG001 - one place for all
     """See `Target.install_functions`."""
-    with connected(server) as connection:
+    with connected(server, alone=True) as connection:
         ask(connection, "SELECT GET_LOCK(%s, -1)", [_FUNCTIONS_LOCK])
         _own_functions(connection, server)
         there = _functions_there(connection)

@@ -12,6 +12,7 @@ from psycopg import Connection
 
 from loaders import ending
 from loaders.errors import EngineUnavailable
+from loaders.kept import borrowed
 from loaders.server import Server
 
 MAINTENANCE = "postgres"
@@ -35,16 +36,21 @@ def connected(server: Server, database: str, *, autocommit: bool = False) -> Ite
     Raises:
         EngineUnavailable: for every error of the server that nobody caught within the `with` block.
     """
+
+    def connect() -> Connection[Any]:
+        return psycopg.connect(
+            host=server.host, port=server.port, user=server.user, password=server.password,
+            dbname=database, connect_timeout=CONNECT_SECONDS, application_name="bird-harness load",
+            autocommit=autocommit, options=_OPTIONS,
+        )  # fmt: skip
+
     try:
         with (
-            psycopg.connect(
-                host=server.host, port=server.port, user=server.user, password=server.password,
-                dbname=database, connect_timeout=CONNECT_SECONDS, application_name="bird-harness load",
-                autocommit=autocommit, options=_OPTIONS,
-            ) as connection,
+            borrowed((server, database, autocommit), connect) as connection,
             ending.by(partial(_cut, connection)),
-        ):  # fmt: skip
+        ):
             yield connection
+            connection.commit()
     except psycopg.Error as error:
         raise EngineUnavailable(
             f"PostgreSQL at {server.address}: {one_line(error)}; see what `bird-harness doctor` says"
