@@ -17,27 +17,7 @@ from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.scoring.ranking import Run, cut_of
 from harness.scoring.ties import read_query
-
-AGGREGATES = frozenset({
-    "COUNT", "SUM", "AVG", "TOTAL", "MIN", "MAX", "GROUP_CONCAT", "STRING_AGG", "ARRAY_AGG", "STDDEV",
-})  # fmt: skip
-
-
-def called(node: exp.Expr | None) -> str:
-    """The name of the function that a node calls, in upper case; empty where it calls none.
-
-    SQLite's functions are names with arguments here, those of servers have a class each.
-    """
-    if isinstance(node, exp.Anonymous):
-        return node.name.upper()
-    return node.sql_name().upper() if isinstance(node, exp.Func) else ""
-
-
-def arguments(node: exp.Expr) -> list[exp.Expr]:
-    """The arguments of a call."""
-    if isinstance(node, exp.Anonymous):
-        return list(node.expressions)
-    return [node.this, *node.expressions] if isinstance(node.this, exp.Expr) else []
+from harness.sqltree.calls import AGGREGATES, arguments, called
 
 
 def aggregates(select: exp.Expr) -> Iterator[exp.Expr]:
@@ -51,28 +31,12 @@ def aggregates(select: exp.Expr) -> Iterator[exp.Expr]:
 _MOST = {"MIN": 1, "MAX": 1}
 
 
-def is_distinct(call: exp.Expr) -> bool:
-    """Whether a call of an aggregate counts each value once."""
-    return any(isinstance(one, exp.Distinct) for one in arguments(call)) or bool(call.args.get("distinct"))
-
-
 def sources(select: exp.Select) -> Mapping[str, exp.Expr]:
     """What stands in FROM, by the name (lower case) that qualifies its columns."""
     first = select.args.get("from_")
     nodes = [first.this] if first is not None else []
     nodes += [join.this for join in select.args.get("joins") or ()]
     return {node.alias_or_name.lower(): node for node in nodes}
-
-
-def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The conditions that all have to hold."""
-    if isinstance(condition, exp.And):
-        yield from conjuncts(condition.this)
-        yield from conjuncts(condition.expression)
-    elif isinstance(condition, exp.Paren):
-        yield from conjuncts(condition.this)
-    elif condition is not None:
-        yield condition
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from dialects.schema import Table
 from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold, aggregates, arguments, called, conjuncts, is_distinct, sources
+from harness.audit.gold import AuditedGold, aggregates, sources
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
+from harness.sqltree.calls import arguments, called, conjuncts, is_distinct
 
 _ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
 

@@ -8,12 +8,13 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold, NamedColumn, RankedRow, aggregates, arguments, called
+from harness.audit.gold import AuditedGold, NamedColumn, RankedRow, aggregates
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
 from harness.metrics.comparison.ranking import Ranking
 from harness.scoring.ranking import cut_of, rank
 from harness.scoring.ties import rankings
+from harness.sqltree.calls import arguments, called
 
 _MOST_VALUES = 3_000
 """Different values of a column that are looked at."""

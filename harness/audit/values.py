@@ -9,20 +9,12 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import (
-    AuditedGold,
-    NamedColumn,
-    aggregates,
-    arguments,
-    called,
-    conjuncts,
-    is_distinct,
-    sources,
-)
+from harness.audit.gold import AuditedGold, NamedColumn, aggregates, sources
 from harness.coverage import Reason
 from harness.coverage.differences import of_failure
 from harness.engines.execution import Ending
 from harness.metrics.comparison import Tolerance, compare
+from harness.sqltree.calls import arguments, called, conjuncts, is_distinct
 
 _MOST_VALUES = 3_000
 _NEAR = 0.8
