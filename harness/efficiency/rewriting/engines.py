@@ -29,6 +29,8 @@ class Engine:
     table: Callable[[Table], str]
     """How a stored table is called, as it is compared."""
     column: Callable[[Column], str]
+    spelled: Callable[[Column], str]
+    """A stored column in quotes."""
     is_exact: Callable[[Column, Profile], bool]
     """Whether values of a column that are equal are the same value, whichever of them a query shows."""
     enforces: bool
@@ -66,6 +68,7 @@ ENGINES: Mapping[Dialect, Engine] = {
         fold=_folded,
         table=lambda table: table.name.lower(),
         column=lambda column: column.name.lower(),
+        spelled=lambda column: column.name,
         is_exact=_sqlite_is_exact,
         enforces=False,
         merges=lambda _column, _profile: False,
@@ -76,6 +79,7 @@ ENGINES: Mapping[Dialect, Engine] = {
         fold=_folded,
         table=lambda table: table_name(table.name, Dialect.MYSQL),
         column=lambda column: column_name(column.name, Dialect.MYSQL).lower(),
+        spelled=lambda column: column_name(column.name, Dialect.MYSQL),
         is_exact=lambda column, profile: not _mysql_merges(column, profile) or column.days or column.moments,
         enforces=True,
         merges=_mysql_merges,
@@ -86,6 +90,7 @@ ENGINES: Mapping[Dialect, Engine] = {
         fold=_folded_unless_quoted,
         table=lambda table: table_name(table.name, Dialect.POSTGRESQL),
         column=lambda column: column_name(column.name, Dialect.POSTGRESQL),
+        spelled=lambda column: column_name(column.name, Dialect.POSTGRESQL),
         is_exact=lambda _column, _profile: True,
         enforces=True,
         merges=_postgresql_merges,

@@ -1,0 +1,108 @@
+"""Whether a text written otherwise returns the same rows on the loaded data; which keys a server holds."""
+
+from dataclasses import dataclass
+
+from dialects.enums import Dialect
+from dialects.identifiers import column_name, quoted, table_name
+from dialects.schema import Schema
+from harness.efficiency.rewriting.engines import ENGINES
+from harness.efficiency.rewriting.rule import Rewritten
+from harness.efficiency.rewriting.statement import HeldKeys
+from harness.engines import kind_of
+from harness.engines.base import Engine
+from harness.engines.execution import Ending, Execution, Limits
+from harness.engines.retry import execute_patiently
+from harness.metrics.comparison import compare
+from harness.scoring.ties import is_ordered
+from loaders.namespace import Database
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How the rows of a text and of one written otherwise relate on the loaded data.
+
+    `executions` counts the texts that were run. `error` says why there is nothing to compare.
+    """
+
+    same_set: bool
+    same_bag: bool
+    same_order: bool
+    ordered: bool
+    """Whether the original asks for an order."""
+    executions: int
+    original: Execution
+    rewritten: Execution
+    error: str | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether they are the same rows, as often, and in the same order where one is asked for."""
+        return self.same_bag and (self.same_order or not self.ordered)
+
+
+def proven(  # noqa: PLR0913, PLR0917 - two texts, and where and how they run
+    engine: Engine,
+    database: Database,
+    original: str,
+    rewritten: str | Rewritten,
+    limits: Limits,
+    before: Execution | None = None,
+) -> Proof:
+    """Run a text and what it was rewritten to, and compare the rows.
+
+    Args:
+        engine: where.
+        database: on which data.
+        original: the text.
+        rewritten: the other one.
+        limits: of each execution.
+        before: an execution of the original under the same limits that is there already.
+
+    Raises:
+        EngineLost: the engine is to blame, no text.
+    """
+    text = rewritten.sql if isinstance(rewritten, Rewritten) else rewritten
+    ran = 1 if before is None else 0
+    first = before or execute_patiently(engine, database, original, limits)
+    ordered = is_ordered(original, kind_of(engine.dialect).name)
+    if first.ending is not Ending.ROWS:
+        why = f"the original has no rows ({first.ending}): {first.error}"
+        return Proof(False, False, False, ordered, ran, first, first, why)
+    second = execute_patiently(engine, database, text, limits)
+    if second.ending is not Ending.ROWS:
+        why = f"the rewritten text has no rows ({second.ending}): {second.error}"
+        return Proof(False, False, False, ordered, ran + 1, first, second, why)
+    found = compare(first.rows, second.rows)
+    return Proof(found.same_set, found.same_bag, found.same_order, ordered, ran + 1, first, second)
+
+
+def held_keys(engine: Engine, database: Database, schema: Schema, limits: Limits) -> HeldKeys:
+    """The keys that an engine holds although its equality is another than SQLite's: asked by a query each.
+
+    A loader leaves a key out where two texts are equal on the server, or two numbers round to one.
+    """
+    dialect = engine.dialect
+    facts = ENGINES[dialect]
+    found = set()
+    for table in schema.tables:
+        for columns in dict.fromkeys((table.primary_key, *table.unique)):
+            stored = [table.column(name) for name in columns]
+            if not any(facts.merges(column, database.profile) for column in stored):
+                continue
+            names = [_quoted(dialect, column_name(name, dialect)) for name in columns]
+            known = " AND ".join(f"{name} IS NOT NULL" for name in names)
+            execution = execute_patiently(
+                engine,
+                database,
+                f"SELECT 1 FROM {_quoted(dialect, table_name(table.name, dialect))} WHERE {known}"  # noqa: S608 - quoted
+                f" GROUP BY {', '.join(names)} HAVING COUNT(*) > 1 LIMIT 1",
+                limits,
+            )
+            if execution.ending is Ending.ROWS and not execution.rows:
+                found.add((table.name, columns))
+    return frozenset(found)
+
+
+def _quoted(dialect: Dialect, name: str) -> str:
+    mark = kind_of(dialect).quote
+    return quoted(name) if mark == '"' else f"{mark}{name.replace(mark, 2 * mark)}{mark}"

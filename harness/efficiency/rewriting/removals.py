@@ -1,0 +1,285 @@
+"""What can go: a join that adds and drops nothing, DISTINCT where no row comes twice."""
+
+from sqlglot import exp
+
+from harness.efficiency.rewriting.conditions import has_star, is_joined_by_commas, set_where, where_of
+from harness.efficiency.rewriting.settled import aggregates, is_grouped
+from harness.efficiency.rewriting.statement import Fact, Named, Refused, Source, Statement
+from harness.sqltree.calls import arguments, called, conjuncts, is_distinct
+
+Pair = tuple[exp.Column, exp.Column]
+"""The columns of an equality: of the source that may go, and of another one."""
+
+
+def join_elimination(statement: Statement) -> list[Fact] | None:
+    """See the rule join-elimination."""
+    for select in statement.selects():
+        sources = statement.sources(select)
+        if len(sources) < 2:  # noqa: PLR2004 - no join
+            continue
+        for source in sources:
+            try:
+                return _remove(statement, select, source)
+            except Refused as why:
+                statement.refused.append(f"{source.alias}: {why}")
+    return None
+
+
+def _remove(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
+    joins = select.args["joins"]
+    if is_joined_by_commas(select) or any(
+        join.side not in {"", "LEFT"} or join.method or join.args.get("using") for join in joins
+    ):
+        raise Refused("joins by commas, RIGHT, FULL, USING and NATURAL are not looked through")
+    if source.table is None:
+        raise Refused("it is no stored table")
+    if has_star(select) or any(source in statement.starred(select, one) for one in _stars(select)):
+        raise Refused("* shows its columns")
+    if source.join is not None and source.join.side == "LEFT":
+        return _remove_left(statement, select, source)
+    return _remove_inner(statement, select, source)
+
+
+def _stars(select: exp.Select) -> list[exp.Expr]:
+    return [node for node in select.find_all(exp.Column) if node.is_star]
+
+
+def _uses(statement: Statement, select: exp.Select, source: Source) -> list[tuple[exp.Column, Named]]:
+    return [
+        (node, named)
+        for node, named in statement.uses(select)
+        if named.select is select and named.source is source
+    ]
+
+
+def _within(node: exp.Expr, around: exp.Expr | None) -> bool:
+    while node.parent is not None and node is not around:
+        node = node.parent
+    return node is around
+
+
+def _pairs(
+    statement: Statement, source: Source, conditions: list[exp.Expr]
+) -> dict[str, tuple[Named, Named, Pair]]:
+    """The equalities of columns of a source with those of others, by its own column."""
+    found: dict[str, tuple[Named, Named, Pair]] = {}
+    for one in conditions:
+        if not isinstance(one, exp.EQ):
+            continue
+        nodes = [one.this.unnest(), one.expression.unnest()]
+        for own, other in (nodes, nodes[::-1]):
+            mine, theirs = statement.named(own), statement.named(other)
+            if mine is None or theirs is None or mine.source is not source or theirs.source is source:
+                continue
+            try:
+                statement.comparable(mine, theirs)
+            except Refused:
+                continue
+            found.setdefault(mine.name, (mine, theirs, (own, other)))
+    return found
+
+
+def _remove_left(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
+    assert source.join is not None and source.table is not None  # noqa: S101, PT018 - what calls this
+    on = source.join.args.get("on")
+    if any(not _within(node, source.join) for node, _ in _uses(statement, select, source)):
+        raise Refused("its columns are used")
+    if source.join.find(exp.Query):
+        raise Refused("its ON has a subquery")
+    pairs = _pairs(statement, source, list(conjuncts(on)))
+    for key in statement.keys(source.table):
+        if all(name in pairs for name in key.columns):
+            select.set("joins", [join for join in select.args["joins"] if join is not source.join])
+            return [key.fact]
+    raise Refused("it is not joined by a key, so that it may repeat rows")
+
+
+def _remove_inner(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
+    table = source.table
+    assert table is not None  # noqa: S101 - what calls this
+    conditions = [
+        one for join in select.args["joins"] if not join.side for one in conjuncts(join.args.get("on"))
+    ]
+    pairs = _pairs(statement, source, conditions)
+    reference, parent, facts = _reference(statement, source, pairs)
+    by_name = {pairs[name][0].name: pairs[name] for name in parent}
+    joining = {id(node) for _, _, pair in by_name.values() for node in pair}
+    others = [(node, named) for node, named in _uses(statement, select, source) if id(node) not in joining]
+    replaced: list[tuple[exp.Column, exp.Column]] = []
+    for node, named in others:
+        if named.name not in by_name:
+            raise Refused("its columns are used")
+        theirs, (_, other) = by_name[named.name][1], by_name[named.name][2]
+        if named.stored is None or not statement.engine.is_exact(named.stored, statement.profile):
+            raise Refused("its key is shown, and unlike values can be equal to it")
+        if node.find_ancestor(exp.Select) is not select or theirs.select is not select:
+            raise Refused("its key is used in a subquery")
+        replaced.append((node, other))
+    kept, nulls = [], []
+    for name in parent:
+        theirs, other = by_name[name][1], by_name[name][2][1]
+        try:
+            kept.append(statement.not_null(theirs))
+        except Refused:
+            nulls.append(exp.Not(this=exp.Is(this=other.copy(), expression=exp.Null())))
+    equalities = [by_name[name][2][0].parent for name in parent]
+    while any(isinstance(one, exp.Paren) for one in equalities):
+        equalities = [one.parent if isinstance(one, exp.Paren) else one for one in equalities]
+    dropped = [one for one in equalities if one is not None]
+    _in_sight(statement, select, source, dropped, {id(node): other for node, other in replaced})
+    for node, other in replaced:
+        _replace_keeping_name(select, node, other)
+    _drop(select, source, dropped)
+    set_where(select, [*where_of(select), *nulls])
+    return [reference, *facts, *kept]
+
+
+def _replace_keeping_name(select: exp.Select, node: exp.Column, other: exp.Column) -> None:
+    """A result keeps the name that a query around it may use."""
+    if node.parent is select and node.arg_key == "expressions":
+        node.replace(exp.alias_(other.copy(), node.this.copy()))
+    else:
+        node.replace(other.copy())
+
+
+def _reference(
+    statement: Statement, source: Source, pairs: dict[str, tuple[Named, Named, Pair]]
+) -> tuple[Fact, tuple[str, ...], list[Fact]]:
+    """The foreign key of one other source whose whole parent a source is: each row finds one."""
+    assert source.table is not None  # noqa: S101 - what calls this
+    candidates = {id(theirs.source): theirs.source for _, theirs, _ in pairs.values()}
+    keys = statement.keys(source.table)
+    for child in candidates.values():
+        for reference in child.table.foreign_keys if child.table is not None else ():
+            if reference.parent != source.table.name or child.table is None:
+                continue
+            own = [statement.engine.column(child.table.column(name)) for name in reference.columns]
+            there = tuple(
+                statement.engine.column(source.table.column(name)) for name in reference.parent_columns
+            )
+            matched = all(
+                name in pairs and pairs[name][1].source is child and pairs[name][1].name == mine
+                for name, mine in zip(there, own, strict=True)
+            )
+            unique = [key.fact for key in keys if set(key.columns) <= set(there)]
+            if matched and unique:
+                words = f"{child.table.name} ({', '.join(reference.columns)}) refers to {source.table.name}"
+                enforced = statement.engine.enforces
+                said = Fact(words if enforced else f"{words}, and every loaded row does", declared=enforced)
+                return said, there, unique[:1]
+    raise Refused("no foreign key says that each row finds one row of it")
+
+
+def _drop(select: exp.Select, source: Source, equalities: list[exp.Expr]) -> None:
+    """Take a source and the equalities that join it out of FROM."""
+    gone = {id(one) for one in equalities}
+    joins = list(select.args["joins"])
+    if source.join is None:
+        taken = joins.pop(0)
+        select.set("from_", exp.From(this=taken.this))
+    else:
+        taken = source.join
+        joins = [join for join in joins if join is not taken]
+    rest = [one for one in conjuncts(taken.args.get("on")) if id(one) not in gone]
+    for join in joins:
+        if not join.side:
+            left = [one for one in conjuncts(join.args.get("on")) if id(one) not in gone]
+            join.set("on", exp.and_(*[one.copy() for one in left]) if left else exp.true())
+    select.set("joins", joins or None)
+    set_where(select, [*where_of(select), *rest])
+
+
+def _in_sight(
+    statement: Statement,
+    select: exp.Select,
+    source: Source,
+    equalities: list[exp.Expr],
+    instead: dict[int, exp.Column],
+) -> None:
+    """See to it that each ON names only what stands before it once a source is gone.
+
+    Raises:
+        Refused: one would not.
+    """
+    gone = {id(one) for one in equalities}
+    joins = select.args["joins"]
+    if source.join is None and joins[0].side:
+        raise Refused("an outer join stands behind it")
+    seen: set[str] = set()
+    for one in statement.sources(select):
+        if one is source:
+            continue
+        # ON of the first source left, and of the one that goes, become conditions of WHERE.
+        is_first = not seen
+        seen.add(one.alias)
+        if one.join is None or is_first:
+            continue
+        for condition in conjuncts(one.join.args.get("on")):
+            for node in condition.find_all(exp.Column) if id(condition) not in gone else ():
+                named = statement.named(instead.get(id(node), node))
+                if named is None or (named.select is select and named.source.alias not in seen):
+                    raise Refused("another join names what comes behind it then")
+
+
+# DISTINCT.
+
+
+def distinct_elimination(statement: Statement) -> list[Fact] | None:
+    """See the rule distinct-elimination."""
+    for select in statement.selects():
+        try:
+            if select.args.get("distinct") is not None:
+                facts = _once(statement, select)
+                select.set("distinct", None)
+                return facts
+            for call in list(aggregates(select)):
+                if is_distinct(call) and called(call) in {"COUNT", "SUM", "AVG", "TOTAL"}:
+                    return _each_once(statement, select, call)
+        except Refused as why:
+            statement.refused.append(str(why))
+    return None
+
+
+def _once(statement: Statement, select: exp.Select) -> list[Fact]:
+    if is_grouped(select):
+        group = select.args.get("group")
+        if group is None:
+            return []
+        places = {
+            named.place for output in select.expressions if (named := statement.named(output.unalias()))
+        }
+        keys = [statement.named(key) for key in group.expressions]
+        if all(key is not None and key.place in places for key in keys):
+            return []
+        raise Refused("not all that is grouped by is shown")
+    shown: list[Named] = []
+    for output in select.expressions:
+        if output.is_star:
+            shown += [
+                Named(select, source, statement.engine.column(column), column)
+                for source in statement.starred(select, output)
+                if source.table is not None
+                for column in source.table.columns
+            ]
+        elif (named := statement.named(output.unalias())) is not None:
+            shown.append(named)
+    return statement.determined(select, shown)
+
+
+def _each_once(statement: Statement, select: exp.Select, call: exp.Expr) -> list[Fact]:
+    """A key of a table, whose rows come once, is never counted twice."""
+    [value] = arguments(call)[:1]
+    columns = value.expressions if isinstance(value, exp.Distinct) else []
+    named = statement.named(columns[0]) if len(columns) == 1 else None
+    if named is None:
+        raise Refused("DISTINCT is of several values, or of what is no column")
+    if select.args.get("group") is not None and named.select is not select:
+        raise Refused("DISTINCT is of a column of a query around it")
+    facts = statement.determined(select, [named])
+    new = call.copy()
+    if isinstance(new, exp.Anonymous):
+        new.set("expressions", [columns[0].copy()])
+    else:
+        new.set("this", columns[0].copy())
+    call.replace(new)
+    return facts

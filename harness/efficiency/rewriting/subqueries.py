@@ -1,0 +1,306 @@
+"""Rules for subqueries: IN as a join or EXISTS, a correlated subquery as a derived table."""
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from harness.efficiency.rewriting.conditions import (
+    append_join,
+    column,
+    equals,
+    has_star,
+    is_joined_by_commas,
+    set_where,
+    where_of,
+)
+from harness.efficiency.rewriting.settled import is_grouped, is_plain, is_scalar
+from harness.efficiency.rewriting.statement import Fact, Named, Refused, Statement
+from harness.sqltree.calls import arguments, called
+
+Member = tuple[exp.Select, exp.Expr, exp.In, exp.Select, Named, Named]
+"""A SELECT, the condition of its WHERE, the IN in it, the subquery, what is looked up, and where."""
+
+
+def _memberships(statement: Statement, *, negated: bool) -> Iterator[Member]:
+    """The conditions x [NOT] IN (SELECT y ...) that all rows of a SELECT have to meet, if they are simple."""
+    for select in statement.selects():
+        for condition in where_of(select):
+            node = condition
+            if negated != isinstance(node, exp.Not):
+                continue
+            node = node.this.unnest() if isinstance(node, exp.Not) else node
+            query = node.args.get("query") if isinstance(node, exp.In) else None
+            if not isinstance(node, exp.In) or query is None:
+                continue
+            try:
+                yield select, condition, node, *_looked_up(statement, node, query.unnest())
+            except Refused as why:
+                statement.refused.append(str(why))
+
+
+def _looked_up(statement: Statement, node: exp.In, inner: exp.Expr) -> tuple[exp.Select, Named, Named]:
+    if not isinstance(inner, exp.Select) or len(inner.expressions) != 1 or inner.args.get("with_"):
+        raise Refused("the subquery of IN is no plain SELECT of one column")
+    plain = inner.copy()
+    plain.set("distinct", None)
+    if inner.args.get("from_") is None or not is_plain(plain):
+        raise Refused("the subquery of IN groups, sorts or cuts")
+    one, other = statement.named(node.this.unnest()), statement.named(inner.expressions[0].unalias())
+    if one is None or other is None:
+        raise Refused("what IN compares are no columns")
+    if other.select is not inner:
+        raise Refused("the subquery of IN shows a column of a query around it")
+    statement.comparable(one, other)
+    return inner, one, other
+
+
+def in_to_join(statement: Statement) -> list[Fact] | None:
+    """See the rule in-to-join."""
+    for select, condition, node, inner, _, found in _memberships(statement, negated=False):
+        try:
+            facts = _unique(statement, inner, found)
+            _join(statement, select, condition, node, inner, distinct=False)
+        except Refused as why:
+            statement.refused.append(str(why))
+            continue
+        return facts
+    return None
+
+
+def in_to_distinct_join(statement: Statement) -> list[Fact] | None:
+    """See the rule in-to-distinct-join."""
+    for select, condition, node, inner, _, _ in _memberships(statement, negated=False):
+        try:
+            _join(statement, select, condition, node, inner, distinct=True)
+        except Refused as why:
+            statement.refused.append(str(why))
+            continue
+        return []
+    return None
+
+
+def _unique(statement: Statement, inner: exp.Select, found: Named) -> list[Fact]:
+    """No value comes twice, NULL apart, which equals nothing."""
+    if inner.args.get("distinct"):
+        return []
+    sources = statement.sources(inner)
+    if len(sources) == 1 and found.source.table is not None:
+        for key in statement.keys(found.source.table):
+            if key.columns == (found.name,):
+                return [key.fact]
+    try:
+        return statement.determined(inner, [found])
+    except Refused as why:
+        raise Refused(
+            f"{found.title} is not known to be unique in the subquery, so that a join may repeat rows: {why}"
+        ) from why
+
+
+def _join(  # noqa: PLR0913 - the parts of an IN
+    statement: Statement,
+    select: exp.Select,
+    condition: exp.Expr,
+    node: exp.In,
+    inner: exp.Select,
+    *,
+    distinct: bool,
+) -> None:
+    if has_star(select):
+        raise Refused("* would show the column of the joined subquery, too")
+    if statement.outer_uses(inner):
+        raise Refused("the subquery of IN is correlated")
+    alias, name = statement.fresh("in"), statement.fresh("key")
+    query = inner.copy()
+    query.set("expressions", [exp.alias_(inner.expressions[0].unalias().copy(), name)])
+    if distinct:
+        query.set("distinct", exp.Distinct())
+    rest = [one for one in where_of(select) if one is not condition]
+    on = equals(node.this.unnest(), column(alias, name))
+    set_where(select, rest)
+    append_join(select, query.subquery(alias, copy=False), on)
+
+
+def in_to_exists(statement: Statement) -> list[Fact] | None:
+    """See the rule in-to-exists."""
+    for select, condition, node, inner, one, _ in _memberships(statement, negated=False):
+        try:
+            exists = _exists(statement, node, inner, one)
+        except Refused as why:
+            statement.refused.append(str(why))
+            continue
+        set_where(select, [exists if each is condition else each for each in where_of(select)])
+        return []
+    return None
+
+
+def not_in_to_not_exists(statement: Statement) -> list[Fact] | None:
+    """See the rule not-in-to-not-exists."""
+    for select, condition, node, inner, one, other in _memberships(statement, negated=True):
+        try:
+            facts = [statement.not_null(one), statement.not_null(other)]
+            exists = exp.Not(this=_exists(statement, node, inner, one))
+        except Refused as why:
+            statement.refused.append(str(why))
+            continue
+        set_where(select, [exists if each is condition else each for each in where_of(select)])
+        return facts
+    return None
+
+
+def _exists(statement: Statement, node: exp.In, inner: exp.Select, one: Named) -> exp.Exists:
+    """EXISTS with the comparison of IN as a condition; what is compared keeps its meaning in there."""
+    aliases = {source.alias for select in inner.find_all(exp.Select) for source in statement.sources(select)}
+    if one.source.alias in aliases:
+        raise Refused(f"{one.source.alias} is also the name of a source of the subquery")
+    query = inner.copy()
+    outer = _qualified(node.this.unnest(), one)
+    query.set("distinct", None)
+    query.set("expressions", [exp.Literal.number(1)])
+    set_where(query, [*where_of(query), equals(outer, inner.expressions[0].unalias())])
+    return exp.Exists(this=query)
+
+
+def _qualified(node: exp.Expr, named: Named) -> exp.Expr:
+    """A column with the name of its source, as FROM spells it."""
+    if node.args.get("table") is not None:
+        return node.copy()
+    source = named.source.node
+    alias = source.args.get("alias")
+    name = alias.this if alias is not None else source.this
+    found = node.copy()
+    found.set("table", name.copy())
+    return found
+
+
+# A correlated subquery as a derived table.
+
+_EMPTY = {"COUNT": "0", "TOTAL": "0.0"}
+"""What an aggregate is of no rows, where that is not NULL."""
+
+_AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "TOTAL", "MIN", "MAX"})
+
+_MOST_SUMMED = 2**53
+"""A sum of integers below this neither overflows nor loses digits on any engine."""
+
+
+def correlated_to_derived(statement: Statement) -> list[Fact] | None:
+    """See the rule correlated-to-derived."""
+    for node in list(statement.tree.find_all(exp.Subquery)):
+        inner = node.this
+        if not is_scalar(node) or not isinstance(inner, exp.Select) or not statement.outer_uses(inner):
+            continue
+        try:
+            return _derive(statement, node, inner)
+        except Refused as why:
+            statement.refused.append(str(why))
+    return None
+
+
+def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list[Fact]:
+    select = node.find_ancestor(exp.Select)
+    if select is None or any(named.select is not select for _, named in statement.outer_uses(inner)):
+        raise Refused("the subquery is correlated to more than the query next to it")
+    _may_join_left(select, node)
+    facts, call = _aggregate(statement, inner)
+    keys: list[tuple[exp.Expr, exp.Expr]] = []
+    local: list[exp.Expr] = []
+    for condition in where_of(inner):
+        outside = statement.outer_uses(condition)
+        if not outside:
+            local.append(condition)
+            continue
+        keys.append(_correlation(statement, condition, inner))
+    if len(keys) != 1:
+        raise Refused("the subquery is not correlated by one equality")
+    rest = inner.copy()
+    rest.set("where", None)
+    rest.set("expressions", [])
+    if any(statement.outer_uses(one) for join in inner.args.get("joins") or () for one in _parts(join)):
+        raise Refused("a join of the subquery is correlated")
+    if any(statement.outer_uses(one) for one in inner.expressions):
+        raise Refused("what the subquery shows is correlated")
+    [(own, outer)] = keys
+    alias, key, value = statement.fresh("derived"), statement.fresh("key"), statement.fresh("value")
+    derived = inner.copy()
+    derived.set("expressions", [exp.alias_(own.copy(), key), exp.alias_(call.copy(), value)])
+    derived.set("group", exp.Group(expressions=[own.copy()]))
+    set_where(derived, local)
+    shown: exp.Expr = column(alias, value)
+    empty = _EMPTY.get(called(call))
+    if empty is not None:
+        shown = exp.Coalesce(this=shown, expressions=[exp.Literal.number(empty)])
+    named = statement.named(outer)
+    on = equals(column(alias, key), _qualified(outer, named) if named is not None else outer)
+    if isinstance(node.parent, exp.Select) and node.arg_key == "expressions" and not node.alias:
+        shown = exp.alias_(shown, statement.fresh("result"))
+    elif node.alias:
+        shown = exp.alias_(shown, node.args["alias"].this.copy())
+    node.replace(shown)
+    append_join(select, derived.subquery(alias, copy=False), on, side="LEFT")
+    return facts
+
+
+def _parts(join: exp.Join) -> list[exp.Expr]:
+    return [one for one in (join.args.get("on"), join.this) if isinstance(one, exp.Expr)]
+
+
+def _may_join_left(select: exp.Select, node: exp.Subquery) -> None:
+    place: exp.Expr = node
+    while place.parent is not select:
+        if place.parent is None or isinstance(place.parent, exp.AggFunc | exp.Window):
+            raise Refused("the subquery stands within an aggregate")
+        place = place.parent
+    if place.arg_key not in {"expressions", "where"}:
+        raise Refused("the subquery stands neither among the results nor in WHERE")
+    if is_grouped(select) and place.arg_key == "expressions":
+        raise Refused("the subquery is computed for groups")
+    if has_star(select):
+        raise Refused("* would show the columns of the derived table, too")
+    if is_joined_by_commas(select) or select.args.get("from_") is None:
+        raise Refused("an outer join sees nothing before a comma")
+
+
+def _aggregate(statement: Statement, inner: exp.Select) -> tuple[list[Fact], exp.Expr]:
+    """The one plain aggregate of a column that a subquery shows: no other group can make it fail."""
+    parts = ("group", "having", "distinct", "order", "limit", "offset", "with_")
+    if len(inner.expressions) != 1 or any(inner.args.get(part) for part in parts):
+        raise Refused("the subquery groups, sorts or cuts")
+    call = inner.expressions[0].unalias()
+    if called(call) not in _AGGREGATES:
+        raise Refused("the subquery shows no plain aggregate")
+    values = arguments(call)
+    value = values[0] if values else None
+    if isinstance(value, exp.Distinct):
+        value = value.expressions[0] if len(value.expressions) == 1 else None
+    if isinstance(value, exp.Star) and called(call) == "COUNT":
+        return [], call
+    named = statement.named(value)
+    if named is None or named.stored is None or named.select is not inner:
+        raise Refused("the subquery shows no aggregate of a column of its own")
+    if called(call) in {"SUM", "AVG", "TOTAL"}:
+        return [_summable(named)], call
+    return [], call
+
+
+def _summable(named: Named) -> Fact:
+    """Sums of all groups, those of no outer row among them, can be taken."""
+    column_, table = named.stored, named.source.table
+    if column_ is None or table is None or column_.type not in {"integer", "real"}:
+        raise Refused(f"{named.title} is no column of numbers")
+    least, greatest = column_.least or 0.0, column_.greatest or 0.0
+    most = max(abs(least), abs(greatest)) * max(table.rows, 1)
+    if column_.type == "integer" and most >= _MOST_SUMMED:
+        raise Refused(f"a sum of {named.title} may overflow")
+    return Fact(f"no sum of {named.title} overflows in the loaded data", declared=False)
+
+
+def _correlation(statement: Statement, condition: exp.Expr, inner: exp.Select) -> tuple[exp.Expr, exp.Expr]:
+    """The column of the subquery and the one outside that a condition equates."""
+    if isinstance(condition, exp.EQ):
+        nodes = [condition.this.unnest(), condition.expression.unnest()]
+        named = [statement.named(node) for node in nodes]
+        for at, (one, other) in enumerate(((named[0], named[1]), (named[1], named[0]))):
+            if one is not None and other is not None and one.select is inner and other.select is not inner:
+                statement.comparable(one, other)
+                return nodes[at], nodes[1 - at]
+    raise Refused("the subquery is correlated by more than equalities of columns")
