@@ -90,6 +90,7 @@ TABLES = {
     "dialects/identifiers.py",
     "dialects/server_schema.py",
     "dialects/targets.py",
+    "harness/efficiency/rewriting/engines.py",
     "harness/provision/server_kinds.py",
     "loaders/dumps.py",
     "loaders/owners.py",

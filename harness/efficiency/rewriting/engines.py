@@ -20,7 +20,7 @@ def _folded_unless_quoted(name: exp.Expr) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Engine:
+class EngineFacts:
     """One dialect."""
 
     title: str
@@ -62,8 +62,8 @@ def _postgresql_merges(column: Column, profile: Profile) -> bool:
     return column.type is PortableType.REAL and profile is Profile.OFFICIAL
 
 
-ENGINES: Mapping[Dialect, Engine] = {
-    Dialect.SQLITE: Engine(
+ENGINES: Mapping[Dialect, EngineFacts] = {
+    Dialect.SQLITE: EngineFacts(
         title="SQLite",
         fold=_folded,
         table=lambda table: table.name.lower(),
@@ -74,7 +74,7 @@ ENGINES: Mapping[Dialect, Engine] = {
         merges=lambda _column, _profile: False,
         dates=_sqlite_dates,
     ),
-    Dialect.MYSQL: Engine(
+    Dialect.MYSQL: EngineFacts(
         title="MySQL",
         fold=_folded,
         table=lambda table: table_name(table.name, Dialect.MYSQL),
@@ -85,7 +85,7 @@ ENGINES: Mapping[Dialect, Engine] = {
         merges=_mysql_merges,
         dates=_kept(Dialect.MYSQL),
     ),
-    Dialect.POSTGRESQL: Engine(
+    Dialect.POSTGRESQL: EngineFacts(
         title="PostgreSQL",
         fold=_folded_unless_quoted,
         table=lambda table: table_name(table.name, Dialect.POSTGRESQL),

@@ -135,10 +135,10 @@ def _may_stand(node: exp.Expr) -> None:
         raise Refused("it stands outside of a SELECT")
     own = {id(call) for call in aggregates(select)}
     place = node
-    while place.parent is not select and place.parent is not None:
-        if id(place) in own:
-            return
+    while id(place) not in own and place.parent is not select and place.parent is not None:
         place = place.parent
+    if id(place) in own:
+        return
     if place.arg_key in {"where", "joins"} or (place.arg_key == "expressions" and not is_grouped(select)):
         return
     raise Refused("the comparison is a part of what groups or sorts")

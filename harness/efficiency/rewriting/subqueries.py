@@ -43,6 +43,9 @@ def _looked_up(statement: Statement, node: exp.In, inner: exp.Expr) -> tuple[exp
         raise Refused("the subquery of IN is no plain SELECT of one column")
     plain = inner.copy()
     plain.set("distinct", None)
+    if _shows_its_group(statement, inner):
+        for part in ("group", "having"):
+            plain.set(part, None)
     if inner.args.get("from_") is None or not is_plain(plain):
         raise Refused("the subquery of IN groups, sorts or cuts")
     one, other = statement.named(node.this.unnest()), statement.named(inner.expressions[0].unalias())
@@ -52,6 +55,18 @@ def _looked_up(statement: Statement, node: exp.In, inner: exp.Expr) -> tuple[exp
         raise Refused("the subquery of IN shows a column of a query around it")
     statement.comparable(one, other)
     return inner, one, other
+
+
+def _shows_its_group(statement: Statement, inner: exp.Select) -> bool:
+    """Whether what a subquery shows is all that it groups by, so that nothing comes twice."""
+    group = inner.args.get("group")
+    if group is None:
+        return False
+    keys = group.expressions
+    if len(keys) != 1 or any(value for name, value in group.args.items() if name != "expressions"):
+        return False
+    key, shown = statement.named(keys[0]), statement.named(inner.expressions[0].unalias())
+    return key is not None and shown is not None and key.place == shown.place
 
 
 def in_to_join(statement: Statement) -> list[Fact] | None:
@@ -81,7 +96,7 @@ def in_to_distinct_join(statement: Statement) -> list[Fact] | None:
 
 def _unique(statement: Statement, inner: exp.Select, found: Named) -> list[Fact]:
     """No value comes twice, NULL apart, which equals nothing."""
-    if inner.args.get("distinct"):
+    if inner.args.get("distinct") or inner.args.get("group"):
         return []
     sources = statement.sources(inner)
     if len(sources) == 1 and found.source.table is not None:
@@ -149,6 +164,8 @@ def not_in_to_not_exists(statement: Statement) -> list[Fact] | None:
 
 def _exists(statement: Statement, node: exp.In, inner: exp.Select, one: Named) -> exp.Exists:
     """EXISTS with the comparison of IN as a condition; what is compared keeps its meaning in there."""
+    if inner.args.get("group"):
+        raise Refused("the subquery of IN groups")
     aliases = {source.alias for select in inner.find_all(exp.Select) for source in statement.sources(select)}
     if one.source.alias in aliases:
         raise Refused(f"{one.source.alias} is also the name of a source of the subquery")
@@ -205,19 +222,18 @@ def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list
     keys: list[tuple[exp.Expr, exp.Expr]] = []
     local: list[exp.Expr] = []
     for condition in where_of(inner):
-        outside = statement.outer_uses(condition)
+        outside = statement.outer_uses(inner, condition)
         if not outside:
             local.append(condition)
             continue
         keys.append(_correlation(statement, condition, inner))
     if len(keys) != 1:
         raise Refused("the subquery is not correlated by one equality")
-    rest = inner.copy()
-    rest.set("where", None)
-    rest.set("expressions", [])
-    if any(statement.outer_uses(one) for join in inner.args.get("joins") or () for one in _parts(join)):
+    if any(
+        statement.outer_uses(inner, one) for join in inner.args.get("joins") or () for one in _parts(join)
+    ):
         raise Refused("a join of the subquery is correlated")
-    if any(statement.outer_uses(one) for one in inner.expressions):
+    if any(statement.outer_uses(inner, one) for one in inner.expressions):
         raise Refused("what the subquery shows is correlated")
     [(own, outer)] = keys
     alias, key, value = statement.fresh("derived"), statement.fresh("key"), statement.fresh("value")
