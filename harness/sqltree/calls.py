@@ -1,4 +1,4 @@
-"""Calls of functions and conditions in a tree: SQLite has names with arguments there, servers a class each."""
+"""Calls of functions, and conditions, in a tree: SQLite has names with arguments there, servers a class."""
 
 from collections.abc import Iterator
 
