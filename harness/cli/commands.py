@@ -60,6 +60,11 @@ COMMANDS: Mapping[str, ListedCommand] = {
         Group.SCORE,
         "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",
     ),
+    "explain": ListedCommand(
+        "explaining",
+        Group.SCORE,
+        "Show the execution plans of gold and prediction side by side: steps, rows, costs, counted work",
+    ),
     "golds": ListedCommand(
         "reports",
         Group.SCORE,

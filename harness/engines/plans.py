@@ -6,7 +6,7 @@ figure here is made up.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, Protocol, Self, runtime_checkable
@@ -159,7 +159,8 @@ class QueryPlan:
 
     `ending` is ROWS where the plan has real rows. Where the text was stopped (TIMEOUT, TOO_LARGE) the plan
     has estimates alone; where the engine refuses it (ERROR) there is none. `error` and `code` are the
-    engine's own words then. `seconds` is wall-clock time.
+    engine's own words then. `seconds` is wall-clock time. `counters` is what the text made the engine do
+    (`harness.engines.work`), where that was asked for; `uncounted` says why it could not be counted.
     """
 
     ending: Ending
@@ -167,6 +168,8 @@ class QueryPlan:
     error: str | None = None
     code: str | None = None
     seconds: float = 0.0
+    counters: Mapping[str, int] | None = None
+    uncounted: str | None = None
 
     @property
     def cost(self) -> float | None:
@@ -175,7 +178,8 @@ class QueryPlan:
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
-        record = {"ending": self.ending.value, "error": self.error, "code": self.code}
+        record: dict[str, Any] = {"ending": self.ending.value, "error": self.error, "code": self.code}
+        record |= {"uncounted": self.uncounted, "counters": self.counters and dict(self.counters)}
         root = {} if self.root is None else {"plan": self.root.to_json()}
         return {name: value for name, value in record.items() if value is not None} | root
 
@@ -183,7 +187,8 @@ class QueryPlan:
     def from_json(cls, record: dict[str, Any]) -> Self:
         """What `to_json` has made. Raises what `PlanNode.from_json` does."""
         root = PlanNode.from_json(record["plan"]) if "plan" in record else None
-        return cls(Ending(record["ending"]), root, record.get("error"), record.get("code"))
+        said: dict[str, Any] = {name: record.get(name) for name in ("error", "code", "uncounted", "counters")}
+        return cls(ending=Ending(record["ending"]), root=root, **said)
 
 
 @runtime_checkable
@@ -229,7 +234,7 @@ def explain(
 
 def stopped(seconds: float) -> str:
     """What is said of a text that ran out of time."""
-    return f"it did not end within {seconds:g} s, so the plan has estimates alone"
+    return f"it did not end within {seconds:g} s: the plan is what was going to be done, without real rows"
 
 
 def _explained(engine: Engine, database: Database, sql: str, limits: Limits, *, is_run: bool) -> QueryPlan:

@@ -37,10 +37,11 @@ DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/expectations", "dialects/table.py", "harness/__main__.py", "harness/cli",
     "harness/conformance", "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
     "harness/audit", "harness/data/published_dev.toml", "harness/efficiency",
-    "harness/engines/plan_comparison.py", "harness/engines/work.py",
+    "harness/engines/plan_comparison.py",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/options.py", "harness/report", "harness/request.py", "harness/runs", "harness/session",
-    "harness/sets", "harness/sqltree/constructs.py", "harness/sqltree/keywords.py",
+    "harness/sets", "harness/sqltree/calls.py", "harness/sqltree/constructs.py",
+    "harness/sqltree/keywords.py",
     "loaders/mysql/hashing.py", "loaders/postgresql/hashing.py", "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.

@@ -168,12 +168,16 @@ class TimingTask:
 
 @dataclass(frozen=True)
 class PlanTask:
-    """A text whose plan on an engine is asked for; `is_run`: with the rows that it really has."""
+    """A text whose plan on an engine is asked for.
+
+    `is_run`: with the rows that it really has. `counts`: with the work that it makes the engine do.
+    """
 
     dialect: EngineName
     db_id: str
     sql: str
     is_run: bool = True
+    counts: bool = False
 
 
 class Workers(Protocol):

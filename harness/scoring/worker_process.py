@@ -17,6 +17,7 @@ import struct
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -24,14 +25,17 @@ from threading import Thread
 from typing import NamedTuple, NoReturn
 
 from harness.engines import plans
-from harness.engines.base import Engine, EngineLost
+from harness.engines.base import Engine, EngineLost, SqlError
+from harness.engines.execution import Ending, Limits
 from harness.engines.plans import QueryPlan
 from harness.engines.watchdog import WATCHDOG, Watchdog
+from harness.engines.work import NotCounted, count_work
 from harness.metrics.efficiency import Timing
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import PlanTask, Setup, Stage, Task, TimingTask, explain
 from harness.scoring.timing import Noting, measure
 from harness.sqltree.aliases import with_tables
+from loaders.namespace import Database
 
 HUNG = 71
 """Exit code of a worker that ended itself, because a statement did not stop."""
@@ -184,10 +188,23 @@ def _planned(task: PlanTask, setup: Setup, engine: Engine, noting: Noting) -> Qu
     try:
         with noting(task.sql, None):
             plan = plans.explain(engine, database, task.sql, setup.limits, is_run=task.is_run)
+            if task.counts and task.is_run and plan.ending is Ending.ROWS:
+                plan = _counted(plan, engine, database, task.sql, setup.limits)
         with noting(task.sql, setup.scoring_seconds):
             return with_tables(plan, task.sql, task.dialect)
     except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one text's, not the run's
         return EngineLost(explain(error))
+
+
+def _counted(plan: QueryPlan, engine: Engine, database: Database, sql: str, limits: Limits) -> QueryPlan:
+    """The plan with the work of its text, which is run once more."""
+    try:
+        work = count_work(engine, database, sql, limits)
+    except SqlError as error:
+        return replace(plan, uncounted=error.message)
+    if isinstance(work, NotCounted):
+        return replace(plan, uncounted=work.reason)
+    return replace(plan, counters=work.counters)
 
 
 def _await_end(connection: Connection) -> None:

@@ -1,0 +1,137 @@
+"""The command that shows execution plans."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialects.errors import BadInput
+from harness.cli.commands import app
+from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, give_json, messages, option, say
+from harness.report.formatting import printable_json
+from harness.report.loading import loading_bar
+from harness.report.plans import plans_json, plans_markdown, print_plans
+from harness.report.writing import write
+from harness.request import AUTO, Request, check_range, parse_dialects
+from harness.runs.plans import ExplainedPair
+from harness.session.explaining import of_a_run, of_a_set, of_texts
+from loaders.textfiles import read_text
+
+
+class PlanFormat(StrEnum):
+    """What plans can be shown as."""
+
+    CONSOLE = "console"
+    MARKDOWN = "markdown"
+    JSON = "json"
+
+
+@app.command()
+def explain(  # noqa: PLR0913 - one parameter an option
+    run: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="RUN",
+            help="Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it,"
+            " instead of --set and --predictions.",
+        ),
+    ] = None,
+    *,
+    set_name: SetName = Request.set_name,
+    predictions: Annotated[list[Path] | None, option("predictions")] = None,
+    predictor: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this predictor's answers. Default: everybody's.")
+    ] = None,
+    extract: ExtractName = Request.extract,
+    question: Keys = None,
+    dialect: Dialects = AUTO,
+    sql: Annotated[
+        str | None, typer.Option(metavar="TEXT|FILE", help="A query of your own, or a file with one.")
+    ] = None,
+    gold: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT|FILE", help="With --sql: the query that it is held against."),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(metavar="FILE|NAME", help="With --sql: a SQLite file, or a database of --set."),
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Seconds that a text may be run.")
+    ] = Request.seconds,
+    form: Annotated[PlanFormat, typer.Option("--format", help="What is written.")] = PlanFormat.CONSOLE,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="File to write to. Default: standard output.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the execution plans of gold and prediction side by side: steps, rows, costs, counted work."""
+    check_range("seconds", timeout)
+    form = PlanFormat.JSON if as_json else form
+    if to is not None and form is PlanFormat.CONSOLE:
+        raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
+    _check_kind(run, predictions, sql, gold, database, question)
+    request = Request(
+        set_name=set_name, predictions=predictions or (), dialects=parse_dialects(dialect),
+        predictor=predictor, extract=extract, keys=question or (), seconds=timeout,
+    )  # fmt: skip
+    with loading_bar(messages) as progress:
+        if sql is not None and database is not None:
+            texts = _text("--sql", sql), None if gold is None else _text("--gold", gold)
+            asked = of_texts(*texts, database, request, say=say, progress=progress)
+        elif run is not None:
+            asked = of_a_run(run, request, say=say, progress=progress)
+        else:
+            asked = of_a_set(request, say=say, progress=progress)
+    with messages.status("explaining"):
+        pairs = list(asked.explained())
+    if form is PlanFormat.CONSOLE:
+        print_plans(pairs)
+    elif to is not None:
+        text = plans_markdown(pairs) if form is PlanFormat.MARKDOWN else _as_text(pairs)
+        say(f"written: {write(to, text)}")
+    elif form is PlanFormat.MARKDOWN:
+        typer.echo(plans_markdown(pairs), nl=False)
+    else:
+        give_json(plans_json(pairs))
+
+
+def _as_text(pairs: list[ExplainedPair]) -> str:
+    return f"{printable_json(plans_json(pairs))}\n"
+
+
+def _check_kind(  # noqa: PLR0913, PLR0917 - all that can name texts
+    run: str | None,
+    predictions: list[Path] | None,
+    sql: str | None,
+    gold: str | None,
+    database: str | None,
+    question: list[str] | None,
+) -> None:
+    """Make sure that texts are named in one way.
+
+    Raises:
+        BadInput: they are not.
+    """
+    if sql is None and (gold is not None or database is not None):
+        named = "--gold" if gold is not None else "--database"
+        raise BadInput(f"{named}: goes with a text of your own; add --sql")
+    if sql is not None and database is None:
+        raise BadInput("--sql: is run on a database; name it with --database")
+    if sql is not None and (run is not None or predictions or question):
+        raise BadInput("--sql: is a text of your own; leave out RUN, --predictions and --question")
+    if run is not None and predictions:
+        raise BadInput("--predictions: the run has its own; leave it out, or RUN")
+    if sql is None and not question:
+        raise BadInput("explain: name a question with --question, or a text with --sql and --database")
+
+
+def _text(option_name: str, value: str) -> str:
+    """A text as it is given, or of the file that it names: nothing with a blank in it is one."""
+    is_file = value.strip() == value and not any(each.isspace() for each in value) and value.endswith(".sql")
+    if not is_file:
+        return value
+    if not Path(value).is_file():
+        raise BadInput(f"{option_name} {value}: there is no such file; name one, or give a text")
+    return read_text(Path(value)).text

@@ -1,0 +1,316 @@
+"""Execution plans beside each other: on a terminal, as Markdown, and as plain values for programs.
+
+Gold's plan stands on the left and the prediction's on the right where the terminal has the room, else one
+below the other. What differs is marked by a sign, so that nothing is said by colour alone.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from harness.engines import TITLES
+from harness.engines.plan_comparison import AlignedSteps, Step, StepMark, steps_of
+from harness.engines.plans import Operator, PlanNode
+from harness.report.tables import new_table, plain, print_table, wide
+from harness.report.texts import escaped_markdown
+from harness.runs.plans import ExplainedPair, ExplainedText
+from loaders.textfiles import one_line
+
+SIGNS: Mapping[StepMark, str] = {StepMark.SAME: "", StepMark.OTHER: "~", StepMark.ALONE: "!"}
+"""What stands before a step, by how it stands to the other plan."""
+
+LEGEND = "~ the other plan does this otherwise    ! the other plan has nothing like it"
+
+_NARROWEST = 28
+"""Characters that the steps of a plan need, so that two stand beside each other."""
+
+_SHOWN = 160
+"""Characters of the engine's words for a step."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of figures: its head, and the figure of a node."""
+
+    head: str
+
+    def of(self, node: PlanNode) -> float | None:
+        """The figure; None where the engine does not say."""
+        if self.head == "est. rows":
+            return None if node.estimated_rows is None else node.estimated_rows * (node.loops or 1)
+        if self.head == "rows":
+            return node.all_rows
+        return node.loops if self.head == "loops" else node.cost
+
+
+_COLUMNS = tuple(map(_Column, ("est. rows", "rows", "loops", "cost")))
+
+
+def print_plans(pairs: Sequence[ExplainedPair], console: Console | None = None) -> None:
+    """Print pairs of plans, one pair after the other."""
+    console = wide(console)
+    for place, pair in enumerate(pairs):
+        if place:
+            console.print()
+        console.print(plain(heading(pair)), style="bold")
+        comparison = pair.comparison
+        columns = _that_fit(pair, console)
+        if comparison is not None and columns is not None:
+            print_table(console, _beside(comparison.steps, columns))
+        else:
+            marks = list(comparison.steps) if comparison else []
+            for name, text, without in _sides(pair):
+                if text is None:
+                    print_table(console, plain(f"{name}: {without}"))
+                elif text.plan.root is not None:
+                    print_table(console, plain(f"{name}:"))
+                    print_table(console, _below(text.plan.root, marks, is_gold=text is pair.gold))
+        for line in sayings(pair):
+            print_table(console, plain(line))
+
+
+def heading(pair: ExplainedPair) -> str:
+    """What a pair is called."""
+    question = f" · question {pair.question}" if pair.question else ""
+    name = f" · {pair.name}" if pair.name else ""
+    return f"{TITLES[pair.dialect]}{question}{name} · {pair.db_id}"
+
+
+def sayings(pair: ExplainedPair) -> Iterator[str]:
+    """What is said below the plans of a pair: how they stand to each other, what failed, what was counted."""
+    comparison = pair.comparison
+    if comparison is not None:
+        marks = [each.mark for each in comparison.steps]
+        if comparison.is_same:
+            yield "The same plan, apart from rows, costs and conditions."
+        elif set(marks) == {StepMark.SAME}:
+            yield "The same steps in another tree."
+        else:
+            differing = sum(mark is not StepMark.SAME for mark in marks)
+            yield f"Other plans: {differing} of {len(marks)} steps differ.  {LEGEND}"
+    for name, text, _ in _sides(pair):
+        if text is not None and text.plan.error is not None:
+            code = f" ({text.plan.code})" if text.plan.code else ""
+            yield f"{name}: {text.plan.error}{code}"
+    yield from _work(pair)
+    if any(text.plan.root and _tells_no_rows(text.plan.root) for _, text, _ in _sides(pair) if text):
+        yield f"{TITLES[pair.dialect]} tells neither estimates nor the rows of single steps."
+
+
+def _tells_no_rows(root: PlanNode) -> bool:
+    return root.operator is Operator.QUERY and all(
+        node.estimated_rows is None and (node is root or node.real_rows is None) for node in root.walk()
+    )
+
+
+def _work(pair: ExplainedPair) -> Iterator[str]:
+    """The lines about counted work."""
+    for name, text, _ in _sides(pair):
+        if text is None:
+            continue
+        if text.plan.counters is not None:
+            counted = ", ".join(f"{key} {count:,}" for key, count in text.plan.counters.items())
+            yield f"Work, {name[0].lower()}{name[1:]}: {counted or 'nothing'}"
+        elif text.plan.uncounted is not None:
+            yield f"Work, {name[0].lower()}{name[1:]}: {text.plan.uncounted}"
+
+
+def _sides(pair: ExplainedPair) -> list[tuple[str, ExplainedText | None, str | None]]:
+    """Gold and the prediction, or the one text that was asked about; and why there is none."""
+    gold = ("Gold", pair.gold, pair.without_gold)
+    prediction = ("Prediction", pair.prediction, pair.without_prediction)
+    sides = [gold, prediction] if pair.gold is not None or pair.without_gold is not None else [prediction]
+    return sides if len(sides) > 1 or pair.name else [("Plan", pair.prediction, pair.without_prediction)]
+
+
+def _columns(*roots: PlanNode) -> list[_Column]:
+    """The columns in which there is anything, of either plan."""
+    nodes = list(chain.from_iterable(root.walk() for root in roots))
+    is_repeated = any((node.loops or 1) != 1 for node in nodes)
+    return [
+        column
+        for column in _COLUMNS
+        if any(column.of(node) is not None for node in nodes) and (column.head != "loops" or is_repeated)
+    ]
+
+
+def _that_fit(pair: ExplainedPair, console: Console) -> list[_Column] | None:
+    """The columns with which two plans stand beside each other, if need be without loops; None where not."""
+    roots = _roots(pair)
+    if len(roots) < 2:  # noqa: PLR2004 - nothing stands beside one
+        return None
+    columns = _columns(*roots)
+    for some in (columns, [column for column in columns if column.head != "loops"]):
+        figures = sum(_width(column, roots) + 2 for column in some)
+        if 2 * (figures + _NARROWEST + 5) <= console.width:
+            return some
+    return None
+
+
+def _roots(pair: ExplainedPair) -> list[PlanNode]:
+    return [text.plan.root for text in (pair.gold, pair.prediction) if text and text.plan.root]
+
+
+def _width(column: _Column, roots: Sequence[PlanNode]) -> int:
+    nodes = chain.from_iterable(root.walk() for root in roots)
+    return max(len(column.head), *(len(spelled_rows(column.of(node))) for node in nodes))
+
+
+def _beside(steps: Sequence[AlignedSteps], columns: Sequence[_Column]) -> Table:
+    """Both plans in one table, each step beside its like."""
+    table = new_table("")
+    for name in ("Gold", "Prediction"):
+        table.add_column("", no_wrap=True)
+        table.add_column(name, overflow="fold", ratio=1, min_width=_NARROWEST - 4)
+        for column in columns:
+            table.add_column(column.head, justify="right", no_wrap=True)
+    for each in steps:
+        cells: list[RenderableType] = []
+        for step in (each.gold, each.prediction):
+            cells += _cells(step, each.mark, columns)
+        table.add_row(*cells)
+    return table
+
+
+def _below(root: PlanNode, steps: Sequence[AlignedSteps], *, is_gold: bool) -> Table:
+    """One plan as a table, marked by what it is aligned to."""
+    table = new_table("")
+    table.show_header = bool(columns := _columns(root))
+    table.add_column("", no_wrap=True)
+    table.add_column("step", overflow="fold")
+    for column in columns:
+        table.add_column(column.head, justify="right", no_wrap=True)
+    own = [(each.gold if is_gold else each.prediction, each.mark) for each in steps]
+    for step, mark in own or [(step, StepMark.SAME) for step in steps_of(root)]:
+        if step is not None:
+            table.add_row(*_cells(step, mark, columns))
+    return table
+
+
+def _cells(step: Step | None, mark: StepMark, columns: Sequence[_Column]) -> list[RenderableType]:
+    if step is None:
+        return [Text("") for _ in range(2 + len(columns))]
+    style = "" if mark is StepMark.SAME else "bold"
+    words = Text(one_line(described(step.node)), style=style)
+    if condition := step.node.condition:
+        words.append(f"  {one_line(_cut(condition))}", style="dim")
+    figures = [Text(spelled_rows(column.of(step.node))) for column in columns]
+    # What folds stays below its step.
+    return [Text(SIGNS[mark], style=style), Padding(words, (0, 0, 0, 2 * step.depth)), *figures]
+
+
+def described(node: PlanNode) -> str:
+    """A step in the common words, with its table and index; the engine's own where there are none."""
+    if node.operator in {Operator.UNKNOWN, Operator.QUERY}:
+        return node.words
+    name = "" if node.table is None else f" {node.table}"
+    name += f" {node.alias}" if node.alias else ""
+    index = f" by {node.index}" if node.index else ""
+    return f"{node.operator}{name}{index}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+def spelled_rows(value: float | None) -> str:
+    """Rows, loops or a cost, in at most some ten characters; nothing where it is not known."""
+    if value is None:
+        return ""
+    if value >= 1e9:  # noqa: PLR2004 - ten digits and more are read as a power
+        return f"{value:.3g}"
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"  # noqa: PLR2004
+
+
+def plans_markdown(pairs: Sequence[ExplainedPair]) -> str:
+    """Pairs of plans as GitHub shows them."""
+    return "\n".join(chain.from_iterable(map(_markdown, pairs)))
+
+
+def _markdown(pair: ExplainedPair) -> Iterator[str]:
+    yield f"## {escaped_markdown(heading(pair))}"
+    yield ""
+    comparison = pair.comparison
+    if comparison is not None:
+        columns = _columns(*_roots(pair))
+        heads = [column.head for column in columns]
+        yield _line(["", "Gold", *heads, "", "Prediction", *heads])
+        yield "|" + "|".join(["---", "---", *["--:"] * len(heads)] * 2) + "|"
+        for each in comparison.steps:
+            cells: list[str] = []
+            for step in (each.gold, each.prediction):
+                cells += _markdown_cells(step, each.mark, columns)
+            yield _line(cells)
+        yield ""
+    else:
+        for name, text, without in _sides(pair):
+            yield f"### {name}"
+            yield ""
+            root = text.plan.root if text else None
+            if root is not None:
+                columns = _columns(root)
+                yield _line(["", "step", *(column.head for column in columns)])
+                yield "|" + "|".join(["---", "---", *["--:"] * len(columns)]) + "|"
+                for step in steps_of(root):
+                    yield _line(_markdown_cells(step, StepMark.SAME, columns))
+                yield ""
+            elif text is None:
+                yield f"{escaped_markdown(without or '')}\n"
+    yield from (f"- {escaped_markdown(line)}" for line in sayings(pair))
+    yield ""
+
+
+def _markdown_cells(step: Step | None, mark: StepMark, columns: Sequence[_Column]) -> list[str]:
+    if step is None:
+        return [""] * (2 + len(columns))
+    words = f"{'&emsp;' * step.depth}{escaped_markdown(described(step.node))}"
+    if step.node.condition:
+        words += f" {escaped_markdown(_cut(step.node.condition))}"
+    figures = [spelled_rows(column.of(step.node)) for column in columns]
+    return [escaped_markdown(SIGNS[mark]), words, *figures]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def plans_json(pairs: Sequence[ExplainedPair]) -> dict[str, Any]:
+    """Pairs of plans as plain values: `schema_version` 1.
+
+    `steps` are the steps of both plans, each by its number in the order in which a reader meets them, each
+    before those below it; null where only the other plan has one.
+    """
+    return {"schema_version": 1, "pairs": [_pair_json(pair) for pair in pairs]}
+
+
+def _pair_json(pair: ExplainedPair) -> dict[str, Any]:
+    record: dict[str, Any] = {"dialect": pair.dialect, "db_id": pair.db_id}
+    record |= {"question": pair.question or None, "predictor": pair.name or None}
+    for name, text, without in (
+        ("gold", pair.gold, pair.without_gold),
+        ("prediction", pair.prediction, pair.without_prediction),
+    ):
+        record[name] = text.to_json() if text else {"sql": None, "reason": without}
+    comparison = pair.comparison
+    record["comparison"] = None if comparison is None else {
+        "is_same": comparison.is_same, "steps": list(_numbered(comparison.steps)),
+    }  # fmt: skip
+    return record
+
+
+def _numbered(steps: Sequence[AlignedSteps]) -> Iterator[dict[str, Any]]:
+    gold = prediction = 0
+    for each in steps:
+        yield {
+            "gold": gold if each.gold else None,
+            "prediction": prediction if each.prediction else None,
+            "mark": each.mark.value,
+        }
+        gold += each.gold is not None
+        prediction += each.prediction is not None

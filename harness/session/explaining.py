@@ -1,0 +1,298 @@
+"""Which texts an engine is asked to explain: of a set, of a run, or a user's own."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from harness.data.predictions import PredictionFile, read_predictions
+from harness.data.questions import Question, QuestionSet
+from harness.engines import EngineName, dialect_of, in_order
+from harness.engines.base import EngineLost
+from harness.engines.execution import Ending
+from harness.engines.plans import QueryPlan
+from harness.outcomes import PairResult
+from harness.request import Request
+from harness.runs.plans import ExplainedPair, ExplainedText, TextKey
+from harness.runs.reading import Run, key_of, read_previews, read_questions
+from harness.runs.selector import select
+from harness.scoring.golds import Golds, NoGold
+from harness.scoring.tasks import PlanTask, Setup
+from harness.scoring.workers import LocalWorkers
+from harness.session.plan import equip
+from harness.sets.loading import load_databases, load_set
+from loaders.errors import brief
+from loaders.load import Progress
+from loaders.sample import PREDICTIONS
+
+
+@dataclass(frozen=True)
+class AskedPair:
+    """A pair whose plans are asked for: the texts, None where there is none, and then the reason."""
+
+    dialect: EngineName
+    db_id: str
+    gold: str | None
+    prediction: str | None
+    name: str = ""
+    question: str = ""
+    without_gold: str | None = None
+    without_prediction: str | None = None
+
+    @property
+    def texts(self) -> list[TextKey]:
+        """What has to be explained."""
+        return [(self.dialect, self.db_id, sql) for sql in (self.gold, self.prediction) if sql is not None]
+
+
+@dataclass(frozen=True)
+class Explaining:
+    """Pairs whose plans are asked for, on engines that are up and hold their databases."""
+
+    setup: Setup
+    pairs: Sequence[AskedPair]
+
+    def explained(self) -> Iterator[ExplainedPair]:
+        """Every pair with its plans, in their order; nothing else runs meanwhile.
+
+        Raises:
+            EngineLost: an engine broke.
+        """
+        keys = dict.fromkeys(key for pair in self.pairs for key in pair.texts)
+        workers = LocalWorkers(self.setup, 1)
+        try:
+            found = explain_texts(workers, keys)
+            for pair in self.pairs:
+                texts: dict[str | None, ExplainedText] = {}
+                for key in pair.texts:
+                    texts[key[2]] = found(key)
+                yield ExplainedPair(
+                    pair.dialect,
+                    pair.db_id,
+                    texts.get(pair.gold),
+                    texts.get(pair.prediction),
+                    pair.name,
+                    pair.question,
+                    pair.without_gold,
+                    pair.without_prediction,
+                )
+        finally:
+            workers.close()
+
+
+def explain_texts(workers: LocalWorkers, keys: Iterable[TextKey]) -> Callable[[TextKey], ExplainedText]:
+    """Have texts explained, one after the other; what is returned waits for the plan of one of them."""
+    futures: Mapping[TextKey, Future[QueryPlan]] = {
+        key: workers.plan(PlanTask(*key, counts=True)) for key in keys
+    }
+
+    def found(key: TextKey) -> ExplainedText:
+        try:
+            return ExplainedText(*key, plan=futures[key].result())
+        except EngineLost as error:
+            return ExplainedText(*key, plan=QueryPlan(Ending.ERROR, error=str(error)))
+
+    return found
+
+
+def of_a_set(request: Request, *, say: Callable[[str], None], progress: Progress | None = None) -> Explaining:
+    """The pairs of predictions for chosen questions of a set.
+
+    Args:
+        request: as for an evaluation; questions without an answer are no fault.
+        say: takes one line at a time.
+        progress: see `loaders.load.load`.
+
+    Raises:
+        BadInput: a file or an option is wrong.
+        EngineUnavailable: an engine that was named is not up.
+    """
+    everything = load_set(request.set_name, request.bird_home, on_server=True)
+    for note in everything.notes:
+        say(note)
+    paths = request.predictions or ([PREDICTIONS] if request.set_name == "sample" else ())
+    if not paths:
+        raise BadInput(f"--set {request.set_name}: no predictions given; name a file or folder")
+    files = _files(request, everything, paths, say)
+    questions = request.asked_of(everything)
+    answered = in_order(file.dialect for file in files)
+    equipped = equip(request, questions, answered, say=say, progress=progress)
+    setup = equipped.setup
+    golds = Golds(questions, tuple(setup.servers), setup.limits, setup.unloaded)
+    pairs = []
+    for question in questions.questions:
+        for file in sorted(files, key=lambda file: answered.index(file.dialect)):
+            if file.dialect in setup.servers:
+                gold, without = _gold(golds, question, file.dialect)
+                prediction = file.predictions.get(question.key)
+                reason = file.reasons.get(question.key, "there is no prediction")
+                pairs.append(
+                    AskedPair(
+                        file.dialect, question.db_id, gold, prediction, file.predictor, question.key,
+                        without, None if prediction is not None else reason,
+                    )
+                )  # fmt: skip
+    return Explaining(setup, pairs)
+
+
+def _files(
+    request: Request, questions: QuestionSet, paths: Sequence[Path], say: Callable[[str], None]
+) -> list[PredictionFile]:
+    """The prediction files, of the predictor alone that is asked for.
+
+    Raises:
+        BadInput: a file is wrong, or none is that predictor's.
+    """
+
+    def read(predictor: str | None) -> list[PredictionFile]:
+        return read_predictions(
+            paths, questions, predictor=predictor, extract=request.extract, allow_missing=True,
+            dialects=request.dialects, say=say,
+        )  # fmt: skip
+
+    if request.predictor is None:
+        return read(None)
+    try:
+        files = read(None)
+    except BadInput:
+        # Their names need not tell.
+        return read(request.predictor)
+    found = [file for file in files if file.predictor == request.predictor]
+    if not found:
+        there = ", ".join(dict.fromkeys(file.predictor for file in files))
+        raise BadInput(
+            f"--predictor {brief(request.predictor)}: has no predictions there; choose from {there}"
+        )
+    return found
+
+
+def of_a_run(
+    operand: str, request: Request, *, say: Callable[[str], None], progress: Progress | None = None
+) -> Explaining:
+    """The pairs of a run, or of a part of it, for chosen questions: with the texts that the run had.
+
+    Args:
+        operand: a run folder, or a part of it (`harness.runs.selector`).
+        request: `keys` choose questions, `seconds` is the limit; the run says the rest.
+        say: takes one line at a time.
+        progress: see `loaders.load.load`.
+
+    Raises:
+        BadInput: there is no such run, it has no such question, or its set is not to be found.
+        EngineUnavailable: no engine of the run is up.
+    """
+    selection = select(operand)
+    run = selection.run
+    known, previews = read_questions(run.folder), read_previews(run.folder)
+    results = [one for some in selection.results.values() for one in some]
+    asked = {_key(key, results, operand) for key in request.keys}
+    results = [one for one in results if not asked or one.question in asked]
+    everything = load_set(_set_of(run), request.bird_home, on_server=True)
+    request = replace(
+        request,
+        profile=Profile(run.manifest.get("profile", request.profile)),
+        keys=[key for key in dict.fromkeys(one.question for one in results) if key in everything.by_key],
+    )
+    questions = request.choice.of(everything)
+    dialects = in_order(one.dialect for one in results)
+    results.sort(key=lambda one: dialects.index(one.dialect))
+    setup = equip(request, questions, dialects, say=say, progress=progress).setup
+    pairs = []
+    for one in results:
+        if one.dialect not in setup.servers:
+            continue
+        preview = previews.get(key_of(one))
+        gold, without = _gold_of_a_run(known.get(one.question), one, preview.gold_sql if preview else None)
+        pairs.append(
+            AskedPair(
+                one.dialect, one.db_id, gold, one.sql, one.predictor, one.question,
+                without, None if one.sql is not None else one.error or "there is no prediction",
+            )
+        )  # fmt: skip
+    return Explaining(setup, pairs)
+
+
+def of_texts(  # noqa: PLR0913 - two texts, where they are run, and who is told
+    sql: str,
+    gold: str | None,
+    database: str,
+    request: Request,
+    *,
+    say: Callable[[str], None],
+    progress: Progress | None = None,
+) -> Explaining:
+    """A text of a user's, or two of them, on every engine that is asked for.
+
+    Args:
+        sql: the text.
+        gold: what it is held against.
+        database: a SQLite file, or the name of a database of the set.
+        request: the set, the engines (SQLite alone where none is named), the limit.
+        say: takes one line at a time.
+        progress: see `loaders.load.load`.
+
+    Raises:
+        BadInput: there is no such database.
+        EngineUnavailable: an engine that was named is not up.
+    """
+    if Path(database).exists():
+        questions = load_databases(Path(database))
+    else:
+        questions = replace(request, db_ids=[database]).choice.of(
+            load_set(request.set_name, request.bird_home, on_server=True)
+        )
+    if len(questions.db_ids) != 1:
+        raise BadInput(f"--database {database}: has {len(questions.db_ids)} databases; name one SQLite file")
+    [db_id] = questions.db_ids
+    dialects = request.dialects or [Dialect.SQLITE]
+    setup = equip(replace(request, dialects=dialects), questions, dialects, say=say, progress=progress).setup
+    return Explaining(setup, [AskedPair(dialect, db_id, gold, sql) for dialect in setup.servers])
+
+
+def _gold(golds: Golds, question: Question, dialect: EngineName) -> tuple[str | None, str | None]:
+    """The first gold of a question, or why there is none."""
+    if dialect_of(dialect) in question.by_rows:
+        return None, _BY_ROWS
+    try:
+        return golds.text(question.each(dialect_of(dialect))[0], dialect), None
+    except NoGold as error:
+        return None, str(error)
+
+
+_BY_ROWS = "gold is the rows of SQLite's, and no text of this engine"
+
+
+def _gold_of_a_run(
+    question: Question | None, result: PairResult, translated: str | None
+) -> tuple[str | None, str | None]:
+    """The gold that a result was held against, or why there is none."""
+    language = dialect_of(result.dialect)
+    if translated is not None:
+        return translated, None
+    if question is None:
+        return None, "the run folder has no text of gold"
+    if language in question.by_rows:
+        return None, _BY_ROWS
+    found = question.each(language)[result.gold_index].gold.get(language)
+    return found, None if found is not None else "the run folder has no text of gold in this dialect"
+
+
+def _key(name: str, results: Sequence[PairResult], operand: str) -> str:
+    """The key of a question of a run.
+
+    Raises:
+        BadInput: the run has no such question.
+    """
+    keys = {one.question for one in results}
+    if name in keys or (name := name.removesuffix("#1")) in keys:
+        return name
+    raise BadInput(f"--question {brief(name)}: {operand} has no result for it")
+
+
+def _set_of(run: Run) -> str:
+    """The set of a run as its command named it: a path where it is a user's own."""
+    words = [str(word) for word in run.manifest.get("command", ())]
+    named = next((word.removeprefix("--set=") for word in words if word.startswith("--set=")), None)
+    return named or str(run.manifest.get("set") or Request.set_name)
