@@ -118,7 +118,7 @@ def _exactly(c: Context, t: Typed) -> Typed:
     stored = t.written
 
     def each(rewrite: Rewrite) -> Typed:
-        readings = [(test, rewrite(found)) for test, found in exact_readings(stored)]
+        readings = [(test, rewrite(found)) for test, found in exact_readings(stored, t.low, t.high)]
         return choose(c, readings, rewrite(text(stored, collation=t.collation)))
 
     return t.of(each=each, mixed=False)

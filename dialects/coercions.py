@@ -244,6 +244,8 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
 
     https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison
     """
+    if t.kind is Kind.ANY and t.mixed:
+        return t  # None of its texts reads as a number.
     if t.kind is Kind.ANY:
         return _each(t, lambda part: with_numeric_affinity(c, part, other))
     if t.kind is not Kind.TEXT:
@@ -267,10 +269,17 @@ def reading(node: exp.Expr) -> tuple[exp.Expr, Typed]:
     return is_not_null(read), Typed(read, Kind.NUMBER)
 
 
-def exact_readings(node: exp.Expr) -> list[tuple[exp.Expr, Typed]]:
-    """The same for INTEGERs and REALs apart, none of them rounded; the second if it is not the first."""
+def exact_readings(
+    node: exp.Expr, low: float | None = None, high: float | None = None
+) -> list[tuple[exp.Expr, Typed]]:
+    """The same for INTEGERs and REALs apart, none of them rounded; the second if it is not the first.
+
+    `low` and `high` are between which the numbers are, if that is known.
+    """
     is_number, read = reading(node)
-    whole = integer(server("to_integer", node.copy()), -BIGGEST - 1, BIGGEST)
+    least = -BIGGEST - 1 if low is None else max(-BIGGEST - 1, math.floor(low))
+    most = BIGGEST if high is None else min(BIGGEST, math.ceil(high))
+    whole = integer(server("to_integer", node.copy()), least, most)
     is_whole = case((is_number.copy(), server("is_integer", node.copy())))
     return [(is_whole, whole), (is_number, real(read.node))]
 

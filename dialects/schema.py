@@ -49,6 +49,8 @@ class Column:
     """Whether its texts are written as `loaders.escaping` says; `longest` is that of what is written."""
     mixed: bool = False
     """Whether values of more than one SQLite storage class have to be converted to `type`."""
+    apart: bool = False
+    """Whether it is a mixture of numbers and texts none of which reads as a number."""
     collation: str = "BINARY"
     """What compares its texts: BINARY, NOCASE or RTRIM. https://sqlite.org/datatype3.html#collating_sequences"""
 

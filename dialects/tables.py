@@ -78,7 +78,9 @@ def stored(column: StoredColumn, name: str) -> Typed:
         node, kind, affinity=found, collation=Collation(column.collation), nullable=column.nulls,
         low=column.least, high=column.greatest, form=_form(column),
     )  # fmt: skip
-    return typed.of(mixed=column.mixed) if column.mixed else typed
+    if not column.mixed:
+        return typed
+    return typed.of(mixed=True, apart=column.apart, reals=declared == "REAL")
 
 
 def _form(column: StoredColumn) -> Form | None:

@@ -113,6 +113,10 @@ class Typed:
     """TEXT: whether every value is an integer in decimal digits, and as an INTEGER within the bounds."""
     mixed: bool = False
     """Whether it is a stored column of several storage classes; see `dialects.rewrites.casts.mixed`."""
+    apart: bool = False
+    """Whether that column has numbers and texts, and none of its texts reads as a number."""
+    reals: bool = False
+    """Whether all numbers of that column are REALs, as its declaration makes them."""
     integral: exp.Expr | None = None
     """NUMBER: a condition of the target that says whether this row's value is an INTEGER; None is unknown."""
     decimal: bool = False
@@ -125,6 +129,11 @@ class Typed:
     """ANY: what is known of the values where `node` is the JSON of each; see `dialects.carried`."""
     written: exp.Expr | None = field(default=None, compare=False)
     """ANY: the text that a value is a number by, if it reads as one as a whole; else it is that text."""
+
+    @property
+    def is_stored_once(self) -> bool:
+        """Whether it is a column of several kinds in which equal values are stored alike: 1.0 as 1."""
+        return self.mixed and self.affinity is Affinity.NUMERIC and isinstance(self.node, exp.Column)
 
     @property
     def collation_is_binary(self) -> bool:

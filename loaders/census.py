@@ -170,6 +170,7 @@ def _measured(column: DeclaredColumn, found: Stored, rows: int, chosen: Portable
         moments=found.moments and not found.slashes,
         fractions=found.fractions,
         mixed=len(found.classes) > 1,
+        apart=found.apart,
         collation=column.collation,
     )
 

@@ -14,7 +14,7 @@ from dialects.identifiers import quoted
 from dialects.schema import PortableType, affinity
 from loaders.dates import FIGURES
 from loaders.declarations import DeclaredColumn, DeclaredTable
-from loaders.portable import AMBIGUOUS, INEXACT, Stored, declared_type
+from loaders.portable import AMBIGUOUS, INEXACT, READS_AS_NUMBER, Stored, declared_type
 from loaders.source import text_of
 
 _RESULTS_AT_A_TIME = 1_500
@@ -127,11 +127,12 @@ def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Se
         kind
         for (kind,) in connection.execute(f"SELECT DISTINCT typeof({name}) FROM {source}")  # noqa: S608
     } - {"null"}
-    longest, clash = 0, 0
+    longest, clash, number, least, greatest = 0, 0, 1, extremes[3], extremes[4]
     if classes & {"text"} and "blob" not in classes:
-        longest, clash = connection.execute(
-            f"SELECT max(length(CAST({text_of(name)} AS BLOB))), max({AMBIGUOUS.format(name, source)})"  # noqa: S608
-            f" FROM {source}"
+        numbers = f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END"
+        longest, clash, number, least, greatest = connection.execute(
+            f"SELECT max(length(CAST({text_of(name)} AS BLOB))), max({AMBIGUOUS.format(name, source)}),"  # noqa: S608
+            f" max({READS_AS_NUMBER.format(name)}), min({numbers}), max({numbers}) FROM {source}"
         ).fetchone()
     inexact = connection.execute(
         f"SELECT EXISTS (SELECT 1 FROM {source} WHERE {INEXACT.format(name)})"  # noqa: S608
@@ -139,9 +140,10 @@ def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Se
     return Stored(
         values=extremes[0],
         classes=frozenset(classes),
-        least=extremes[3],
-        greatest=extremes[4],
+        least=least,
+        greatest=greatest,
         longest=longest or 0,
+        apart=not number,
         exact=not inexact,
         ambiguous=bool(clash),
     )

@@ -21,6 +21,10 @@ AMBIGUOUS = (
 """SQL, `{0}` the column, `{1}` its table: a text that a number of the column is written as, byte by byte."""
 
 
+READS_AS_NUMBER = "typeof({0}) = 'text' AND {0} = CAST({0} AS NUMERIC)"
+"""SQL, `{0}` the column: a text that a comparison with a number would take for one."""
+
+
 class Unrepresentable(ValueError):
     """No portable type holds the stored values; the text says why.
 
@@ -54,6 +58,8 @@ class Stored:
     """See `dialects.schema.Column.fractions`."""
     exact: bool = True
     """Whether every integer of a column of several classes is exact as a double."""
+    apart: bool = False
+    """See `dialects.schema.Column.apart`."""
     ambiguous: bool = False
     """Whether a number, written as text, equals a text of the same column."""
 

@@ -113,6 +113,8 @@ def aggregate(
             return _count_rows(c, condition, over)
         found = [c.expression(argument, scope) for argument in arguments]
 
+    if distinct and name in {"sum", "total", "avg"} and found[0].kind in {Kind.TEXT, Kind.ANY}:
+        raise Untranslatable(f"{name}(DISTINCT)", "texts that differ may be read as the same number")
     named = {source for part in found for source in reached(part.node)}
     if named and not named & {source.alias for source in scope.sources}:
         raise Untranslatable(f"{name}()", "its argument belongs to an outer SELECT")
@@ -198,7 +200,7 @@ def _distinct(node: exp.Expr, *, distinct: bool) -> exp.Expr:
 
 
 def _countable(c: Compiler, t: Typed, *, distinct: bool) -> exp.Expr:
-    if t.kind is Kind.ANY and isinstance(t.node, exp.Column) and not (distinct and t.carried):
+    if t.kind is Kind.ANY and isinstance(t.node, exp.Column) and (t.is_stored_once or not distinct):
         return t.node
     if t.kind is Kind.ANY and distinct:
         return carry(c, t, normal=True).node
@@ -300,7 +302,8 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
         node=call, affinity=Affinity.NONE, collation=None, collates=False, nullable=True, constant=None
     )
     if t.kind is Kind.NUMBER:
-        return found.of(integral=whole(call) if t.mixed else None)
+        # A column of REALs alone, or without a type, can hold one that is whole.
+        return found.of(integral=whole(call) if t.mixed and t.affinity is Affinity.NUMERIC else None)
     return found
 
 
@@ -309,7 +312,7 @@ def _extreme_of_several(
 ) -> Typed:
     """The least number if there is one, else the least text; of max() the other way round."""
     sides = [
-        _extreme(c, name, _alone(t, numeric=numeric).of(mixed=t.mixed), kept, finish)
+        _extreme(c, name, _alone(t, numeric=numeric).of(mixed=t.mixed, affinity=t.affinity), kept, finish)
         for numeric in (True, False)
     ]
     first, last = sides if name == "min" else reversed(sides)

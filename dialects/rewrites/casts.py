@@ -10,12 +10,14 @@ from dialects.coercions import (
     as_number,
     as_text,
     choose,
+    exact_readings,
     literal,
     reading,
+    within,
 )
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Truncated, number
+from dialects.nodes import Truncated, number, server
 from dialects.rules import Context, Rule
 from dialects.schema import affinity
 from dialects.scope import Scope
@@ -33,7 +35,7 @@ RULES = (
         "A column can hold integers, reals and texts at once.",
         "https://sqlite.org/datatype3.html",
         "A column of numbers is double precision and tells integers by value; one with texts is text, its"
-        " numbers read by `bird_sqlite.as_number`.",
+        " numbers read by `bird_sqlite.as_number`, unless a text of it reads as a number, too.",
     ),
 )
 
@@ -93,14 +95,22 @@ def mixed(c: Context, t: Typed) -> Typed:
     if t.kind is Kind.REAL:
         c.applies("mixed-column")
         return t.of(kind=Kind.NUMBER, integral=whole(t.node) if t.affinity is Affinity.NUMERIC else None)
-    if t.affinity is not Affinity.NUMERIC:
+    if not t.apart and t.affinity is not Affinity.NUMERIC:
         raise Untranslatable("a column of several types", "its texts and its numbers cannot be told apart")
     c.applies("mixed-column")
     is_number, read = reading(t.node)
-    numbers = read.of(integral=whole(read.node), low=t.low, high=t.high)
+    numbers = read.of(low=t.low, high=t.high)
+    # A REAL is written with a point or an exponent.
+    whole_ = server("is_integer", t.node.copy())
+    numbers = numbers.of(kind=Kind.REAL) if t.reals else numbers.of(integral=whole_)
+    plain = t.of(mixed=False, affinity=Affinity.NONE, low=None, high=None)
 
     def each(rewrite: Rewrite) -> Typed:
-        plain = t.of(mixed=False, affinity=Affinity.NONE, low=None, high=None)
         return choose(c, [(is_number.copy(), rewrite(numbers))], rewrite(plain))
 
-    return t.of(kind=Kind.ANY, each=each, written=t.node)
+    def exactly(rewrite: Rewrite) -> Typed:
+        (is_whole, integers), (is_number, reals) = exact_readings(t.node, t.low, t.high)
+        return choose(c, [(is_whole, rewrite(integers)), (is_number, rewrite(reals))], rewrite(plain))
+
+    simple = t.reals or within(t, EXACT)
+    return t.of(kind=Kind.ANY, each=each if simple else exactly, written=t.node)

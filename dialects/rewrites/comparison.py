@@ -32,6 +32,7 @@ from dialects.nodes import (
     server,
     some,
 )
+from dialects.numbers import well_formed
 from dialects.rules import Context, Rule
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean
 
@@ -255,11 +256,17 @@ def _keys_of(c: Context, one: Typed, other: Typed, chosen: Collation) -> tuple[e
         case Kind.ANY if other.written is not None and chosen is Collation.BINARY:
             return server("as_key", text), server("as_key", other.written)
         case Kind.TEXT if (
-            other.constant or other.affinity is Affinity.NUMERIC
+            (other.constant and _is_no_number(other)) or other.affinity is Affinity.NUMERIC
         ) and chosen is Collation.BINARY:
             # It reads as no number, or would be one by now.
             return text, other.node
     return None
+
+
+def _is_no_number(t: Typed) -> bool:
+    """Whether a constant text is nothing that a number could be written as."""
+    found = None if t.constant is None else t.constant.value
+    return isinstance(found, str) and well_formed(found) is None
 
 
 def _native(

@@ -8,7 +8,7 @@ from dialects.coercions import as_condition, bounds, choose, literal, plain
 from dialects.functions import function
 from dialects.nodes import case, every, is_not_null, some
 from dialects.rewrites.calls import apart, detached, folded
-from dialects.rewrites.comparison import compare, equal, null_test
+from dialects.rewrites.comparison import collation, compare, equal, null_test
 from dialects.rules import Context, Rule
 from dialects.typed import Affinity, Collation, Kind, Typed
 
@@ -72,7 +72,8 @@ def nullif(c: Context, arguments: list[Typed]) -> Typed:
         return literal(None)
     if y.kind is Kind.NULL:
         return _bare(x)
-    if (known := folded(c, "nullif", [x, y])) is not None:
+    binary = collation(x, y) is Collation.BINARY
+    if binary and (known := folded(c, "nullif", [x, y])) is not None:
         return known
     same = equal(c, _unaffected(x), _unaffected(y))
     chosen = choose(c, [(same.node, literal(None))], x.of(constant=None))
@@ -120,11 +121,12 @@ def _extreme(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
     arguments = [plain(c, argument) for argument in arguments]
     if any(argument.kind is Kind.NULL for argument in arguments):
         return literal(None)
-    if (known := folded(c, name, arguments)) is not None:
+    chosen = next((argument.collation for argument in arguments if argument.collation), None)
+    binary = chosen in {None, Collation.BINARY}
+    if binary and (known := folded(c, name, arguments)) is not None:
         return known
     c.applies("scalar-min-max")
-    collation = next((argument.collation for argument in arguments if argument.collation), None)
-    alike = [argument.of(affinity=Affinity.NONE, collation=collation) for argument in arguments]
+    alike = [argument.of(affinity=Affinity.NONE, collation=chosen) for argument in arguments]
     found = apart(alike, lambda each: _of_kinds(c, each, name))
     return found.of(collation=None, collates=False)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dialects.coercions import value
 from dialects.compiler import Compiler
 from dialects.nodes import (
     AGGREGATES,
@@ -15,11 +14,11 @@ from dialects.nodes import (
     Whichever,
     grouped,
     is_constant,
-    is_null,
     number,
 )
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import Name, determined, name_of
+from dialects.rewrites.ordering import ordered
 from dialects.rewrites.visiting import found_first
 from dialects.rules import Rule
 from dialects.scope import Column, Grouping, Scope, Source
@@ -200,14 +199,8 @@ def _of_extreme(
     ):
         c.warn(ANY_EXTREME)
     descending = call.name.lower() == "max"
-    term = exp.Ordered(this=value(c, extreme), desc=descending)
-    if is_constant(term.this):
-        groups.first = ties()
-    elif c.target.has_null_order:
-        term.set("nulls_first", False)
-        groups.first = [term, *ties()]
-    else:
-        groups.first = [exp.Ordered(this=is_null(term.this)), term, *ties()]
+    terms = ordered(c, extreme, exp.Ordered(desc=descending, nulls_first=False))
+    groups.first = [*(term for term in terms if not is_constant(term.this)), *ties()]
     return found.of(
         node=FirstOf(this=found.node, expressions=[part.copy() for part in groups.first]), nullable=True
     )

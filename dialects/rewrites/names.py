@@ -5,7 +5,7 @@ https://sqlite.org/lang_select.html https://sqlite.org/quirks.html#dblquote
 
 from sqlglot import exp
 
-from dialects.carried import told
+from dialects.carried import carry, told
 from dialects.coercions import literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
@@ -42,6 +42,10 @@ def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
     found = source.value(column)
     if scope.grouping is not None:
         key = scope.grouping.key(found.node)
+        if key is None and found.mixed and found.kind is Kind.TEXT and not found.is_stored_once:
+            key = scope.grouping.key(carry(c, told_apart(c, found), normal=True).node)
+            if key is not None:
+                return key.of(node=key.node.copy())
         per_group = scope.grouping.bare(source, column) if key is None else key.of(node=key.node.copy())
         found = per_group.of(affinity=found.affinity, collation=found.collation)
     if found.kind is Kind.NULL:
@@ -53,7 +57,7 @@ def told_apart(c: Compiler, found: Typed) -> Typed:
     """A column with the storage classes of its values told apart, if it has several."""
     if found.carried is not None:
         return told(c, found)
-    raw = found.mixed and found.each is None and found.integral is None
+    raw = found.mixed and found.kind in {Kind.REAL, Kind.TEXT} and found.each is None
     return mixed(c, found) if raw else found
 
 

@@ -231,7 +231,8 @@ def _as_columns(
 
 def _carried(c: Compiler, found: Typed, written: exp.Expr, *, derived: bool, distinct: bool) -> Typed:
     """A result of several kinds as a column can have it; a stored one can go on as it is stored."""
-    if found.kind is not Kind.ANY or (derived and found.mixed and isinstance(found.node, exp.Column)):
+    stored = found.mixed and found.carried is None and isinstance(found.node, exp.Column)
+    if found.kind is not Kind.ANY or (derived and stored and (found.is_stored_once or not distinct)):
         return found
     if not derived and (numbers := _as_numbers(c, found)).kind is not Kind.ANY:
         return numbers
@@ -306,7 +307,7 @@ def _groups(c: Compiler, node: exp.Select, scope: Scope, results: list[Result]) 
 
 def _group_key(c: Compiler, key: Typed) -> Typed:
     """One of several kinds as it is grouped by: its kinds are told apart behind that."""
-    if key.kind is not Kind.ANY or (key.mixed and isinstance(key.node, exp.Column)):
+    if key.kind is not Kind.ANY or key.is_stored_once:
         return key
     return told(c, carry(c, key, normal=True).of(each=None))
 

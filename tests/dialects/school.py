@@ -52,6 +52,13 @@ CREATE TABLE nobody (
     name    TEXT,
     points  INTEGER
 );
+CREATE TABLE loose (
+    id      INTEGER PRIMARY KEY,
+    v,
+    w,
+    far,
+    f       FLOAT
+);
 CREATE VIEW scored AS SELECT id, name AS who, points FROM pupil WHERE points > 2;
 CREATE VIEW average (code, mean, "as") AS
     WITH m AS (SELECT * FROM mark) SELECT code, AVG(score), COUNT(*) FROM m GROUP BY code;
@@ -119,6 +126,16 @@ _ROWS: Mapping[str, Sequence[tuple[object, ...]]] = {
         (6, 0, 2.5, None, b"ab"),
         (7, None, None, 12, b"\x7f"),
         (8, 3037000500, 100.0, 8, b"z"),
+    ),
+    "loose": (
+        (1, 5, "a", 2**53 + 1, 1.5),
+        (2, "abc", 2, 2.0**53, 2.0),
+        (3, None, None, None, None),
+        (4, 2.5, 2.0, "x", "n/a"),
+        (5, "05x", "5y", -(2**63), -0.5),
+        (6, -3, "a", "x", 3.0),
+        (7, "", 0, 1, "-"),
+        (8, 5.0, "B", 1.0, 4.0),
     ),
 }  # fmt: skip
 

@@ -30,3 +30,7 @@ SELECT json_array(json_array(id)) FROM pupil GROUP BY json_array(id);
 SELECT json_group_array(DISTINCT height) FROM pupil;
 SELECT json_object(name, id) FROM pupil;
 SELECT json_group_array(id) OVER (ORDER BY id) FROM pupil;
+
+-- texts read as numbers
+SELECT SUM(DISTINCT locker) FROM pupil;
+SELECT AVG(DISTINCT v) FROM loose;

@@ -108,6 +108,33 @@ SELECT CAST(REPLACE(remark, ' points', '') AS INTEGER) AS n FROM mark ORDER BY n
 SELECT CAST(rooms AS INTEGER), CAST(fee AS INTEGER), CAST(rooms AS TEXT), CAST(fee AS TEXT) FROM house ORDER BY code;
 
 -- mixed-column
+SELECT id, v, w, far, f, TYPEOF(v), TYPEOF(w), TYPEOF(far), TYPEOF(f) FROM loose ORDER BY id;
+SELECT id FROM loose ORDER BY v, id;
+SELECT id, far FROM loose ORDER BY far DESC, id;
+SELECT MIN(v), MAX(v), MIN(w), MAX(w), MIN(f), MAX(f), COUNT(v), COUNT(DISTINCT v), COUNT(DISTINCT w) FROM loose;
+SELECT SUM(v), AVG(v), TOTAL(v), TYPEOF(SUM(v)), SUM(w), TYPEOF(SUM(w)), SUM(f), TYPEOF(MAX(f)) FROM loose;
+SELECT id, v + 1, v * 2, -v, v || 'x', v / 2, CAST(v AS INTEGER), CAST(v AS TEXT), LENGTH(v) FROM loose ORDER BY id;
+SELECT id FROM loose WHERE v > 3 ORDER BY id;
+SELECT id FROM loose WHERE v > 'a' ORDER BY id;
+SELECT id FROM loose WHERE v = 5 ORDER BY id;
+SELECT id FROM loose WHERE v = '5' OR far = '1' ORDER BY id;
+SELECT id FROM loose WHERE far > 9007199254740992 ORDER BY id;
+SELECT id FROM loose WHERE far = 9007199254740993 OR far = 1 ORDER BY id;
+SELECT id FROM loose WHERE v IN (5, 'abc') OR w IN ('a', 2) ORDER BY id;
+SELECT a.id, b.id FROM loose a JOIN loose b ON a.v = b.w ORDER BY 1, 2;
+SELECT a.id, b.id FROM loose a JOIN loose b ON a.v = b.v ORDER BY 1, 2;
+SELECT p.id, l.id FROM pupil p JOIN loose l ON p.points = l.v ORDER BY 1, 2;
+SELECT p.id, l.id FROM pupil p JOIN loose l ON p.locker = l.v ORDER BY 1, 2;
+SELECT v, COUNT(*) FROM loose GROUP BY v ORDER BY v;
+SELECT w, MAX(v), COUNT(*) FROM loose GROUP BY w ORDER BY w;
+SELECT v FROM loose GROUP BY v HAVING COUNT(*) > 1;
+SELECT DISTINCT v FROM loose ORDER BY v;
+SELECT COUNT(*) FROM (SELECT DISTINCT v FROM loose);
+SELECT id FROM loose WHERE v IN (SELECT w FROM loose) ORDER BY id;
+SELECT id, MAX(v, w), COALESCE(v, w, 'none'), NULLIF(v, 5), CASE WHEN v > 3 THEN v ELSE w END FROM loose ORDER BY id;
+SELECT id, SUM(v) OVER (ORDER BY id), MAX(v) OVER (ORDER BY id), COUNT(*) OVER (PARTITION BY v) FROM loose ORDER BY id;
+SELECT v FROM loose UNION SELECT w FROM loose ORDER BY 1;
+SELECT v, x FROM (SELECT v, f AS x FROM loose WHERE id < 8) ORDER BY x, v;
 SELECT code FROM house WHERE rooms > 2 ORDER BY code;
 SELECT code FROM house WHERE rooms = '' ORDER BY code;
 SELECT code FROM house WHERE rooms = '3' OR rooms = 12.0 ORDER BY code;
@@ -160,6 +187,7 @@ SELECT CASE 1 WHEN '1' THEN 'text' ELSE 'number' END, NULLIF(1, '1'), 1 IS '1', 
 SELECT MAX(1, 'a'), MIN('a', 0.5), 5 BETWEEN 1 AND 'z';
 
 -- collation
+SELECT NULLIF('a', 'A' COLLATE NOCASE), MAX('a', 'A' COLLATE NOCASE), MIN('B' COLLATE NOCASE, 'a');
 SELECT id FROM pupil WHERE nick = 'BOB' ORDER BY id;
 SELECT id FROM pupil WHERE nick IN ('BOB', 'zed') ORDER BY id;
 SELECT id FROM pupil WHERE name = 'ANN' COLLATE NOCASE ORDER BY id;
