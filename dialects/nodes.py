@@ -162,6 +162,15 @@ class Listed(exp.Expression):
     arg_types = {"this": True, "separator": True, "distinct": False, "order": False}
 
 
+class Framed(exp.Window):
+    """A window whose frame, or whose aggregate, the target has not: it is counted out from numbered rows.
+
+    `ties` are the terms of ORDER BY that decide between rows which tie in the window's order.
+    """
+
+    arg_types = {**exp.Window.arg_types, "ties": False}
+
+
 AGGREGATES = (exp.AggFunc, AnyOf, Whichever, FirstOf, Listed)
 """What gives one value for several rows, unless OVER stands behind it."""
 

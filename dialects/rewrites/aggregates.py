@@ -158,7 +158,9 @@ def aggregate(
         case "min" | "max":
             return _extreme(c, name, first, kept, finish)
         case "json_group_array":
-            return _listed_as_json(c, arguments[0], first, scope, kept, finish, distinct=distinct)
+            return _listed_as_json(
+                c, arguments[0], first, scope, kept, finish, distinct=distinct, over=over is not None
+            )
         case _:
             # Over a window the window's order is that of the list.
             order = None if over or distinct else _order_of_rows(scope)
@@ -370,13 +372,14 @@ def _order_of_rows(scope: Scope) -> list[exp.Expr] | None:
 
 def _listed_as_json(
     c: Compiler, written: exp.Expr, t: Typed, scope: Scope, kept: Callable[[exp.Expr], exp.Expr],
-    finish: Finish, *, distinct: bool,
+    finish: Finish, *, distinct: bool, over: bool,
 ) -> Typed:  # fmt: skip
     """json_group_array(): NULL is an element, too, and of no rows there is an empty array."""
     if distinct:
         raise Untranslatable("json_group_array(DISTINCT)", "fractions that differ may be printed alike")
-    order = _order_of_rows(scope)
-    if order is None:
+    # Over a window the window's order is that of the list.
+    order = None if over else _order_of_rows(scope)
+    if order is None and not over:
         c.warn(UNORDERED.format("json_group_array"))
     listed = _list(c, kept(element(c, written, t, scope)), ",", order)
     c.documents.append(scope)

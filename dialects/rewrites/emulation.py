@@ -1,4 +1,4 @@
-"""What a target has no clause for: FULL JOIN, and on MySQL the row that has a group's extreme value."""
+"""What a target has no clause for: FULL JOIN, on MySQL some frames and the row that has a group's extreme."""
 
 from collections.abc import Callable
 
@@ -6,9 +6,10 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import FirstOf, case, number
+from dialects.nodes import FirstOf, Framed, Listed, case, every, number, some
 from dialects.rewrites.determined import conjuncts
 from dialects.rewrites.grouping import Groups
+from dialects.rewrites.results import aliased
 
 
 def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
@@ -20,6 +21,12 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     if full:
         c.applies("full-join")
         _full_join(c, tree, full[0], [*groups.nodes, *groups.first] if groups else [])
+    if any(part.find(Framed) for part in _parts(tree, "expressions", "order")):
+        if groups:
+            raise Untranslatable(
+                "GROUPS, EXCLUDE or a list in a frame", f"{c.target.title} has none of groups"
+            )
+        _frames(c, tree)
     if not c.target.has_ordered_picks and groups and groups.first and any(tree.find_all(FirstOf)):
         _first_rows(c, tree, groups)
 
@@ -166,6 +173,120 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
     )
     tree.set("joins", None)
     tree.set("where", None)
+
+
+def _frames(c: Compiler, tree: exp.Select) -> None:
+    """Number the rows of each window's partitions, and compute over those whose numbers are in the frame."""
+    for name in ("expressions", "order"):
+        # One node can stand in two places, and would be replaced in one of them.
+        part = tree.args.get(name)
+        tree.set(name, [item.copy() for item in part] if isinstance(part, list) else part and part.copy())
+    outer = _parts(tree, "expressions", "order")
+    framed = [node for part in outer for node in part.find_all(Framed)]
+    alias, again = c.name("rows"), c.name("frame")
+    numbers: list[exp.Expr] = []
+    places: list[tuple[list[str], str, str]] = []
+    for window in framed:
+        keys, place, peers = [key.copy() for key in window.args["partition_by"]], c.name("n"), c.name("g")
+        order = window.args.get("order")
+        terms = [] if order is None else [term.copy() for term in order.expressions]
+        named = [c.name("k") for _ in keys]
+        numbers += [aliased(key.copy(), name) for key, name in zip(keys, named, strict=True)]
+        numbers += [
+            aliased(_numbering("ROW_NUMBER", keys, [*terms, *window.args["ties"]]), place),
+            aliased(_numbering("DENSE_RANK", keys, terms), peers),
+        ]
+        places.append((named, place, peers))
+        for part in ("partition_by", "order", "ties"):
+            window.set(part, None)
+    sources = [part.this for part in (tree.args.get("from_"), *(tree.args.get("joins") or [])) if part]
+    seen: dict[str, exp.Column] = {}
+    _remap(outer, {name for source in sources for name in _names(source)}, alias, seen)
+    columns = [aliased(column, name) for name, column in seen.items()]
+    inner = exp.Select(
+        expressions=[*columns, *numbers], from_=tree.args.get("from_"), joins=tree.args.get("joins"),
+        where=tree.args.get("where"),
+    )  # fmt: skip
+
+    def derived(name: str) -> exp.From:
+        named = exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+        return exp.From(this=exp.Subquery(this=inner.copy(), alias=named))
+
+    for window, (keys, place, peers) in zip(framed, places, strict=True):
+        own, other = (_columns_of(side, [*keys, place, peers]) for side in (alias, again))
+        conditions: list[exp.Expr] = [exp.NullSafeEQ(this=other[key], expression=own[key]) for key in keys]
+        conditions += _within(window.args.get("spec"), (own[place], other[place]), (own[peers], other[peers]))
+        call = window.this.copy()
+        for column in call.find_all(exp.Column):
+            if column.table == alias:
+                column.set("table", exp.to_identifier(again, quoted=True))
+        window.replace(exp.Subquery(this=_over_rows(call, other[place], derived(again), conditions)))
+    tree.set("from_", derived(alias))
+    tree.set("joins", None)
+    tree.set("where", None)
+
+
+def _columns_of(source: str, names: list[str]) -> dict[str, exp.Expr]:
+    return {
+        name: exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(source, quoted=True))
+        for name in names
+    }
+
+
+def _numbering(name: str, keys: list[exp.Expr], terms: list[exp.Expr]) -> exp.Expr:
+    order = exp.Order(expressions=[term.copy() for term in terms]) if terms else None
+    return exp.Window(
+        this=exp.Anonymous(this=name), partition_by=[key.copy() for key in keys], order=order, over="OVER"
+    )
+
+
+_Pair = tuple[exp.Expr, exp.Expr]
+"""A number of the row itself, and of a row that may be in its frame. They have no sign on MySQL."""
+
+
+def _within(frame: exp.Expr | None, place: _Pair, peers: _Pair) -> list[exp.Expr]:
+    """Which rows of the partition are in the frame."""
+    args = {} if frame is None else frame.args
+    own, other = place if args.get("kind") == "ROWS" else peers
+    result: list[exp.Expr] = []
+    for side, operator in (("start", exp.GTE), ("end", exp.LTE)):
+        bound = args.get(side) or ("UNBOUNDED" if side == "start" else "CURRENT ROW")
+        if bound == "UNBOUNDED":
+            continue
+        left, right = other, own
+        if isinstance(bound, exp.Expr):
+            back = args.get(f"{side}_side") == "PRECEDING"
+            left = exp.Add(this=other, expression=bound.copy()) if back else other
+            right = own if back else exp.Add(this=own, expression=bound.copy())
+        result.append(operator(this=left.copy(), expression=right.copy()))
+    apart = exp.NEQ(this=peers[1], expression=peers[0])
+    match str(args.get("exclude") or "").upper():
+        case "CURRENT ROW":
+            result.append(exp.NEQ(this=place[1], expression=place[0]))
+        case "GROUP":
+            result.append(apart)
+        case "TIES":
+            result.append(some([apart, exp.EQ(this=place[1], expression=place[0])]))
+    return [condition.copy() for condition in result]
+
+
+def _over_rows(call: exp.Expr, place: exp.Expr, rows: exp.From, conditions: list[exp.Expr]) -> exp.Select:
+    """An aggregate, or the value of one row, over the rows of a frame."""
+    result = exp.Select(expressions=[call], from_=rows)
+    if conditions:
+        result.set("where", exp.Where(this=every(conditions)))
+    if isinstance(call, Listed):
+        call.set("order", exp.Order(expressions=[exp.Ordered(this=place.copy())]))
+    if not isinstance(call, exp.Anonymous):
+        return result
+    shown, *count = call.expressions
+    result.set("expressions", [shown])
+    last = call.name == "LAST_VALUE"
+    result.set("order", exp.Order(expressions=[exp.Ordered(this=place.copy(), desc=last)]))
+    result.set("limit", exp.Limit(expression=number(1)))
+    if count:
+        result.set("offset", exp.Offset(expression=number(int(count[0].name) - 1)))
+    return result
 
 
 def _replace(trees: list[exp.Expr], pick: Callable[[exp.Expr], exp.Expr]) -> None:

@@ -14,7 +14,8 @@ RULES = (
         "window-frame",
         "Frames can count GROUPS and EXCLUDE rows.",
         "https://sqlite.org/windowfunctions.html#frame_specifications",
-        "PostgreSQL alike; MySQL has neither.",
+        "PostgreSQL alike; MySQL: a subquery over the rows, numbered by ROW_NUMBER and DENSE_RANK. Lists over"
+        " a window, too.",
     ),
     Rule(
         "range-frame",
@@ -37,13 +38,23 @@ def compile_frame(c: Compiler, spec: exp.WindowSpec, scope: Scope, *, sorted_: b
         raise Untranslatable("GROUPS in a frame", "it is sorted by a constant")
     if kind == "GROUPS" or frame.args.get("exclude"):
         c.applies("window-frame")
-        if not c.target.has_group_frames:
-            raise Untranslatable("GROUPS or EXCLUDE in a frame", f"{c.target.title} has neither")
     for side in ("start", "end"):
         bound = frame.args.get(side)
         if isinstance(bound, exp.Expr) and not isinstance(bound, exp.Var):
             frame.set(side, _distance(c.expression(bound, scope), kind))
     return frame
+
+
+def needs_numbers(c: Compiler, frame: exp.WindowSpec | None) -> bool:
+    """Whether the target has no such frame; one that it has by another name gets that."""
+    if frame is None or c.target.has_group_frames:
+        return False
+    if str(frame.args.get("exclude") or "").upper() == "NO OTHERS":
+        frame.set("exclude", None)
+    counted = any(isinstance(frame.args.get(side), exp.Expr) for side in ("start", "end"))
+    if frame.args.get("kind") == "GROUPS" and not counted:
+        frame.set("kind", "RANGE")
+    return frame.args.get("kind") == "GROUPS" or bool(frame.args.get("exclude"))
 
 
 def _distance(t: Typed, kind: str | None) -> exp.Expr:

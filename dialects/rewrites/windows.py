@@ -8,12 +8,13 @@ from dialects.carried import carry, together, told
 from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, plain, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, Text, case, is_constant, number
+from dialects.nodes import Bigint, Framed, Text, case, is_constant, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import Name, determined, is_fixed, name_of, reached
-from dialects.rewrites.frames import compile_frame, distances, ordered_by_distance
+from dialects.rewrites.frames import compile_frame, distances, needs_numbers, ordered_by_distance
 from dialects.rewrites.ordering import ordered
+from dialects.rewrites.visiting import found_first
 from dialects.scope import Scope
 from dialects.typed import Affinity, Kind, Typed, integer, null, real
 
@@ -26,6 +27,8 @@ _PICKS = frozenset({"first_value", "last_value", "nth_value", "lag", "lead"})
 _BACKWARDS = {"lag": "lead", "lead": "lag"}
 
 UNFILTERED = "SQLite 3.40 ignores the FILTER of min() and max() where rows leave the frame"
+
+EMPTY = "SQLite 3.40 loses a separator of group_concat() beside an empty text where rows leave the frame"
 
 TIES = "rows that tie in the window's order come in an order that SQLite does not define"
 
@@ -89,12 +92,12 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if is_aggregate(name, call.expressions):
         if call.expressions and isinstance(call.expressions[0], exp.Distinct):
             raise Untranslatable("DISTINCT in a window function", "SQLite has none")
-        if name == "json_group_array":
-            raise Untranslatable("json_group_array() OVER", "no rewrite knows it")
-        if not c.target.has_list_over and name == "group_concat":
-            raise Untranslatable("group_concat() OVER", f"{c.target.title} has none")
-        if spec.counts_rows() or name in {"group_concat", "string_agg"}:
+        lists = name in {"group_concat", "string_agg", "json_group_array"}
+        spec.numbered = spec.numbered or (lists and not c.target.has_list_over)
+        if spec.counts_rows() or lists:
             spec.note_ties()
+        if lists and name != "json_group_array" and spec.slides() and not spec.excludes():
+            c.warn(EMPTY)
         if where is not None and name in {"min", "max"} and spec.slides() and not spec.excludes():
             c.warn(UNFILTERED)
         found = aggregate(c, call, scope, where, spec.over)
@@ -187,7 +190,7 @@ class _Specification:
     """What stands in OVER, named windows put in their places."""
 
     def __init__(self, c: Compiler, node: exp.Expr, scope: Scope, *, framed: bool) -> None:
-        self.c, self.scope = c, scope
+        self.c, self.scope, self.node = c, scope, node
         if (base := node.args.get("alias")) is not None:
             node = _based(node, scope.windows.get(base.name.lower()))
         keys = [keyed(c, c.expression(part, scope)) for part in node.args.get("partition_by") or []]
@@ -201,6 +204,8 @@ class _Specification:
             if len(sorting) != 1:
                 raise Untranslatable("RANGE in a frame", "it is sorted by a constant")
             sorting = [ordered_by_distance(c, *sorting[0], self.frame)]
+        self.numbered = needs_numbers(c, self.frame)
+        """Whether the rows have to be numbered for it."""
         self.terms = [term for found, part in sorting for term in ordered(c, found, part)]
         self.terms = [term for term in self.terms if not is_constant(term.this)]
         if not c.target.sorts_windows_by_constants:
@@ -249,12 +254,25 @@ class _Specification:
             spec=None if self.frame is None else self.frame.copy(),
             over="OVER",
         )
+        if self.numbered:
+            return self._numbered(window)
         if self.c.target.frames_single_rows or not self._leaves_out_the_row():
             return window
         # MySQL 9.7 ignores the frame where there is a single row; this frame is empty then.
         rows = exp.Window(this=exp.Count(this=exp.Star()), over="OVER")
         empty = number(0) if isinstance(call, exp.Count) else exp.Null()
         return case((exp.GT(this=rows, expression=number(1)), window), default=empty)
+
+    def _numbered(self, window: exp.Window) -> exp.Expr:
+        """The window for `dialects.rewrites.emulation`."""
+        self.c.applies("window-frame")
+        if distances(self.frame):
+            raise Untranslatable(
+                "EXCLUDE or a list in a frame", f"{self.c.target.title} has none within distances"
+            )
+        written = self.node.find_ancestor(exp.Select) or self.node
+        ties = found_first(self.c, written, self.scope, self.scope.holding).terms
+        return Framed(**{**window.args, "ties": [term.copy() for term in ties]})
 
     def _leaves_out_the_row(self) -> bool:
         """Whether the frame begins behind the row or ends before it."""

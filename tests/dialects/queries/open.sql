@@ -22,3 +22,6 @@ SELECT points FROM pupil UNION ALL SELECT credits FROM subject LIMIT 3;
 SELECT name FROM (SELECT name, points FROM pupil) ORDER BY points LIMIT 3;
 SELECT name, ROW_NUMBER() OVER (ORDER BY id) FROM pupil LIMIT 2;
 SELECT DISTINCT nick FROM pupil LIMIT 2;
+
+-- lists of frames that slide
+SELECT id, GROUP_CONCAT(name, '.') OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM pupil;

@@ -29,7 +29,6 @@ SELECT json_array(id) AS j FROM pupil ORDER BY json_array(j);
 SELECT json_array(json_array(id)) FROM pupil GROUP BY json_array(id);
 SELECT json_group_array(DISTINCT height) FROM pupil;
 SELECT json_object(name, id) FROM pupil;
-SELECT json_group_array(id) OVER (ORDER BY id) FROM pupil;
 
 -- texts read as numbers
 SELECT SUM(DISTINCT locker) FROM pupil;
