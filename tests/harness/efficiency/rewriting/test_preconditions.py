@@ -5,11 +5,13 @@
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from dialects.enums import Dialect
 from harness.efficiency.rewriting import RULES, consider, proven
+from harness.efficiency.study.cases import CASES as PAPER_CASES
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.census import census
@@ -236,3 +238,51 @@ def test_what_is_relied_on_says_whether_it_is_declared(database: Database) -> No
     assert found.rewritten is not None
     assert not found.rewritten.holds_for_any_data
     assert [fact.says for fact in found.rewritten.facts] == ["player.code holds texts alone"]
+
+
+PAPER = """
+CREATE TABLE users (Id INTEGER PRIMARY KEY, Age INTEGER, Location TEXT);
+CREATE TABLE badges (Id INTEGER PRIMARY KEY, UserId INTEGER REFERENCES users (Id));
+INSERT INTO users VALUES (1, 30, 'Vienna, Austria'), (2, 30, 'Vienna, Austria'), (3, 40, 'Bern');
+INSERT INTO badges VALUES (1, 1), (2, 1), (3, 3);
+CREATE TABLE zip_code (zip_code INTEGER PRIMARY KEY, state TEXT);
+CREATE TABLE member (member_id TEXT PRIMARY KEY, zip INTEGER REFERENCES zip_code (zip_code));
+INSERT INTO zip_code VALUES (1, 'Maryland'), (2, 'Ohio');
+INSERT INTO member VALUES ('a', 1), ('b', 1), ('c', 2), ('d', NULL);
+CREATE TABLE client (client_id INTEGER PRIMARY KEY);
+CREATE TABLE disp (disp_id INTEGER PRIMARY KEY, client_id INTEGER, account_id INTEGER);
+CREATE TABLE loan (loan_id INTEGER PRIMARY KEY, account_id INTEGER, amount INTEGER);
+INSERT INTO client VALUES (1), (2);
+INSERT INTO disp VALUES (1, 1, 1), (2, 2, 2);
+INSERT INTO loan VALUES (1, 1, 9), (2, 2, 9);
+"""
+
+
+def test_the_papers_cases_are_made_or_refused(tmp_path: Path) -> None:
+    """1.1 as a join repeats users, as EXISTS it does not; 1.3 has other rows where the maximum ties."""
+    path = tmp_path / "paper.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(PAPER)
+    schema, database = census(path), Database("paper", "paper", path)
+    cases = {case.name: case for case in PAPER_CASES}
+    for name, same in (("1.1", False), ("1.2", True), ("1.3", False)):
+        case = cases[name]
+        printed = proven(SQLiteEngine(pooled=True), database, case.original, case.rewritten, Limits())
+        assert printed.same_bag is same, name
+        made = {one.rule.name: one for one in consider(case.original, schema, Dialect.SQLITE)}
+        for one in made.values():
+            if one.rewritten is not None:
+                text = one.rewritten.sql
+                assert proven(SQLiteEngine(pooled=True), database, case.original, text, Limits()).holds
+        applied = {rule for rule, one in made.items() if one.rewritten is not None}
+        if name == "1.1":
+            assert applied == {"in-to-exists", "in-to-distinct-join"}
+            assert "not known to be unique" in made["in-to-join"].refused[0]
+        elif name == "1.2":
+            assert applied == {"count-star-to-key"}
+            counted = made["count-star-to-key"].rewritten
+            assert counted is not None
+            assert 'COUNT(member."member_id")' in counted.sql
+        else:
+            assert applied == set()
+            assert "several rows may have the extreme" in made["limit-to-extreme"].refused[0]
