@@ -79,10 +79,21 @@ def ask(connection: Connection[Any], statement: str, values: Sequence[object] | 
 
 def grant(connection: Connection[Any], server: Server, right: str, database: str) -> None:
     """Let the reading role use `right` on everything in `database`."""
+    pattern = _pattern(connection, database)
+    ask(connection, f"GRANT {right} ON {pattern}.* TO {connection.escape(server.reader_user)}@'%'")
+
+
+def revoke(connection: Connection[Any], server: Server, right: str, database: str) -> None:
+    """Take back what `grant` gave; nothing happens where it gave nothing."""
+    pattern = _pattern(connection, database)
+    reader = connection.escape(server.reader_user)
+    ask(connection, f"REVOKE IF EXISTS {right} ON {pattern}.* FROM {reader}@'%' IGNORE UNKNOWN USER")
+
+
+def _pattern(connection: Connection[Any], database: str) -> str:
     [[literal]] = ask(connection, "SELECT @@partial_revokes")
     # In a grant, _ and % are wildcards, except under partial revokes.
-    pattern = quoted(database if literal else re.sub(r"([_%\\])", r"\\\1", database))
-    ask(connection, f"GRANT {right} ON {pattern}.* TO {connection.escape(server.reader_user)}@'%'")
+    return quoted(database if literal else re.sub(r"([_%\\])", r"\\\1", database))
 
 
 def is_broken(error: Exception) -> bool:

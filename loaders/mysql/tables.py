@@ -56,7 +56,7 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
     advance: Callable[[int], None],
 ) -> FilledTable:
     """See `Target.fill`."""
-    syntax, is_ordered = _KeySyntax(staging), _is_ordered(table, database.profile)
+    syntax, is_ordered = Syntax(staging), _is_ordered(table, database.profile)
     with connected(server) as session:
         count = _fill(session, syntax, table, source, connection, advance, is_ordered=is_ordered)
         notes = _add_keys(session, syntax, table, source.tables, primary_key=not is_ordered)
@@ -67,12 +67,12 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
 def link(server: Server, database: Database, source: LoadSource, staging: str) -> list[str]:  # noqa: ARG001 - as fill
     """See `Target.link`."""
     with connected(server) as session:
-        return add_foreign_keys(source.tables, _KeySyntax(staging), partial(attempt, session))
+        return add_foreign_keys(source.tables, Syntax(staging), partial(attempt, session))
 
 
 def _fill(  # noqa: PLR0913, PLR0917 - as fill
     session: Connection[Any],
-    syntax: _KeySyntax,
+    syntax: Syntax,
     table: ServerTable,
     source: LoadSource,
     connection: sqlite3.Connection,
@@ -122,7 +122,7 @@ def _is_ordered(table: ServerTable, profile: Profile) -> bool:
 
 def _add_keys(
     session: Connection[Any],
-    syntax: _KeySyntax,
+    syntax: Syntax,
     table: ServerTable,
     tables: Sequence[ServerTable],
     *,
@@ -140,7 +140,7 @@ def _add_keys(
     return add(partial(attempt, session))
 
 
-def _referring(syntax: _KeySyntax, table: ServerTable, tables: Sequence[ServerTable]) -> Iterator[str]:
+def _referring(syntax: Syntax, table: ServerTable, tables: Sequence[ServerTable]) -> Iterator[str]:
     """The columns of foreign keys that need an index of their own, which `link` would otherwise build.
 
     https://dev.mysql.com/doc/refman/9.7/en/create-table-foreign-keys.html
@@ -162,13 +162,14 @@ def _types(table: ServerTable, columns: Sequence[str]) -> list[str]:
     return [types[column].split("(")[0] for column in columns]
 
 
-class _KeySyntax:
+class Syntax:
     """See `loaders.target.KeySyntax`."""
 
     def __init__(self, staging: str) -> None:
         self._staging = staging
 
     def table(self, table: ServerTable) -> str:
+        """See `KeySyntax.table`."""
         return f"{self._staging}.{quoted(table.name)}"
 
     def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:
@@ -187,6 +188,7 @@ class _KeySyntax:
         return f"({', '.join(parts)})"
 
     def index(self, table: str, columns: str) -> str:
+        """See `KeySyntax.index`."""
         return f"ALTER TABLE {table} ADD INDEX {columns}"
 
 

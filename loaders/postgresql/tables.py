@@ -56,15 +56,15 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
     schema = quoted(staging)
     with connected(server, database.postgresql_database) as session:
         count = _fill(session, schema, table, source, connection, advance)
-        notes = add_keys(table, _KeySyntax(schema), partial(attempt, session))
-        run(session, f"ANALYZE {_KeySyntax(schema).table(table)}")
+        notes = add_keys(table, Syntax(schema), partial(attempt, session))
+        run(session, f"ANALYZE {Syntax(schema).table(table)}")
     return FilledTable(count, tuple(notes))
 
 
 def link(server: Server, database: Database, source: LoadSource, staging: str) -> list[str]:
     """See `Target.link`."""
     with connected(server, database.postgresql_database) as session:
-        return add_foreign_keys(source.tables, _KeySyntax(quoted(staging)), partial(attempt, session))
+        return add_foreign_keys(source.tables, Syntax(quoted(staging)), partial(attempt, session))
 
 
 def _fill(  # noqa: PLR0913, PLR0917 - as fill
@@ -125,17 +125,20 @@ def _value(column: ServerColumn) -> str:
     return counted.format(quoted(column.source.name)) if counted else stored_value(column)
 
 
-class _KeySyntax:
+class Syntax:
     """See `loaders.target.KeySyntax`."""
 
     def __init__(self, schema: str) -> None:
         self._schema = schema
 
     def table(self, table: ServerTable) -> str:
+        """See `KeySyntax.table`."""
         return f"{self._schema}.{quoted(table.name)}"
 
     def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:  # noqa: ARG002 - values are whole
+        """See `KeySyntax.columns`."""
         return f"({', '.join(map(quoted, table.spelled(columns)))})"
 
     def index(self, table: str, columns: str) -> str:
+        """See `KeySyntax.index`."""
         return f"CREATE INDEX ON {table} {columns}"

@@ -3,8 +3,9 @@
 Li et al. 2023, "Can LLM Already Serve as A Database Interface?", figure 1, and the examples of two-stage
 optimization in the appendix, https://arxiv.org/abs/2305.03111.
 
-The texts are plain SQL, which all three engines read: names without quotes are found in lower case on
-PostgreSQL, where the loader puts them so. What one of them does not take is left out and said (`adapted`).
+The texts are plain SQL, which all three engines read: PostgreSQL finds names without quotes in lower case,
+where the loader has put them. Figure 1 has `ORDER BY NULL` in the subquery, which orders nothing; not every
+engine takes it, and it is left out.
 """
 
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from dataclasses import dataclass
 class PaperCase:
     """One printed case.
 
-    `saving` is the published share of time in percent that the second text, or the index, is said to save.
-    `indexes` are the columns that the paper indexes instead of rewriting, as table and columns: then both
-    texts are the same. `claim` is what the paper says, `to_see` what there is to find out about the rows.
+    `saving` is the published share of time in percent that the second text, or the indexes, are said to save.
+    `indexes` are what the paper adds instead of rewriting, as tables and columns: then both texts are the
+    same. `db_id` is empty where the database is generated (`harness.efficiency.study.coaches`). `claim` is
+    what the paper says of it.
     """
 
     name: str
@@ -28,7 +30,6 @@ class PaperCase:
     saving: float
     claim: str
     indexes: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    adapted: str = ""
 
 
 _PISEK = (
@@ -83,6 +84,21 @@ CASES = (
         87.27,
         "two indexes save most of the time",
         indexes=(("account", ("district_id",)), ("district", ("district_id",))),
+    ),
+    PaperCase(
+        "Figure 1",
+        "coaches of two teams",
+        "",
+        "IN (subquery) to EXISTS",
+        "SELECT coachID FROM coaches WHERE lgID = 'NBA' AND post_wins != 0 AND post_losses != 0"
+        " AND coachID IN (SELECT coachID FROM coaches WHERE lgID = 'NBA' GROUP BY coachID"
+        " HAVING COUNT(tmID) >= 2) ORDER BY post_losses ASC LIMIT 1",
+        "SELECT coachID FROM coaches WHERE lgID = 'NBA' AND post_wins != 0 AND post_losses != 0"
+        " AND EXISTS (SELECT 1 FROM coaches AS coaches1 WHERE coaches1.lgID = 'NBA'"
+        " AND coaches.coachID = coaches1.coachID GROUP BY coaches1.coachID"
+        " HAVING COUNT(coaches1.tmID) >= 2) ORDER BY coaches.post_losses ASC LIMIT 1",
+        82.14,
+        "EXISTS is faster than IN: 4.0 s instead of 22.4 s",
     ),
 )  # fmt: skip
 """In the order of the paper."""

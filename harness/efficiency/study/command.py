@@ -188,7 +188,7 @@ def prepare_study(
     whole = [load_set(name, request.bird_home) for name in (request.set_name, *asked.more_sets)]
     for note in whole[0].notes:
         say(note)
-    sets = [request.choice.of(one) for one in whole]
+    sets = [request.choice.of(whole[0]), *whole[1:]]
     _check_scales(sets)
     files = _predictions(request, whole[0], say)
     parts = _possible(asked, files, say)

@@ -102,11 +102,12 @@ class Shared:
 class StudyContext:
     """What a part is given.
 
-    `sets` are the question sets with the questions that were chosen: the first is the one that is studied,
-    whose databases are loaded in `profile`; the others are the same databases at other scales, and a part
-    that looks at them brings them onto the engines itself (`harness.efficiency.indexing.copies`). `whole` are
-    the same sets with all questions. `engines` use connections again; `timed_engine` has one whose sessions
-    are new, as times are taken. `servers` has the administrating account of each engine that has servers.
+    `sets`: the first is the one that is studied, with the questions that were chosen, whose databases are
+    loaded in `profile`; of the others only the databases matter, which are the same at other scales, and a
+    part that looks at them brings them onto the engines itself (`harness.efficiency.indexing.copies`).
+    `whole` are the same with all questions of the first. `engines` use connections again; `timed_engine` has
+    one whose sessions are new, as times are taken. `servers` has the administrating account of each engine
+    that has servers.
     `files` are the predictions, for the engines alone that are here; they may be none.
     `with_times`: whether the user wants times where counted work would do.
     """

@@ -1,0 +1,263 @@
+"""Copies of databases whose keys and indexes can be changed: a user's own are never altered.
+
+A copy on a server is loaded by the loader into a namespace of its own; of SQLite it is a file in a folder of
+its own. Both are gone when the block that made them ends, and what a killed process left goes when the next
+one begins: while one works, it holds a lock on each server and on its folder.
+"""
+
+import fcntl
+import os
+import secrets
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol
+
+from dialects.identifiers import quoted
+from dialects.schema import Schema
+from dialects.server_schema import ServerTable, server_tables
+from harness.efficiency.indexing.files import copy_file, copy_with_keys, index_bytes
+from harness.engines import EngineName
+from loaders import paths
+from loaders.census import census
+from loaders.errors import EngineUnavailable
+from loaders.indexing import Indexing, copy_collection, indexing
+from loaders.load import load
+from loaders.namespace import Database
+from loaders.owners import namespace
+from loaders.server import Server
+
+INDEX_PREFIX = "bird_study_"
+"""How the name of every index that a study makes begins."""
+
+
+class Keys(StrEnum):
+    """Which keys and indexes a copy begins with."""
+
+    DECLARED = "declared"
+    """All that the file declares. MySQL makes an index for each foreign key."""
+    PRIMARY = "primary"
+    """Primary keys alone."""
+
+
+@dataclass(frozen=True)
+class Index:
+    """An ordinary index, by SQLite's names of table and columns."""
+
+    table: str
+    columns: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What it is called on every engine."""
+        digest = sha256("\0".join((self.table, *self.columns)).encode()).hexdigest()
+        return f"{INDEX_PREFIX}{digest[:12]}"
+
+    def __str__(self) -> str:
+        return f"{self.table}({', '.join(self.columns)})"
+
+
+@dataclass(frozen=True)
+class Made:
+    """What making an index came to: the seconds, or why the engine refused it."""
+
+    seconds: float
+    refused: str | None = None
+
+
+class DatabaseCopy(Protocol):
+    """One copy of one database on one engine."""
+
+    database: Database
+    """Where sessions find it."""
+    schema: Schema
+
+    def add(self, index: Index) -> Made:
+        """Make an index."""
+        ...
+
+    def remove(self, index: Index) -> None:
+        """Drop an index that was made."""
+        ...
+
+    def drop_primary_keys(self) -> None:
+        """Leave no key and no index but those that were made, which have to be removed before."""
+        ...
+
+    def sizes(self) -> Mapping[tuple[str, str], int]:
+        """Bytes of every index by names of table and index, and of tables by (table, "")."""
+        ...
+
+
+class CopyRoom:
+    """Makes copies on the engines of a study; by `copying`."""
+
+    def __init__(self, folder: Path, servers: Mapping[EngineName, Server]) -> None:
+        self._folder = folder
+        self._servers = servers
+
+    @contextmanager
+    def copy(self, engine: EngineName, database: Database, keys: Keys) -> Iterator[DatabaseCopy]:
+        """A copy of a database, gone at the end.
+
+        Args:
+            engine: where it is to be.
+            database: the original, in the profile that the copy is to have.
+            keys: what the copy begins with.
+
+        Raises:
+            BadInput: the file cannot be read, or a server cannot hold what it holds.
+            EngineUnavailable: the server broke.
+        """
+        server = self._servers.get(engine)
+        if server is None:
+            folder = self._folder / secrets.token_hex(4)
+            folder.mkdir()
+            try:
+                yield _FileCopy(folder, database, keys)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            return
+        there = replace(database, collection=copy_collection())
+        module = indexing(server.dialect)
+        try:
+            load([there], server, indexes=keys is Keys.DECLARED)
+            yield _ServerCopy(server, module, there)
+        finally:
+            # A server that is gone is swept by the next study.
+            with suppress(EngineUnavailable):
+                module.drop(server, [namespace(there, server.dialect)[0]])
+
+
+@contextmanager
+def copying(servers: Mapping[EngineName, Server]) -> Iterator[CopyRoom]:
+    """Within the block copies can be made; what an earlier process left is removed before.
+
+    Args:
+        servers: the administrating account of each engine that has servers.
+
+    Raises:
+        BadInput: there is no folder for files.
+        EngineUnavailable: a server does not answer, or another study has copies there.
+    """
+    with ExitStack() as stack:
+        for server in servers.values():
+            module = indexing(server.dialect)
+            if not stack.enter_context(module.hold(server)):
+                raise EngineUnavailable(
+                    f"{server.dialect} at {server.address}: another study works with copies of databases"
+                    " there; wait until it has ended"
+                )
+            module.drop(server, module.copies(server))
+        yield CopyRoom(stack.enter_context(_folder()), servers)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A folder of this process alone; those of dead ones are removed."""
+    parent = paths.state() / "study"
+    parent.mkdir(exist_ok=True)
+    for other in parent.iterdir():
+        if (descriptor := _locked(other)) is not None:
+            shutil.rmtree(other, ignore_errors=True)
+            os.close(descriptor)
+    folder = parent / secrets.token_hex(8)
+    folder.mkdir()
+    descriptor = _locked(folder)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if descriptor is not None:
+            os.close(descriptor)
+
+
+def _locked(folder: Path) -> int | None:
+    """A descriptor that holds a folder until it is closed; None where another process has it."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+class _FileCopy:
+    """A copy as a file."""
+
+    def __init__(self, folder: Path, database: Database, keys: Keys) -> None:
+        self._source = database.sqlite_path
+        self._folder = folder
+        self.schema = census(self._source)
+        path = folder / "copy.sqlite"
+        if keys is Keys.DECLARED:
+            copy_file(self._source, path)
+        else:
+            copy_with_keys(self._source, path, primary=True)
+        self.database = replace(database, sqlite_path=path)
+
+    def add(self, index: Index) -> Made:
+        columns = ", ".join(map(quoted, index.columns))
+        return self._run(f"CREATE INDEX {quoted(index.name)} ON {quoted(index.table)} ({columns})")
+
+    def remove(self, index: Index) -> None:
+        self._run(f"DROP INDEX {quoted(index.name)}")
+
+    def drop_primary_keys(self) -> None:
+        path = self._folder / "bare.sqlite"
+        copy_with_keys(self._source, path, primary=False)
+        path.replace(self.database.sqlite_path)
+
+    def sizes(self) -> Mapping[tuple[str, str], int]:
+        return index_bytes(self.database.sqlite_path)
+
+    def _run(self, statement: str) -> Made:
+        began = time.perf_counter()
+        try:
+            with closing(sqlite3.connect(self.database.sqlite_path, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode = MEMORY")
+                connection.execute(statement)
+        except sqlite3.Error as error:
+            return Made(time.perf_counter() - began, str(error))
+        return Made(time.perf_counter() - began)
+
+
+class _ServerCopy:
+    """A copy on a server."""
+
+    def __init__(self, server: Server, module: Indexing, database: Database) -> None:
+        self._server = server
+        self._module = module
+        self.database = database
+        self.schema = census(database.sqlite_path)
+        tables = server_tables(self.schema, server.dialect, database.profile, database.sqlite_path)
+        self._tables = {table.source.name: table for table in tables}
+
+    def add(self, index: Index) -> Made:
+        began = time.perf_counter()
+        refused = self._module.add_index(
+            self._server, self.database, self._tables[index.table], index.columns, index.name
+        )
+        return Made(time.perf_counter() - began, refused)
+
+    def remove(self, index: Index) -> None:
+        self._module.drop_index(self._server, self.database, self._tables[index.table], index.name)
+
+    def drop_primary_keys(self) -> None:
+        self._module.drop_primary_keys(self._server, self.database, self._all())
+
+    def sizes(self) -> Mapping[tuple[str, str], int]:
+        return self._module.sizes(self._server, self.database)
+
+    def _all(self) -> Sequence[ServerTable]:
+        return list(self._tables.values())
