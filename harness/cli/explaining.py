@@ -12,9 +12,11 @@ from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, gi
 from harness.report.formatting import printable_json
 from harness.report.loading import loading_bar
 from harness.report.plans import plans_json, plans_markdown, print_plans
-from harness.report.writing import write
+from harness.report.writing import HTML, write, write_page
 from harness.request import AUTO, Request, check_range, parse_dialects
-from harness.runs.plans import ExplainedPair
+from harness.runs.plans import PLANS, ExplainedPair, keep_plans
+from harness.runs.reading import read_run
+from harness.runs.selector import select
 from harness.session.explaining import of_a_run, of_a_set, of_texts
 from loaders.textfiles import read_text
 
@@ -57,6 +59,14 @@ def explain(  # noqa: PLR0913 - one parameter an option
         str | None,
         typer.Option(metavar="FILE|NAME", help="With --sql: a SQLite file, or a database of --set."),
     ] = None,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep",
+            help="Of RUN: keep the plans in its folder, for its report; without --question, those of all"
+            " predictions that match and are not gold's text.",
+        ),
+    ] = False,
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="Seconds that a text may be run.")
     ] = Request.seconds,
@@ -71,11 +81,14 @@ def explain(  # noqa: PLR0913 - one parameter an option
     form = PlanFormat.JSON if as_json else form
     if to is not None and form is PlanFormat.CONSOLE:
         raise BadInput(f"--out {to}: goes with another --format than console; add --format markdown")
-    _check_kind(run, predictions, sql, gold, database, question)
+    _check_kind(run, predictions, sql, gold, database, question, keep=keep)
     request = Request(
         set_name=set_name, predictions=predictions or (), dialects=parse_dialects(dialect),
         predictor=predictor, extract=extract, keys=question or (), seconds=timeout,
     )  # fmt: skip
+    if run is not None and keep:
+        keep_plans_of(run, request)
+        return
     with loading_bar(messages) as progress:
         if sql is not None and database is not None:
             texts = _text("--sql", sql), None if gold is None else _text("--gold", gold)
@@ -97,6 +110,23 @@ def explain(  # noqa: PLR0913 - one parameter an option
         give_json(plans_json(pairs))
 
 
+def keep_plans_of(run: str, request: Request) -> None:
+    """Keep plans in the folder of a run, and make its page again, if it has one.
+
+    Raises:
+        BadInput: there is no such run, or it cannot be written.
+        EngineUnavailable: no engine of the run is up.
+    """
+    with loading_bar(messages) as progress:
+        asked = of_a_run(run, request, say=say, progress=progress)
+    folder = select(run).run.folder
+    with messages.status(f"explaining {len(asked.texts):,} texts"):
+        added = keep_plans(folder, asked.explained_texts)
+    say(f"{folder / PLANS}: {added:,} plans of {len(asked.texts):,} texts added")
+    if (folder / HTML).exists():
+        say(f"written: {write_page(read_run(folder), folder / HTML)}")
+
+
 def _as_text(pairs: list[ExplainedPair]) -> str:
     return f"{printable_json(plans_json(pairs))}\n"
 
@@ -108,6 +138,8 @@ def _check_kind(  # noqa: PLR0913, PLR0917 - all that can name texts
     gold: str | None,
     database: str | None,
     question: list[str] | None,
+    *,
+    keep: bool,
 ) -> None:
     """Make sure that texts are named in one way.
 
@@ -123,7 +155,9 @@ def _check_kind(  # noqa: PLR0913, PLR0917 - all that can name texts
         raise BadInput("--sql: is a text of your own; leave out RUN, --predictions and --question")
     if run is not None and predictions:
         raise BadInput("--predictions: the run has its own; leave it out, or RUN")
-    if sql is None and not question:
+    if keep and run is None:
+        raise BadInput("--keep: is of a run; name its folder")
+    if sql is None and not question and not keep:
         raise BadInput("explain: name a question with --question, or a text with --sql and --database")
 
 

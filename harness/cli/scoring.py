@@ -33,6 +33,8 @@ from harness.cli.console import (
     option,
     say,
 )
+from harness.cli.explaining import keep_plans_of
+from harness.outcomes import Outcome
 from harness.pytest_plugin.runner import run_directly, run_with_pytest
 from harness.report.console import print_grids
 from harness.report.gold_ranks import gold_ranks, write_gold_ranks
@@ -89,6 +91,13 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JUnit XML of every pair, as pytest writes it.")
     ] = None,
+    plans: Annotated[
+        bool,
+        typer.Option(
+            "--plans",
+            help="Keep the execution plans of predictions that match and their golds, for the report.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Score prediction files and print the table."""
@@ -121,7 +130,7 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     )
     if junit is not None and driver is RunBy.DIRECT:
         raise BadInput(f"--junit {junit}: is written by pytest; leave out --driver direct")
-    shown = _Shown(driver, junit, as_json)
+    shown = _Shown(driver, junit, as_json, plans)
     if len(named := gold or []) < 2:  # noqa: PLR2004 - nothing stands beside one
         raise typer.Exit(_run(replace(request, golds=named), shown))
     if resume is not None:
@@ -148,10 +157,22 @@ class _Shown:
     driver: RunBy
     junit: Path | None
     as_json: bool
+    plans: bool
 
 
 def _run(request: Request, shown: _Shown) -> int:
-    """Run what is asked for; the result is the exit code."""
+    """Run what is asked for, and keep the plans of it; the result is the exit code."""
+    code = _scored(request, shown)
+    if shown.plans and code in {0, 1}:
+        folder = request.resume or (request.out / LATEST).resolve()
+        if any(result.outcome is Outcome.MATCH for result in read_run(folder).results):
+            keep_plans_of(str(folder), Request(seconds=request.seconds, bird_home=request.bird_home))
+        else:
+            say("--plans: no prediction matches, so no plan is kept")
+    return code
+
+
+def _scored(request: Request, shown: _Shown) -> int:
     with loading_bar(messages, before="reading questions and predictions") as progress:
         plan = prepare(request, say=say, progress=progress)
     if shown.driver is RunBy.DIRECT:

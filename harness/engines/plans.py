@@ -173,8 +173,16 @@ class QueryPlan:
 
     @property
     def cost(self) -> float | None:
-        """The optimizer's cost of the whole statement."""
-        return None if self.root is None else self.root.cost
+        """The optimizer's cost of the whole statement: of its topmost steps that have one, together."""
+        waiting = [] if self.root is None else [self.root]
+        known = []
+        while waiting:
+            node = waiting.pop()
+            if node.cost is not None:
+                known.append(node.cost)
+            else:
+                waiting += node.children
+        return sum(known) if known else None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""

@@ -17,6 +17,7 @@ from harness.report.table_model import Document
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.files import replace
 from harness.runs.groups import By
+from harness.runs.plans import read_plans
 from harness.runs.reading import Run, read_previews, read_questions, read_run
 
 HTML = "report.html"
@@ -166,7 +167,8 @@ def write_page(run: Run, path: Path) -> Path:
     from harness.report.html import write_html  # noqa: PLC0415 - few ask for it, and it has much to import
 
     try:
-        write_html(run, read_questions(run.folder), read_previews(run.folder), path)
+        plans = read_plans(run.folder)
+        write_html(run, read_questions(run.folder), read_previews(run.folder), path, plans)
     except OSError as error:
         raise BadInput(
             f"{path}: cannot be written ({error.strerror}); choose another place with --out"

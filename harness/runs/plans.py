@@ -1,15 +1,19 @@
 """Execution plans of a run: `plans.jsonl` in its folder, a line for each text and engine."""
 
 import json
-from collections.abc import Iterable
+import os
+from collections.abc import Callable, Container, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from dialects.errors import BadInput
 from harness.engines import EngineName, kind_of
 from harness.engines.plan_comparison import PlanComparison, compare_plans
 from harness.engines.plans import QueryPlan
-from harness.runs.files import replace
+from harness.runs.files import locked, replace
 from harness.runs.reading import AGAIN
 from loaders.textfiles import parse_json, read_lines, refuse
 
@@ -64,7 +68,7 @@ class ExplainedPair:
     without_gold: str | None = None
     without_prediction: str | None = None
 
-    @property
+    @cached_property
     def comparison(self) -> PlanComparison | None:
         """How the two plans stand to each other; None where one is not there."""
         gold = self.gold.plan.root if self.gold else None
@@ -72,25 +76,56 @@ class ExplainedPair:
         return None if gold is None or prediction is None else compare_plans(gold, prediction)
 
 
-def write_plans(folder: Path, texts: Iterable[ExplainedText]) -> None:
-    """Write the plans of a run, in place of those that are there. Raises OSError."""
-    replace(folder / PLANS, (json.dumps(text.to_json(), ensure_ascii=True) + "\n" for text in texts))
+def keep_plans(folder: Path, texts: Callable[[Container[TextKey]], Iterable[ExplainedText]]) -> int:
+    """Add plans to a run folder, each as soon as it is there: what is broken off has lost none.
+
+    Args:
+        folder: the run's.
+        texts: explains what is asked for, but for what is known.
+
+    Returns:
+        How many were added.
+
+    Raises:
+        BadInput: another process writes the folder, it cannot be written, or what is there is damaged.
+    """
+    added = 0
+    try:
+        with ExitStack() as closing:
+            closing.callback(os.close, locked(folder))
+            known = read_plans(folder)
+            # A line that was cut off goes.
+            replace(folder / PLANS, map(_line, known.values()))
+            with (folder / PLANS).open("a", buffering=1, encoding="utf-8") as file:
+                for text in texts(known):
+                    file.write(_line(text))
+                    added += 1
+    except OSError as error:
+        refuse(folder / PLANS, f"cannot be written ({error.strerror})", "make room, or mend its permissions")
+    return added
+
+
+def _line(text: ExplainedText) -> str:
+    return json.dumps(text.to_json(), ensure_ascii=True) + "\n"
 
 
 def read_plans(folder: Path) -> dict[TextKey, ExplainedText]:
-    """The plans of a run; none where nobody asked for them.
+    """The plans of a run; none where nobody asked for them. A last line that was cut off is none.
 
     Raises:
         BadInput: a line is no plan.
     """
     path = folder / PLANS
-    if not path.exists():
+    if not path.exists() or not path.stat().st_size:
         return {}
     found: dict[TextKey, ExplainedText] = {}
-    for number, line in read_lines(path):
+    lines = list(read_lines(path))
+    for number, line in lines:
         try:
             text = ExplainedText.from_json(parse_json(line))
-        except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        except (AttributeError, BadInput, KeyError, TypeError, ValueError, RecursionError):
+            if number == lines[-1][0] and not line.endswith("}"):
+                break
             refuse(path, f"line {number} is no plan", AGAIN)
         found[text.key] = text
     return found

@@ -1,6 +1,6 @@
 """Which texts an engine is asked to explain: of a set, of a run, or a user's own."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,8 @@ from harness.engines import EngineName, dialect_of, in_order
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending
 from harness.engines.plans import QueryPlan
-from harness.outcomes import PairResult
+from harness.metrics.efficiency import same_text
+from harness.outcomes import Outcome, PairResult
 from harness.request import Request
 from harness.runs.plans import ExplainedPair, ExplainedText, TextKey
 from harness.runs.reading import Run, key_of, read_previews, read_questions
@@ -54,13 +55,27 @@ class Explaining:
     setup: Setup
     pairs: Sequence[AskedPair]
 
-    def explained(self) -> Iterator[ExplainedPair]:
-        """Every pair with its plans, in their order; nothing else runs meanwhile.
+    @property
+    def texts(self) -> list[TextKey]:
+        """What has to be explained, each text once."""
+        return list(dict.fromkeys(key for pair in self.pairs for key in pair.texts))
 
-        Raises:
-            EngineLost: an engine broke.
+    def explained_texts(self, known: Container[TextKey] = ()) -> Iterator[ExplainedText]:
+        """Every text with its plan, as they come; nothing else runs meanwhile.
+
+        Args:
+            known: those that need not be explained.
         """
-        keys = dict.fromkeys(key for pair in self.pairs for key in pair.texts)
+        keys = [key for key in self.texts if key not in known]
+        workers = LocalWorkers(self.setup, 1)
+        try:
+            yield from map(explain_texts(workers, keys), keys)
+        finally:
+            workers.close()
+
+    def explained(self) -> Iterator[ExplainedPair]:
+        """Every pair with its plans, in their order; nothing else runs meanwhile."""
+        keys = self.texts
         workers = LocalWorkers(self.setup, 1)
         try:
             found = explain_texts(workers, keys)
@@ -175,7 +190,8 @@ def of_a_run(
 
     Args:
         operand: a run folder, or a part of it (`harness.runs.selector`).
-        request: `keys` choose questions, `seconds` is the limit; the run says the rest.
+        request: `keys` choose questions, `seconds` is the limit; the run says the rest. Without any, the
+            pairs are those that match and whose text is not gold's.
         say: takes one line at a time.
         progress: see `loaders.load.load`.
 
@@ -188,7 +204,11 @@ def of_a_run(
     known, previews = read_questions(run.folder), read_previews(run.folder)
     results = [one for some in selection.results.values() for one in some]
     asked = {_key(key, results, operand) for key in request.keys}
-    results = [one for one in results if not asked or one.question in asked]
+    results = [
+        one for one in results if one.question in asked or (not asked and one.outcome is Outcome.MATCH)
+    ]
+    if not results:
+        raise BadInput(f"{operand}: no prediction matches, so there is nothing to explain; name a --question")
     everything = load_set(_set_of(run), request.bird_home, on_server=True)
     request = replace(
         request,
@@ -205,6 +225,8 @@ def of_a_run(
             continue
         preview = previews.get(key_of(one))
         gold, without = _gold_of_a_run(known.get(one.question), one, preview.gold_sql if preview else None)
+        if not asked and (gold is None or one.sql is None or same_text(one.sql, gold)):
+            continue
         pairs.append(
             AskedPair(
                 one.dialect, one.db_id, gold, one.sql, one.predictor, one.question,

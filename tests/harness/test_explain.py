@@ -12,7 +12,7 @@ from rich.console import Console
 from harness.engines.execution import Ending
 from harness.engines.plans import Operator, PlanNode, QueryPlan
 from harness.report.plans import plans_markdown, print_plans, spelled_rows
-from harness.runs.plans import ExplainedPair, ExplainedText
+from harness.runs.plans import ExplainedPair, ExplainedText, read_plans
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -106,6 +106,65 @@ def test_a_run_is_explained_with_its_own_texts(call: Call, tmp_path: Path) -> No
     assert "--question nine: results/latest has no result for it" in errors
 
 
+SAME_ROWS = "SELECT COUNT(*) FROM Books WHERE Language = 'French' AND BookID IS NOT NULL"
+
+
+def evaluated(call: Call, tmp_path: Path, *more: str) -> None:
+    answers = tmp_path / "answers.jsonl"
+    lines = [{"question_id": 1, "sql": SAME_ROWS}, {"question_id": 2, "sql": "SELECT 1"}]
+    answers.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    code, _, _ = call(
+        "eval", "--predictions", str(answers), "--predictor", "us", "--dialect", "sqlite", "--allow-missing",
+        "--limit", "2", "--driver", "direct", *more,
+    )  # fmt: skip
+    assert code == 0
+
+
+def kept(tmp_path: Path) -> list[str]:
+    lines = (tmp_path / "results/latest/plans.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line)["sql"] for line in lines]
+
+
+def test_an_evaluation_keeps_the_plans_of_what_matches(call: Call, tmp_path: Path) -> None:
+    evaluated(call, tmp_path, "--plans")
+    gold = "SELECT COUNT(BookID) FROM Books WHERE Language = 'French'"
+    assert sorted(kept(tmp_path)) == sorted([gold, SAME_ROWS])
+    assert read_plans(tmp_path / "results/latest")["sqlite", "city_library", gold].plan.root is not None
+    # What is there is not explained again; the report is made of the folder alone.
+    code, _, errors = call("explain", "results/latest", "--keep")
+    assert code == 0
+    assert "0 plans of 2 texts added" in errors
+    assert call("report", "results/latest")[0] == 0
+    code, _, errors = call("explain", "results/latest", "--keep", "--question", "2")
+    assert "2 plans of 2 texts added" in errors
+    assert len(kept(tmp_path)) == 4
+
+
+def test_a_line_that_was_cut_off_is_explained_again_and_a_damaged_one_refused(
+    call: Call, tmp_path: Path
+) -> None:
+    evaluated(call, tmp_path, "--plans", "--no-report")
+    path = tmp_path / "results/latest/plans.jsonl"
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole[:-20], encoding="utf-8")
+    assert len(read_plans(path.parent)) == 1
+    code, _, errors = call("explain", "results/latest", "--keep")
+    assert "1 plans of 2 texts added" in errors
+    assert len(read_plans(path.parent)) == 2
+    path.write_text(f'{{"dialect": 1}}\n{whole}', encoding="utf-8")
+    code, _, errors = call("explain", "results/latest", "--keep")
+    assert code == 2
+    assert "line 1 is no plan" in errors
+
+
+def test_where_nothing_matches_there_is_nothing_to_keep(call: Call, tmp_path: Path) -> None:
+    evaluated(call, tmp_path, "--plans", "--question", "2")
+    assert not (tmp_path / "results/latest/plans.jsonl").exists()
+    code, _, errors = call("explain", "results/latest", "--keep")
+    assert code == 2
+    assert "no prediction matches" in errors
+
+
 def test_markdown_is_printed_or_written(call: Call, file: Path, tmp_path: Path) -> None:
     arguments = ("explain", "--database", str(file), "--sql", OTHER, "--gold", TEXT, "--format", "markdown")
     code, out, _ = call(*arguments)
@@ -130,6 +189,7 @@ def test_markdown_is_printed_or_written(call: Call, file: Path, tmp_path: Path) 
         (("--question", "1", "--out", "x"), "--out x: goes with another --format"),
         (("--question", "1", "--timeout", "0"), "--timeout 0"),
         (("nothing", "--question", "1"), "nothing: no such folder"),
+        (("--question", "1", "--keep"), "--keep: is of a run; name its folder"),
     ],
 )
 def test_bad_options_are_refused_in_a_line(call: Call, arguments: tuple[str, ...], said: str) -> None:

@@ -125,9 +125,8 @@ class Pairs:
         for name, column in self._scores.items():
             score = result.scores.get(name)
             column.append(score if score is not None and math.isfinite(score) else None)
-        translated = preview.gold_sql if preview else None
         values: tuple[Any, ...] = (
-            self._texts.of(translated if translated is not None else self.questions.gold(result)),
+            self._texts.of(self.gold(result, preview)),
             self._texts.of(result.sql),
             self._texts.of(result.error),
             self._texts.of(result.code),
@@ -140,6 +139,11 @@ class Pairs:
         if more:
             self._more[place] = more
         return place
+
+    def gold(self, result: PairResult, preview: Preview | None) -> str | None:
+        """The text of the gold that a result was held against; None where it is not known."""
+        translated = preview.gold_sql if preview else None
+        return translated if translated is not None else self.questions.gold(result)
 
     def _add_core(self, result: PairResult) -> None:
         values: tuple[Any, ...] = (

@@ -13,10 +13,12 @@ from harness.report.documents import cautions
 from harness.report.formatting import spelled, spelled_range
 from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import PageTable, write_page
+from harness.report.html.plans import Plans
 from harness.report.overview import dialects_of, extent_lines, is_partial, scored, versions
 from harness.report.table_model import CellKind
 from harness.report.tables import NAMES, figure
 from harness.runs.error_counts import summary as error_classes
+from harness.runs.plans import ExplainedText, TextKey
 from harness.runs.reading import Key, Run
 from harness.runs.summary import TOTAL, Score, summarize
 
@@ -30,7 +32,11 @@ _ONCE = (
 
 
 def write_html(
-    run: Run, questions: Mapping[str, Question], previews: Mapping[Key, Preview], path: Path
+    run: Run,
+    questions: Mapping[str, Question],
+    previews: Mapping[Key, Preview],
+    path: Path,
+    plans: Mapping[TextKey, ExplainedText] | None = None,
 ) -> None:
     """Write the report of a run as one file.
 
@@ -39,6 +45,7 @@ def write_html(
         questions: its questions by key; what is not there is shown as not recorded.
         previews: its previews; pairs may lack one.
         path: the file, which is replaced whole.
+        plans: its execution plans, of some pairs.
 
     Raises:
         BadInput: the file cannot be written.
@@ -53,16 +60,22 @@ def write_html(
         named,
         metrics,
     )
+    shown = Plans(plans or {})
     for result in _in_order(run.results, named.values):
-        pairs.add(result, previews.get((result.dialect, result.predictor, result.question)))
+        preview = previews.get((result.dialect, result.predictor, result.question))
+        place = pairs.add(result, preview)
+        shown.add(place, result, pairs.gold(result, preview))
     core = pairs.core()
+    details = pairs.details()
+    if plans:
+        details["plans"] = shown.to_json()
     partial = [name for name in metrics if is_partial(scores, name)]
     title = str(run.manifest.get("run_id") or run.folder.name)
     core |= {
         "kind": "run",
         "title": title,
         "facts": _facts(run, scores),
-        "notes": _notes(run, scores),
+        "notes": [*_notes(run, scores), *shown.notes()],
         "metrics": {name: METRICS[name].title for name in metrics},
         "scores": [_score(score, named.values, partial) for score in scores],
         "times_note": _MEASURED if any(result.timings for result in run.results) else _ONCE,
@@ -75,7 +88,7 @@ def write_html(
             for score in scores
         ],
     )
-    write_page(path, f"bird-harness: {title}", table, core, pairs.details())
+    write_page(path, f"bird-harness: {title}", table, core, details)
 
 
 def _metrics(run: Run) -> list[str]:

@@ -11,8 +11,8 @@ from tests.harness.pytest_plugin.running import item, predictions, run, score
 
 DOCS = Path(__file__).parents[3] / "docs"
 
-_NOT_OF_PYTEST = {"driver", "junit", "as_json"}
-"""What pytest has by itself."""
+_NOT_OF_PYTEST = {"driver", "junit", "as_json", "plans"}
+"""What pytest has by itself, or `bird-harness explain RUN --keep` does afterwards."""
 _NEGATED = {"cache": "no-cache", "report": "no-report"}
 
 

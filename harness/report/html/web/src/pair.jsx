@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { Badge, Engine } from "./badge.jsx";
 import { usePrinting } from "./list.jsx";
+import { Plans } from "./plans.jsx";
 import { Copy } from "./taking.jsx";
 import { Facts, Failure, Results, TwoTexts } from "./sides.jsx";
 import { ENGINES, count, visible } from "./words.js";
@@ -157,6 +158,7 @@ export function Pair({ data, listed, pair, step, address, back }) {
                 </details>
               ))}
           </section>
+          <Plans data={data} pair={pair} />
         </>
       )}
       <Everybody data={data} pair={pair} address={address} />
