@@ -27,7 +27,12 @@ def _extreme(statement: Statement, select: exp.Select, order: list[exp.Expr]) ->
     if select.args.get("offset") or select.args["limit"].args.get("offset") or not is_plain(bare):
         raise Refused("the query groups, or skips rows before LIMIT 1")
     first = order[0]
-    named = statement.named(first.this)
+    meaning = statement.meaning(first.this) if isinstance(first.this, exp.Column) else None
+    if isinstance(meaning, exp.Expr):
+        # By the name of a result, which is gone where MAX stands in its place.
+        first = first.copy()
+        first.set("this", meaning.copy())
+    named = statement.named(order[0].this)
     if named is None or named.stored is None or named.select is not select:
         raise Refused("it sorts by what is no column")
     extreme = exp.Max if first.args.get("desc") else exp.Min

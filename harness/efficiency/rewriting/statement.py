@@ -3,6 +3,7 @@
 Where a name may mean several things, it means nothing here: a rule then lets the statement be.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -247,6 +248,11 @@ class Statement:
         found = self.meaning(node) if isinstance(node, exp.Column) else None
         if isinstance(found, exp.Column):
             found = self.meaning(found)
+        return found if isinstance(found, Named) else None
+
+    def directly(self, node: exp.Expr | None) -> Named | None:
+        """As `named`, unless it is by the name of a result, which no other query sees."""
+        found = self.meaning(node) if isinstance(node, exp.Column) else None
         return found if isinstance(found, Named) else None
 
     def _output(self, select: exp.Select, node: exp.Column) -> exp.Expr | None:
@@ -583,7 +589,7 @@ def read(
     tree = read_query(sql, dialect)
     if tree is None:
         return None
-    if "cross" not in sql.lower():
+    if not re.search(r"\bcross\b", sql, re.IGNORECASE):
         # To SQLite's planner CROSS JOIN is more than the comma that sqlglot takes it for.
         for join in tree.find_all(exp.Join):
             if join.kind == "CROSS":

@@ -48,7 +48,7 @@ def _looked_up(statement: Statement, node: exp.In, inner: exp.Expr) -> tuple[exp
             plain.set(part, None)
     if inner.args.get("from_") is None or not is_plain(plain):
         raise Refused("the subquery of IN groups, sorts or cuts")
-    one, other = statement.named(node.this.unnest()), statement.named(inner.expressions[0].unalias())
+    one, other = statement.directly(node.this.unnest()), statement.directly(inner.expressions[0].unalias())
     if one is None or other is None:
         raise Refused("what IN compares are no columns")
     if other.select is not inner:
@@ -314,7 +314,7 @@ def _correlation(statement: Statement, condition: exp.Expr, inner: exp.Select) -
     """The column of the subquery and the one outside that a condition equates."""
     if isinstance(condition, exp.EQ):
         nodes = [condition.this.unnest(), condition.expression.unnest()]
-        named = [statement.named(node) for node in nodes]
+        named = [statement.directly(node) for node in nodes]
         for at, (one, other) in enumerate(((named[0], named[1]), (named[1], named[0]))):
             if one is not None and other is not None and one.select is inner and other.select is not inner:
                 statement.comparable(one, other)

@@ -127,6 +127,8 @@ QUERIES: Mapping[str, Sequence[str]] = {
         "SELECT t.name FROM player AS p INNER JOIN team AS t ON p.team_id = t.id ORDER BY t.points DESC LIMIT 1",
         "SELECT name FROM team ORDER BY name LIMIT 1",
         "SELECT id FROM team WHERE points IS NOT NULL ORDER BY points LIMIT 1",
+        "SELECT id, points AS p FROM team ORDER BY p DESC LIMIT 1",
+        "SELECT points AS id FROM team ORDER BY id LIMIT 1",
     ],
     "in-to-join": [
         f"SELECT id, goals FROM player WHERE {IN_KEY}",
@@ -147,6 +149,8 @@ QUERIES: Mapping[str, Sequence[str]] = {
         "SELECT p.id FROM player AS p WHERE p.goals IN (SELECT p.goals FROM player AS p)",
         "SELECT t.id, t.points IN (SELECT q.goals FROM player AS q) FROM team AS t",
         "SELECT id FROM team WHERE name IN (SELECT DISTINCT name FROM player)",
+        "SELECT team_id AS k, id FROM player WHERE k IN (SELECT id FROM team)",
+        "SELECT id AS team_id FROM player WHERE team_id IN (SELECT id FROM team) ORDER BY team_id",
     ],
     "in-to-distinct-join": [
         f"SELECT name FROM team WHERE {IN_ANY}",
