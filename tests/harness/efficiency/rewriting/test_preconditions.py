@@ -11,6 +11,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.efficiency.rewriting import RULES, consider, proven
+from harness.efficiency.rewriting.table import rules_table
 from harness.efficiency.study.cases import CASES as PAPER_CASES
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
@@ -194,6 +195,11 @@ def test_without_its_precondition_a_rule_changes_the_rows(database: Database, ca
 
 def test_every_rule_has_a_counterexample() -> None:
     assert {case.rule for case in CASES} == set(RULES)
+
+
+def test_the_documentation_has_every_rule() -> None:
+    page = Path(__file__).parents[4] / "docs" / "efficiency.md"
+    assert rules_table() in page.read_text(encoding="utf-8")
 
 
 OPEN = [
