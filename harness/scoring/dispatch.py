@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from threading import Lock
+from threading import Condition, Lock
 
 from dialects.volatility import is_volatile
 from harness.cache.lifetimes import Lifetime
@@ -34,6 +34,9 @@ _LOOKED_AT = 20_000
 """Characters of a text that are looked at for what it may cost."""
 
 _from_json = json.JSONDecoder().decode
+
+_MOST_WAITING = 10.0
+"""Seconds for the disk, at the end."""
 
 _NOT_KEPT = frozenset({Outcome.HARNESS_ERROR, Outcome.GOLD_TIMEOUT})
 """Outcomes that another run may not have: nobody's SQL is to blame for them."""
@@ -112,6 +115,8 @@ class Judging:
         """Of what is running, what was asked for by several."""
         self._tasks: dict[Future[Judged], Task] = {}
         self._given_up: set[Future[Judged]] = set()
+        self._finishing: set[Future[Judged]] = set()
+        self._settled = Condition(self._lock)
         self.counts: Counter[Way] = Counter()
         """How many texts were answered in which way."""
         self._same_code, self._looked_at = True, 0.0
@@ -272,6 +277,16 @@ class Judging:
         future.add_done_callback(lambda future: self._finish(keys, task, future))
 
     def _finish(self, keys: _Keys, task: Task, future: Future[Judged]) -> None:
+        try:
+            with self._lock:
+                self._finishing.add(future)
+            self._answer_task(keys, task, future)
+        finally:
+            with self._settled:
+                self._finishing.discard(future)
+                self._settled.notify_all()
+
+    def _answer_task(self, keys: _Keys, task: Task, future: Future[Judged]) -> None:
         with self._lock:
             self._tasks.pop(future, None)
             if future in self._given_up and future.cancelled():
@@ -338,8 +353,10 @@ class Judging:
             future.set_result(judgement)
 
     def close(self) -> None:
-        """Stop at once."""
+        """Stop at once; what has been answered is kept first."""
         self._workers.close()
+        with self._settled:
+            self._settled.wait_for(lambda: not self._finishing, timeout=_MOST_WAITING)
         self._lookup.close()
 
 

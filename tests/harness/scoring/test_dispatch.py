@@ -1,9 +1,11 @@
 """What is asked twice is executed once: at the same time, later, and in another run."""
 
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
+from threading import Event, Thread
 from types import FrameType
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.cache.codec import decode
 from harness.cache.lifetimes import Lifetime
+from harness.cache.lookup import Lookup
 from harness.data.questions import Question
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
@@ -130,6 +133,31 @@ def test_what_is_known_is_not_put_on_a_task_in_this_run_or_in_the_next(setup: Se
     later, others = opened()
     assert ask(later, (question(setup), "SELECT 1")) == [before]
     assert (len(workers.tasks), others.tasks) == (1, [])
+
+
+def test_what_was_answered_is_kept_before_the_store_is_closed(
+    setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judging, workers = opened()
+    workers.holds = True
+    [future] = judging.begin([Asked(question(setup), Dialect.SQLITE, "SELECT 1")])
+    answered, keep = Event(), Lookup.store
+
+    def slowly(lookup: Lookup, values: Mapping[bytes, bytes], kind: EntryKind) -> None:
+        answered.set()
+        time.sleep(0.2)
+        keep(lookup, values, kind)
+
+    monkeypatch.setattr(Lookup, "store", slowly)
+    thread = Thread(target=workers.release)
+    thread.start()
+    assert answered.wait(60)
+    assert future.done()
+    judging.close()
+    thread.join()
+    later, others = opened()
+    ask(later, (question(setup), "SELECT 1"))
+    assert others.tasks == []
 
 
 def test_gold_is_known_to_the_next_task_of_a_question(setup: Setup, opened: Open) -> None:
