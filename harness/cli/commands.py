@@ -75,6 +75,11 @@ COMMANDS: Mapping[str, ListedCommand] = {
         Group.SCORE,
         "Study efficiency: rewriting, indexes, plans, counted work; tables and a page, resumable",
     ),
+    "gap": ListedCommand(
+        "gap",
+        Group.SCORE,
+        "Explain by executions why predictors score otherwise on MySQL and PostgreSQL than on SQLite",
+    ),
     "cache": ListedCommand(
         "reports", Group.SCORE, "Say what is kept from earlier runs, so that it need not be executed again"
     ),

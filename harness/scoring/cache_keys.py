@@ -37,7 +37,7 @@ DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/expectations", "dialects/table.py", "harness/__main__.py", "harness/cli",
     "harness/conformance", "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
     "harness/audit", "harness/data/published_dev.toml", "harness/efficiency",
-    "harness/engines/plan_comparison.py",
+    "harness/engines/plan_comparison.py", "harness/gap",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/options.py", "harness/report", "harness/request.py", "harness/runs", "harness/session",
     "harness/sets", "harness/sqltree/calls.py", "harness/sqltree/constructs.py",

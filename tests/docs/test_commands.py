@@ -22,6 +22,7 @@ ON_SERVERS = frozenset(
         "examples/pytest-project/README",
         "how-to/ci",
         "conformance",
+        "dialect-gap",
         "how-to/database",
         "how-to/migration",
         "how-to/predictions",

@@ -4,6 +4,7 @@ from dialects.enums import Dialect
 from harness.engines.base import Engine
 from harness.engines.mysql.codes import class_of_error
 from harness.engines.registry import Administration, EngineKind, SchemaReader
+from harness.engines.repairs import Repairs
 from loaders.server import Server
 
 
@@ -27,6 +28,12 @@ def _schema() -> SchemaReader:
     return schema
 
 
+def _repairs() -> Repairs:
+    from harness.engines.mysql.repairs import REPAIRS  # noqa: PLC0415 - where a gap is explained alone
+
+    return REPAIRS
+
+
 KIND = EngineKind(
     name="mysql",
     title="MySQL",
@@ -37,6 +44,7 @@ KIND = EngineKind(
     administration=_administration,
     schema=_schema,
     class_of_error=class_of_error,
+    repairs=_repairs,
     idioms=("date_format(", "str_to_date(", "timestampdiff(", "curdate(", "`"),
     today="SELECT CAST(UTC_DATE() AS CHAR)",
     quote="`",

@@ -4,6 +4,7 @@ from dialects.enums import Dialect
 from harness.engines.base import Engine
 from harness.engines.postgresql.codes import class_of_error
 from harness.engines.registry import Administration, EngineKind, SchemaReader
+from harness.engines.repairs import Repairs
 from loaders.server import Server
 
 
@@ -27,6 +28,12 @@ def _schema() -> SchemaReader:
     return schema
 
 
+def _repairs() -> Repairs:
+    from harness.engines.postgresql.repairs import REPAIRS  # noqa: PLC0415 - where a gap is explained alone
+
+    return REPAIRS
+
+
 KIND = EngineKind(
     name="postgresql",
     title="PostgreSQL",
@@ -37,6 +44,7 @@ KIND = EngineKind(
     administration=_administration,
     schema=_schema,
     class_of_error=class_of_error,
+    repairs=_repairs,
     idioms=("::", "to_char(", "to_date(", "date_trunc(", "string_agg(", " ilike "),
     today="SELECT CAST(CAST(now() AT TIME ZONE 'UTC' AS date) AS text)",
     row_number="ctid",

@@ -3,6 +3,7 @@
 from dialects.enums import Dialect
 from harness.engines.base import Engine
 from harness.engines.registry import EngineKind, SchemaReader
+from harness.engines.repairs import Repairs
 from harness.engines.sqlite.codes import class_of_error
 from loaders.server import Server
 
@@ -22,6 +23,12 @@ def schema_reader() -> SchemaReader:
     return schema
 
 
+def _repairs() -> Repairs:
+    from harness.engines.sqlite.repairs import REPAIRS  # noqa: PLC0415 - where a gap is explained alone
+
+    return REPAIRS
+
+
 KIND = EngineKind(
     name="sqlite",
     title="SQLite",
@@ -31,6 +38,7 @@ KIND = EngineKind(
     make=make,
     schema=schema_reader,
     class_of_error=class_of_error,
+    repairs=_repairs,
     idioms=("strftime(", "julianday(", "`"),
     today="SELECT date('now')",
     row_number="rowid",

@@ -55,8 +55,8 @@ def write_page(
         policy=policy(style, script),
         style=Markup(style),  # noqa: S704 - the project's own
         script=Markup(script),  # noqa: S704 - the project's own
-        core=_packed(core),
-        details=_packed(details),
+        core=packed(core),
+        details=packed(details),
     )
     _replace(path, text)
 
@@ -108,7 +108,8 @@ def _digest(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-def _packed(content: Mapping[str, Any]) -> str:
+def packed(content: Mapping[str, Any]) -> str:
+    """Data as they stand in a page: JSON, gzipped, in base64."""
     # All ASCII, so that half a surrogate pair stays what it is; equal content gives equal bytes.
     try:
         text = json.dumps(content, separators=(",", ":"), allow_nan=False)

@@ -76,6 +76,7 @@ def write_html(
         "title": title,
         "facts": _facts(run, scores),
         "notes": [*_notes(run, scores), *shown.notes()],
+        "pages": _pages(run),
         "metrics": {name: METRICS[name].title for name in metrics},
         "scores": [_score(score, named.values, partial) for score in scores],
         "times_note": _MEASURED if any(result.timings for result in run.results) else _ONCE,
@@ -148,6 +149,14 @@ def _facts(run: Run, scores: Sequence[Score]) -> list[tuple[str, str]]:
         ("started", str(run.manifest.get("started") or "")[:16].replace("T", " ")),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+_BESIDE = {"gap.html": "Why scores differ between engines: the dialect gap, question by question"}
+"""Other pages that may stand beside the report in a run folder, and what a link to one says."""
+
+
+def _pages(run: Run) -> list[dict[str, str]]:
+    return [{"file": name, "title": title} for name, title in _BESIDE.items() if (run.folder / name).exists()]
 
 
 def _pairs(completed: int, planned: int) -> str:

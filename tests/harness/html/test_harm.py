@@ -21,7 +21,7 @@ from harness.outcomes import Outcome
 from harness.preview import preview
 from harness.report.html import write_html
 from harness.report.html.columns import MOST_CHARACTERS, time_ratio
-from harness.report.html.page import _packed
+from harness.report.html.page import packed
 from harness.runs.reading import Run, key_of
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, Made, hostile, made, question, result
@@ -104,8 +104,8 @@ def test_nothing_of_the_data_is_markup_or_text_of_the_file(tmp_path: Path) -> No
 
 @settings(derandomize=True, deadline=None)
 @given(st.dictionaries(st.text(st.characters()), st.lists(st.text(st.characters()))))
-def test_whatever_is_packed_is_unpacked_again(content: dict[str, list[str]]) -> None:
-    assert json.loads(gzip.decompress(b64decode(_packed(content)))) == content
+def test_whatever_ispacked_is_unpacked_again(content: dict[str, list[str]]) -> None:
+    assert json.loads(gzip.decompress(b64decode(packed(content)))) == content
 
 
 def test_equal_runs_give_equal_files(tmp_path: Path) -> None:

@@ -437,6 +437,11 @@ export function Overview({ data, params }) {
       {data.notes.map((note) => (
         <p class="notice">{visible(note)}</p>
       ))}
+      {(data.pages || []).map((page) => (
+        <p class="notice">
+          <a href={page.file}>{visible(page.title)}</a>
+        </p>
+      ))}
       {metric && (
         <Section id="scores" title={data.metrics[metric]} note="Percent of all questions, as the official script counts them; bars are 95 % intervals on an axis as long as they reach, and an engine's best total is underlined.">
           {names.length > 1 && (

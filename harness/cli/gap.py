@@ -1,0 +1,161 @@
+"""The command that explains why predictors score otherwise on another engine."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.cli.commands import app
+from harness.cli.console import (
+    AsJson,
+    DbIds,
+    Difficulties,
+    ExtractName,
+    Keys,
+    Limit,
+    OutFolder,
+    ProfileName,
+    Resumed,
+    Sample,
+    Seed,
+    SetName,
+    UsesCache,
+    Workers,
+    give_json,
+    messages,
+    option,
+    say,
+)
+from harness.gap.documentation import check_whole, update_page
+from harness.gap.explaining import Gap, explain, several, trying_on
+from harness.gap.rendering import as_record, write_gap
+from harness.gap.tables import documented, each_predictor, synthetic_lines
+from harness.pytest_plugin.runner import exit_code, run
+from harness.pytest_plugin.screen import Bars
+from harness.report.console import print_grids
+from harness.report.loading import loading_bar
+from harness.report.writing import HTML, write_page
+from harness.request import AUTO, Request, parse_dialects
+from harness.runs.reading import read_run
+from harness.session.plan import Plan, prepare
+from loaders.errors import EngineUnavailable
+
+_AT_A_TIME = 3
+"""Questions that are explained side by side, for each process that runs texts."""
+
+
+@app.command("gap")
+def explain_gap(  # noqa: PLR0913 - one parameter an option
+    *,
+    set_name: SetName = Request.set_name,
+    predictions: Annotated[list[Path] | None, option("predictions")] = None,
+    dialect: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--dialect",
+            metavar="NAMES",
+            help="The engines beside SQLite, separated by commas; repeatable. Default: all that are up.",
+        ),
+    ] = None,
+    predictor: Annotated[str | None, option("predictor")] = None,
+    extract: ExtractName = Request.extract,
+    allow_missing: Annotated[bool, option("allow_missing")] = Request.allow_missing,
+    profile: ProfileName = Request.profile,
+    workers: Workers = None,
+    limit: Limit = None,
+    db: DbIds = None,
+    difficulty: Difficulties = None,
+    question: Keys = None,
+    sample: Sample = None,
+    seed: Seed = Request.seed,
+    timeout: Annotated[float, option("seconds")] = Request.seconds,
+    out: OutFolder = Request.out,
+    resume: Resumed = None,
+    cache: UsesCache = Request.cache,
+    as_json: AsJson = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Renew the figures in docs/dialect-gap.md.")
+    ] = False,
+) -> None:
+    """Explain by executions why predictors score otherwise on MySQL and PostgreSQL than on SQLite."""
+    asked = parse_dialects(",".join(dialect or [AUTO]))
+    request = Request(
+        set_name=set_name,
+        predictions=predictions or (),
+        dialects=None
+        if asked is None
+        else [Dialect.SQLITE, *(each for each in asked if each != Dialect.SQLITE)],
+        predictor=predictor,
+        extract=extract,
+        allow_missing=allow_missing,
+        metrics=("ex",),
+        profile=profile,
+        workers=workers,
+        limit=limit,
+        db_ids=db or (),
+        difficulties=difficulty or (),
+        keys=question or (),
+        sample=sample,
+        seed=seed,
+        seconds=timeout,
+        out=out,
+        resume=resume,
+        cache=cache,
+    )
+    if update:
+        check_whole(request)
+    with loading_bar(messages, before="reading questions and predictions") as progress:
+        plan = prepare(request, say=say, progress=progress)
+    with plan:
+        _refuse_without_gap(plan)
+        done = run(plan, messages, "gap")
+    done.require_written()
+    gap = _explained(plan, done.folder)
+    written = write_gap(gap, done.folder)
+    write_page(read_run(done.folder), done.folder / HTML)
+    if as_json:
+        give_json(as_record(gap))
+    else:
+        long = each_predictor(gap).title
+        print_grids([grid for grid in documented(gap).grids if grid.title != long])
+        for line in synthetic_lines(gap):
+            say(line)
+    for line in gap.left_out:
+        say(line)
+    say(f"written: {', '.join(map(str, written))}")
+    if update:
+        update_page(gap)
+        say("docs/dialect-gap.md is renewed")
+    raise typer.Exit(exit_code(done.scores))
+
+
+def _refuse_without_gap(plan: Plan) -> None:
+    """Stop before anything is run where no predictor has answers for SQLite and for a server that is up."""
+    found, left_out = several((file.predictor, file.dialect) for file in plan.files)
+    if found:
+        return
+    if plan.request.dialects is None and plan.left_out:
+        raise EngineUnavailable("; ".join(plan.left_out))
+    raise BadInput(f"--predictions: {'; '.join(left_out)}; name files of one predictor in several dialects")
+
+
+def _explained(plan: Plan, folder: Path) -> Gap:
+    finished = read_run(folder)
+    request = replace(plan.request, resume=None)
+    with ExitStack() as stack:
+        with loading_bar(messages) as progress:
+            trying = stack.enter_context(trying_on(request, plan.setup, say, progress))
+        with Bars(messages) as bars:
+            return explain(
+                finished.results,
+                trying,
+                plan.questions,
+                str(finished.manifest.get("run_id") or folder.name),
+                threads=_AT_A_TIME * request.processes,
+                begin=bars.stage,
+                counted=bars.advance,
+            )

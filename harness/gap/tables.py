@@ -1,0 +1,254 @@
+"""The tables of a gap: the waterfall, the causes with counts and intervals, and what the score would be if.
+
+Points are of EX over all questions, in percent. Steps of the waterfall are differences of running totals that
+are rounded as they are printed, so that what is printed adds up to the last digit.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+
+from harness.engines import TITLES, in_order
+from harness.gap.causes import ABOUT, Cause
+from harness.gap.deciding import Direction
+from harness.gap.explaining import Explained, Gap, PredictorGap
+from harness.metrics import METRICS, OUTCOME_METRIC
+from harness.metrics.statistics import Interval, wilson
+from harness.report.formatting import spelled
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    ColumnGroup,
+    Document,
+    TableColumn,
+    TableModel,
+    TableRow,
+)
+
+SYNTHETIC = "on synthetic databases"
+"""What is said of figures that come of rows which are not the published ones."""
+
+_EX = METRICS[OUTCOME_METRIC].title
+
+
+def documented(gap: Gap) -> Document:
+    """Every table of a gap."""
+    facts = [f"question set: {gap.set_name}, profile {gap.profile}", *gap.left_out, *synthetic_lines(gap)]
+    tables = (waterfall(gap), _causes(gap), each_predictor(gap), _what_if(gap), _translated(gap))
+    return Document(gap.run_id, tuple(facts), tuple(table for table in tables if table.rows))
+
+
+def synthetic_lines(gap: Gap) -> list[str]:
+    """What has to be said where databases are not the published ones."""
+    if not gap.synthetic:
+        return []
+    count = f"{len(gap.synthetic)} of {gap.databases}"
+    return [f"Figures are {SYNTHETIC}: {count} databases are not the published ones."]
+
+
+def steps(gap: PredictorGap) -> list[tuple[Cause, Fraction]]:
+    """What each cause adds to SQLite's score on the way to the target's, in points: 0 for most."""
+    return [(cause, _points(gap.step(cause), gap.questions)) for cause in Cause]
+
+
+def printed_steps(gap: PredictorGap) -> list[tuple[Cause, float]]:
+    """The steps as they are printed: they add up to the difference of the scores as those are printed."""
+    total = _points(gap.on_sqlite, gap.questions)
+    found, before = [], _printed(total)
+    for cause, step in steps(gap):
+        total += step
+        after = _printed(total)
+        found.append((cause, float(after - before)))
+        before = after
+    return found
+
+
+def _printed(points: Fraction) -> Fraction:
+    """A score as every table spells it."""
+    return Fraction(spelled(float(points), CellKind.PERCENT))
+
+
+def _points(count: int, questions: int) -> Fraction:
+    return Fraction(100 * count, questions) if questions else Fraction(0)
+
+
+def _share(count: int, questions: int) -> Cell:
+    """A share in percent with its interval."""
+    if not questions:
+        return Cell(None, questions=0)
+    return Cell(float(_points(count, questions)), _percents(wilson(count, questions)), questions)
+
+
+def _percents(interval: Interval | None) -> Interval | None:
+    return None if interval is None else (100 * interval[0], 100 * interval[1])
+
+
+def _column(
+    head: str, metric: str, kind: CellKind = CellKind.PERCENT, *, interval: bool = False
+) -> TableColumn:
+    return TableColumn(head, metric, "cause", kind=kind, has_interval=interval)
+
+
+def _there(gaps: Sequence[PredictorGap]) -> list[Cause]:
+    """The causes that anything has, in their order."""
+    found = {one.decision.cause for gap in gaps for one in gap.explained}
+    return [cause for cause in Cause if cause in found]
+
+
+def _row(gap: PredictorGap, cells: Sequence[Cell | None], *more: str, level: str = "") -> TableRow:
+    labels = (gap.predictor, TITLES[gap.target], *more)
+    return TableRow(labels, tuple(cells), gap.predictor, gap.target, level, by="cause")
+
+
+def waterfall(gap: Gap) -> TableModel:
+    """From SQLite's score to the target's, a step a cause."""
+    causes = _there(gap.gaps)
+    columns = (
+        _column(f"{_EX} on SQLite", "sqlite"),
+        *(_column(ABOUT[cause].title, f"step_{cause}", CellKind.DIFFERENCE) for cause in causes),
+        _column(f"{_EX} there", "target"),
+    )
+    rows = []
+    for one in gap.gaps:
+        by_cause = dict(printed_steps(one))
+        rows.append(
+            _row(
+                one,
+                (
+                    _share(one.on_sqlite, one.questions),
+                    *(Cell(by_cause[cause], questions=one.questions) for cause in causes),
+                    _share(one.on_target, one.questions),
+                ),
+            )
+        )
+    notes = (
+        "Each step is what the predictor wins there by the cause less what it loses, in points.",
+        "SQLite's score and all steps add up to the score there.",
+    )
+    return TableModel(
+        "From SQLite to the other engine",
+        ("predictor", "engine"),
+        (ColumnGroup("", columns),),
+        tuple(rows),
+        notes,
+    )
+
+
+def _causes(gap: Gap) -> TableModel:
+    """All predictors together: how often each cause decides, by engine."""
+    columns = (
+        _column("lost", "lost", CellKind.COUNT),
+        _column("won", "won", CellKind.COUNT),
+        _column("% of both", "share", interval=True),
+    )
+    targets = in_order(one.target for one in gap.gaps)
+    groups = tuple(ColumnGroup(TITLES[target], columns, target) for target in targets)
+    rows = []
+    for cause in _there(gap.gaps):
+        cells: list[Cell | None] = []
+        for target in targets:
+            cells += _counts([one for one in gap.explained if one.target == target], cause)
+        rows.append(TableRow((ABOUT[cause].title,), tuple(cells), "", level=cause, by="cause"))
+    return TableModel("Causes, all predictors", ("cause",), groups, tuple(rows), tuple(_meanings(gap)))
+
+
+def _counts(explained: Sequence[Explained], cause: Cause) -> Iterator[Cell]:
+    of_cause = [one.direction for one in explained if one.decision.cause is cause]
+    yield Cell(of_cause.count(Direction.LOSS))
+    yield Cell(of_cause.count(Direction.GAIN))
+    yield _share(len(of_cause), len(explained))
+
+
+def _meanings(gap: Gap) -> Iterator[str]:
+    for cause in _there(gap.gaps):
+        about = ABOUT[cause]
+        yield f"{about.title}: {about.meaning}."
+
+
+def each_predictor(gap: Gap) -> TableModel:
+    """Each predictor on each engine: how often each cause decides."""
+    columns = (
+        _column("lost", "lost", CellKind.COUNT),
+        _column("won", "won", CellKind.COUNT),
+        _column("points", "points", CellKind.DIFFERENCE),
+        _column("% of both", "share", interval=True),
+    )
+    rows = []
+    for one in gap.gaps:
+        by_cause = dict(printed_steps(one))
+        for cause in _there([one]):
+            lost, won, share = _counts(one.explained, cause)
+            cells = (lost, won, Cell(by_cause[cause], questions=one.questions), share)
+            rows.append(_row(one, cells, ABOUT[cause].title, level=cause))
+    notes = ("lost: right on SQLite alone; won: right there alone. %: of the questions that differ.",)
+    return TableModel(
+        "Causes by predictor",
+        ("predictor", "engine", "cause"),
+        (ColumnGroup("", columns),),
+        tuple(rows),
+        notes,
+    )
+
+
+_IF: Sequence[tuple[str, str, Callable[[PredictorGap], int]]] = (
+    ("on SQLite", "sqlite", lambda one: one.on_sqlite),
+    ("there", "target", lambda one: one.on_target),
+    ("answers repaired", "repaired", lambda one: one.what_if.repaired),
+    ("translated gold", "translated", lambda one: one.what_if.translated),
+    ("profile faithful", "faithful", lambda one: one.what_if.faithful),
+)
+
+
+def _what_if(gap: Gap) -> TableModel:
+    """What the score would be if one thing were otherwise."""
+    columns = tuple(_column(head, metric, interval=True) for head, metric, _ in _IF)
+    rows = [_row(one, [_share(of(one), one.questions) for _, _, of in _IF]) for one in gap.gaps]
+    notes = (
+        "answers repaired: what three small edits or fewer make right counts, too.",
+        "  Edits are looked for where the engine refuses an answer, and where SQLite's is right.",
+        "translated gold: held, by value, against the rows that SQLite's gold, exactly translated, returns.",
+        "profile faithful: the same where columns are as SQLite stores them.",
+    )
+    return TableModel(
+        f"{_EX} if (%)", ("predictor", "engine"), (ColumnGroup("", columns),), tuple(rows), notes
+    )
+
+
+def _translated(gap: Gap) -> TableModel:
+    """What right answers for SQLite come to when they are translated."""
+    columns = (
+        _column("right on SQLite", "right", CellKind.COUNT),
+        _column("translatable", "translatable", CellKind.COUNT),
+        _column("match", "matching", CellKind.COUNT),
+        _column("% of translatable", "share", interval=True),
+    )
+    rows = [
+        TableRow(
+            (one.predictor, TITLES[one.target]),
+            (
+                Cell(one.right),
+                Cell(one.translatable),
+                Cell(one.matching),
+                _share(one.matching, one.translatable),
+            ),
+            one.predictor,
+            one.target,
+            by="translated",
+        )
+        for one in gap.translated
+    ]
+    notes = (
+        "Answers for SQLite that are right there, translated exactly, against the rows of SQLite's gold.",
+        "  They are run where columns are as SQLite stores them.",
+        *(
+            f"{each.predictor} on {TITLES[each.target]}, question {one.question}: {one.why}."
+            for each in gap.translated
+            for one in each.exceptions
+        ),
+    )
+    return TableModel(
+        "SQLite's answers, translated",
+        ("predictor", "engine"),
+        (ColumnGroup("", columns),),
+        tuple(rows),
+        notes,
+    )

@@ -1,0 +1,217 @@
+"""Runs texts beside the answers of predictors: on any engine, in either profile, against any reference.
+
+Everything goes through `harness.scoring.dispatch`, as predictions do: in worker processes, under limits, and
+through the result cache, so that nothing that is known is executed again.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, replace
+from threading import Lock
+from typing import Any
+
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.schema import Schema
+from dialects.server_schema import server_tables
+from dialects.translate import Untranslatable, translate
+from harness.data.questions import Question, QuestionSet
+from harness.engines import EngineName, dialect_of, in_order
+from harness.gap.edits import Names
+from harness.metrics import OUTCOME_METRIC
+from harness.outcomes import Judgement, Outcome
+from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.once import Once
+from loaders.census import census
+
+STRICT = "ex_strict"
+METRICS = (OUTCOME_METRIC, STRICT)
+"""What every text is held against its reference by."""
+
+_EVERYWHERE = frozenset(Dialect)
+
+
+@dataclass(frozen=True)
+class Against:
+    """What a text is held against: `what` in words.
+
+    `gold` None is the gold of the question on that engine. `by_rows`: the rows that SQLite's gold, or `gold`
+    run on SQLite, returns there, by value; else those of `gold` on the engine itself.
+    """
+
+    what: str
+    by_rows: bool = False
+    gold: str | None = None
+
+
+OWN_GOLD = Against("the gold of its dialect")
+SQLITE_ROWS = Against("the rows of SQLite's gold", by_rows=True)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A text that was run, and what came of it; `what` says in words which text it is."""
+
+    what: str
+    dialect: EngineName
+    profile: Profile
+    sql: str
+    against: str
+    outcome: Outcome
+    strict: bool
+    """Whether the reference allows the rows, if another order or choice among ties may stand."""
+    error: str | None = None
+    code: str | None = None
+    preview: str | None = None
+
+    @property
+    def is_right(self) -> bool:
+        """Whether its rows are those of the reference."""
+        return self.outcome is Outcome.MATCH
+
+    @property
+    def ran(self) -> bool:
+        """Whether it returned rows, and so did the reference."""
+        return self.outcome in (Outcome.MATCH, Outcome.MISMATCH)
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, without the rows."""
+        record = asdict(self)
+        del record["preview"]
+        return record
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A text that is to be run; as in `Trial`."""
+
+    what: str
+    dialect: EngineName
+    sql: str
+    against: Against = OWN_GOLD
+    faithful: bool = False
+
+
+class Trying:
+    """The engines with the databases in both profiles; thread-safe.
+
+    Args:
+        questions: the set.
+        base: judges in the profile in which the answers are scored.
+        faithful: judges in profile faithful; the same where that is the profile of the answers.
+        profile: the first one's.
+    """
+
+    def __init__(self, questions: QuestionSet, base: Judging, faithful: Judging, profile: Profile) -> None:
+        self._questions = questions
+        self._base, self._faithful = base, faithful
+        self.profile = profile
+        self._schemas = Once()
+        self._names = Once()
+        self._lock = Lock()
+        self.executed = 0
+        """How many texts were asked for."""
+
+    @property
+    def engines(self) -> Sequence[EngineName]:
+        """The engines that texts can be run on, in order."""
+        return in_order(self._base.engines)
+
+    @property
+    def judgings(self) -> Sequence[Judging]:
+        """Those that judge, each once."""
+        return list(dict.fromkeys([self._base, self._faithful]))
+
+    def schema(self, db_id: str) -> Schema:
+        """The census of a database."""
+        found: Schema = self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))
+        return found
+
+    def names(self, db_id: str, dialect: Dialect) -> Names:
+        """The names that a database has on an engine."""
+        found: Names = self._names((db_id, dialect), lambda: self._names_of(db_id, dialect))
+        return found
+
+    def _names_of(self, db_id: str, dialect: Dialect) -> Names:
+        schema, path = self.schema(db_id), self._questions.database(db_id).sqlite_path
+        if dialect is Dialect.SQLITE:
+            return Names(
+                {table.name: [column.name for column in table.columns] for table in schema.tables}, db_id
+            )
+        tables = server_tables(schema, dialect, self.profile, path)
+        return Names({table.name: [column.name for column in table.columns] for table in tables}, db_id)
+
+    def gold(self, question: Question, dialect: EngineName) -> str | None:
+        """The text of the gold that counts on an engine; None where there is none."""
+        try:
+            return self._base.golds.text(question, dialect)
+        except (BadInput, Exception):  # noqa: BLE001 - `NoGold` is scoring's own
+            return None
+
+    def translation(self, question: Question, sql: str, dialect: Dialect) -> str | None:
+        """A text of SQLite's, translated exactly; None where it cannot be."""
+        try:
+            return translate(sql, self.schema(question.db_id), dialect, as_json=False).sql
+        except (Untranslatable, BadInput):
+            return None
+
+    def run(self, question: Question, asks: Sequence[Ask]) -> list[Trial]:
+        """What comes of texts for a question, run side by side."""
+        waiting: list[tuple[Ask, Future[Judgement]]] = []
+        for ask in asks:
+            judging = self._faithful if ask.faithful else self._base
+            asked = Asked(self._question(question, ask), ask.dialect, ask.sql)
+            waiting.append((ask, judging.begin([asked])[0]))
+        with self._lock:
+            self.executed += len(asks)
+        return [self._trial(ask, future.result()) for ask, future in waiting]
+
+    def one(self, question: Question, ask: Ask) -> Trial:
+        """What comes of one text."""
+        return self.run(question, [ask])[0]
+
+    def begin(self, question: Question, ask: Ask, told: Callable[[], None]) -> "Future[Judgement]":
+        """Have one text judged; `told` is called when it is."""
+        judging = self._faithful if ask.faithful else self._base
+        future = judging.begin([Asked(self._question(question, ask), ask.dialect, ask.sql)])[0]
+        future.add_done_callback(lambda _: told())
+        return future
+
+    def _trial(self, ask: Ask, judgement: Judgement) -> Trial:
+        shown = judgement.preview
+        return Trial(
+            what=ask.what,
+            dialect=ask.dialect,
+            profile=Profile.FAITHFUL if ask.faithful else self.profile,
+            sql=ask.sql,
+            against=ask.against.what,
+            outcome=judgement.outcome,
+            strict=judgement.scores.get(STRICT) == 1.0,
+            error=judgement.error,
+            code=judgement.code,
+            preview=None if shown is None else shown.text,
+        )
+
+    def _question(self, question: Question, ask: Ask) -> Question:
+        """The question with what a text is held against as its gold.
+
+        Its key is another one then: texts are told apart by the keys of their questions.
+        """
+        against = ask.against
+        if against.gold is None and not against.by_rows:
+            # In another profile the same texts are run; what is translated is so in both.
+            return question
+        if against.gold is None:
+            return replace(question, key=f"{question.key}\0rows", by_rows=_EVERYWHERE)
+        digest = hashlib.sha256(against.gold.encode("utf-8", "surrogatepass")).hexdigest()
+        language = Dialect.SQLITE if against.by_rows else dialect_of(ask.dialect)
+        gold: Mapping[Dialect, str] = {language: against.gold}
+        return replace(
+            question,
+            key=f"{question.key}\0{language} {digest}",
+            gold=gold,
+            more_gold={},
+            corrected=frozenset(),
+            by_rows=_EVERYWHERE if against.by_rows else frozenset(),
+        )

@@ -1,0 +1,76 @@
+"""The command: what it prints and writes, what it leaves out, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from loaders.sample import PREDICTIONS
+from loaders.server import Server
+from tests.harness.conftest import Call
+from tests.harness.gap.planted import PLANTS, write_answers, write_set
+
+SOME = [plant for plant in PLANTS if plant.key in {"reserved", "reasoning", "quotient", "right everywhere"}]
+
+
+@pytest.fixture
+def up(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """One server engine is up, and no other."""
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
+    monkeypatch.setenv(f"BIRD_{server.dialect.upper()}_DSN", address)
+    return server
+
+
+def test_a_gap_is_printed_written_linked_and_gone_on_with(call: Call, tmp_path: Path, up: Server) -> None:
+    named = str(write_set(tmp_path / "set", SOME))
+    answers = str(write_answers(tmp_path / "answers.jsonl", SOME))
+    alone = write_answers(tmp_path / "alone.jsonl", SOME, "alone")
+    lines = [line for line in alone.read_text().splitlines() if json.loads(line)["dialect"] == "sqlite"]
+    alone.write_text("\n".join(lines) + "\n")
+    paths = ["--predictions", answers, "--predictions", str(alone)]
+    code, out, said = call(
+        "gap", "--set", named, *paths, "--dialect", up.dialect, "--out", str(tmp_path / "out")
+    )
+    assert code == 0
+    assert "From SQLite to the other engine" in out
+    assert "names and" in out
+    assert "alone: has answers for SQLite alone, so there is no gap to explain" in said
+    folder = tmp_path / "out" / "latest"
+    found = json.loads((folder / "gap.json").read_text())
+    assert found["left_out"] == ["alone: has answers for SQLite alone, so there is no gap to explain"]
+    assert {one["predictor"] for one in found["translated"]} == {"alone", "model"}
+    [reserved] = [one for one in found["questions"] if one["cause"] == "names"]
+    assert [edit["kind"] for edit in reserved["edits"]] == ["quote"]
+    assert reserved["decisive"]["outcome"] == "match"
+    code, out, said = call("gap", "--resume", str(folder.resolve()), "--json")
+    assert code == 0, said
+    again = json.loads(out)
+    assert [one["cause"] for one in again["questions"]] == [one["cause"] for one in found["questions"]]
+    assert again["run_id"] == found["run_id"]
+
+
+def test_a_predictor_without_a_second_dialect_is_refused(call: Call, tmp_path: Path, up: Server) -> None:
+    path = PREDICTIONS / "predict_sample_careless_sqlite.json"
+    code, _, said = call(
+        "gap", "--predictions", str(path), "--dialect", up.dialect, "--out", str(tmp_path / "out")
+    )
+    assert code == 2
+    assert "--predictions: careless: has answers for SQLite alone" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_server_that_is_not_there_is_one_sentence(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BIRD_PROVISION", "dsn")
+    code, out, said = call("gap", "--dialect", "mysql")
+    assert (code, out) == (3, "")
+    assert len(said.strip().splitlines()) == 1
+    code, out, said = call("gap")
+    assert (code, out) == (3, "")
+    assert "Traceback" not in said
+
+
+def test_the_documentation_is_renewed_by_all_questions_alone(call: Call) -> None:
+    code, _, said = call("gap", "--limit", "3", "--update")
+    assert code == 2
+    assert "--update: needs every question and every engine; leave out --limit" in said

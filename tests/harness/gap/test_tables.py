@@ -1,0 +1,63 @@
+"""The waterfall adds up, to the last digit that is printed, whatever the counts are."""
+
+import random
+from decimal import Decimal
+from typing import cast
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialects.enums import Dialect, Profile
+from harness.data.questions import Difficulty, Question
+from harness.engines.repairs import EditKind
+from harness.gap.causes import ABOUT, OF_EDIT, Cause
+from harness.gap.deciding import Decision, Direction
+from harness.gap.explaining import Explained, Gap, PredictorGap, WhatIf
+from harness.gap.tables import documented, steps, waterfall
+from harness.outcomes import PairResult
+from harness.report.formatting import MINUS, texts
+
+QUESTION = Question("1", 1, "things", "", "", Difficulty.SIMPLE, {})
+
+
+def made(chance: random.Random) -> PredictorGap:
+    """A gap of any size with any causes."""
+    questions = chance.randint(1, 1000)
+    on_sqlite = chance.randint(0, questions)
+    lost, won = chance.randint(0, on_sqlite), chance.randint(0, questions - on_sqlite)
+    nobody = cast("PairResult", None)
+    explained = [
+        Explained(
+            "model",
+            Dialect.MYSQL,
+            QUESTION,
+            direction,
+            nobody,
+            nobody,
+            Decision(chance.choice(list(Cause)), ""),
+        )
+        for direction in [Direction.LOSS] * lost + [Direction.GAIN] * won
+    ]
+    on_target = on_sqlite - lost + won
+    return PredictorGap("model", Dialect.MYSQL, questions, on_sqlite, on_target, explained, WhatIf(0, 0, 0))
+
+
+@given(st.randoms(use_true_random=False))
+def test_what_is_printed_adds_up_to_the_last_digit(chance: random.Random) -> None:
+    gap = made(chance)
+    grid = waterfall(Gap("run", "set", Profile.OFFICIAL, [gap]))
+    [row] = grid.rows
+    begin, *between, end = (Decimal(text.replace(MINUS, "-")) for text in texts(grid, row))
+    assert begin + sum(between) == end
+    exact = sum(step for _, step in steps(gap))
+    assert exact * gap.questions == 100 * (gap.on_target - gap.on_sqlite)
+
+
+def test_every_cause_and_edit_is_described() -> None:
+    assert set(ABOUT) == set(Cause)
+    assert set(OF_EDIT) == set(EditKind)
+
+
+def test_no_table_is_empty() -> None:
+    nothing = Gap("run", "set", Profile.OFFICIAL, [])
+    assert documented(nothing).grids == ()
