@@ -293,10 +293,14 @@ def choose(c: Context, branches: Sequence[tuple[exp.Expr, Typed]], default: Type
     if apart or (len(kinds) > 1 and any(is_beyond_double(found) for found in values)):
 
         def each(rewrite: Rewrite) -> Typed:
+            def inside(found: Typed) -> Typed:
+                # A choice within a choice.
+                return rewrite(found) if found.each is None else found.each(rewrite)
+
             return choose(
                 c,
-                [(test.copy(), rewrite(found)) for test, found in branches],
-                rewrite(literal(None) if default is None else default),
+                [(test.copy(), inside(found)) for test, found in branches],
+                inside(literal(None) if default is None else default),
             )
 
         return Typed(exp.Null(), Kind.ANY, nullable=nullable, each=each)

@@ -102,6 +102,14 @@ class Compiler:
         """Whether an aggregate that lists is somewhere in it, to which the order of subqueries matters."""
         return any(call.name.lower() in _LISTS for call in self.root.find_all(exp.Anonymous))
 
+    @cached_property
+    def counts_distinct(self) -> bool:
+        """Whether COUNT(DISTINCT) is somewhere in it."""
+        return any(
+            call.name.lower() == "count" and isinstance(call.expressions[0], exp.Distinct)
+            for call in self.root.find_all(exp.Anonymous) if call.expressions
+        )  # fmt: skip
+
     def common_names(self, expanded: set[str], read: set[str]) -> str | None:
         """A name that means a table here and a common table expression there, once a view is expanded.
 

@@ -16,6 +16,12 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "'": "''", "\0": "\\0"})
 """https://dev.mysql.com/doc/refman/9.7/en/string-literals.html"""
 
 _COLLATION = "utf8mb4_0900_bin"
+
+_JSON_COLUMNS = ", ".join(
+    f"{name} {kind} PATH '$.{name}'"
+    for kind, names in ((f"LONGTEXT CHARACTER SET utf8mb4 COLLATE {_COLLATION}", "kvfq"), ("BIGINT", "np"))
+    for name in names
+)
 """Of every text in profile faithful; CONVERT would choose the server's."""
 
 
@@ -183,6 +189,9 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Hexadecimal: lambda self, e: self.func("HEX", e.this),
     nodes.JSONString: lambda self, e: f"JSON_QUOTE({self.sql(e.this)}) COLLATE {_COLLATION}",
     nodes.JSONNumber: lambda self, e: f"CAST(CAST({self.sql(e.this)} AS JSON) AS CHAR) COLLATE {_COLLATION}",
+    nodes.JSONRows: lambda self, e: (
+        f"JSON_TABLE({self.sql(e.this)}, '$[*]' COLUMNS ({_JSON_COLUMNS})) AS {self.sql(e, 'alias')}"
+    ),
     nodes.JSONText: lambda self, e: f"JSON_UNQUOTE({self.sql(e.this)}) COLLATE {_COLLATION}",
     nodes.UtcNow: lambda *_: "DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:%i:%s')",
     nodes.AnyOf: lambda self, e: self.func("MIN", e.this),

@@ -132,6 +132,12 @@ class JSONText(exp.Expression):
     arg_types = {"this": True}
 
 
+class JSONRows(exp.Expression):
+    """A source in FROM: the rows of a JSON list `this` of objects with the members k, v, n, p, f and q."""
+
+    arg_types = {"this": True, "alias": True}
+
+
 class UtcNow(exp.Expression):
     """The statement's UTC clock as text, 'YYYY-MM-DD HH:MM:SS'."""
 

@@ -125,6 +125,10 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Hexadecimal: PostgreSQL.hexadecimal,
     nodes.JSONString: lambda self, e: f"CAST(TO_JSON(CAST({self.sql(e.this)} AS TEXT)) AS TEXT)",
     nodes.JSONNumber: PostgreSQL.json_number,
+    nodes.JSONRows: lambda self, e: (
+        f"JSONB_TO_RECORDSET(CAST({self.sql(e.this)} AS JSONB)) AS {self.sql(e, 'alias')}"
+        "(k TEXT, v TEXT, n BIGINT, p BIGINT, f TEXT, q TEXT)"
+    ),
     nodes.JSONText: lambda self, e: f"(CAST({self.sql(e.this)} AS JSON) #>> '{{}}')",
     nodes.UtcNow: lambda *_: "TO_CHAR(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')",
     nodes.Whichever: lambda self, e: f"({self.func('ARRAY_AGG', e.this)})[1]",

@@ -54,6 +54,21 @@ def exported_order(relation: Relation) -> list[exp.Expr]:
     return terms
 
 
+_ALL = 2**64 - 1
+"""More rows than there can be."""
+
+
+def kept_whole(relation: Relation) -> None:
+    """Keep MySQL from merging a subquery with the values of subqueries into the SELECT around it."""
+    node = relation.node
+    if (
+        isinstance(node, exp.Select)
+        and not node.args.get("limit")
+        and any(item.find(exp.Query) for item in node.expressions)
+    ):
+        node.set("limit", exp.Limit(expression=exp.Literal.number(_ALL)))
+
+
 def named(relation: Relation) -> list[str]:
     """Give every result column a name, and return the names."""
     names = []

@@ -10,7 +10,7 @@ from dialects.coercions import literal, plain
 from dialects.errors import Untranslatable
 from dialects.functions import Call, function
 from dialects.rules import Context, Rule
-from dialects.typed import Affinity, Kind, Typed, null
+from dialects.typed import Affinity, Constant, Kind, Typed, null
 
 RULES = (
     Rule(
@@ -80,6 +80,60 @@ def folded(c: Context, name: str, arguments: Sequence[Typed]) -> Typed | None:
         return None
     c.applies("constant-call")
     return literal(found)
+
+
+_AS_WRITTEN = (exp.Anonymous, exp.Literal, exp.Null, exp.Boolean, exp.HexString, exp.Neg, exp.Paren)
+_OPEN = frozenset({
+    "random", "randomblob", "load_extension",
+    "date", "time", "datetime", "julianday", "strftime", "unixepoch",
+})  # fmt: skip
+"""Functions that do not always say the same of the same constants."""
+
+_LONGEST = 100_000
+"""Bytes of a text or blob that is written out."""
+
+
+def written_out(c: Context, node: exp.Expr) -> Typed | None:
+    """The value of a call of functions on constants alone; None where SQLite refuses it, or it is no such.
+
+    Aggregates are none: the caller knows their names.
+    """
+    parts = list(node.walk())
+    if not all(isinstance(part, _AS_WRITTEN) for part in parts) or any(
+        isinstance(part, exp.Anonymous) and part.name.lower() in _OPEN for part in parts
+    ):
+        return None
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
+        try:
+            [(found,)] = connection.execute(f"SELECT {_spelled(node)}")
+        except (sqlite3.Error, OverflowError, ValueError):
+            return None
+    c.applies("constant-call")
+    if isinstance(found, bytes):
+        return Typed(exp.HexString(this=found.hex()), Kind.BLOB, nullable=False, constant=Constant(found))
+    return literal(found)
+
+
+def _spelled(node: exp.Expr) -> str:
+    match node:
+        case exp.Anonymous():
+            return f"{node.name}({', '.join(_spelled(part) for part in node.expressions)})"
+        case exp.Literal() if node.is_string:
+            doubled = node.name.replace("'", "''")
+            return f"'{doubled}'"
+        case exp.Null():
+            return "NULL"
+        case exp.Boolean():
+            return str(int(node.this))
+        case exp.HexString():
+            return f"x'{node.name}'"
+        case exp.Neg():
+            return f"(-{_spelled(node.this)})"
+        case exp.Paren():
+            return f"({_spelled(node.this)})"
+        case _:
+            return node.name
 
 
 def detached(arguments: Sequence[Typed], result: Typed) -> Typed:

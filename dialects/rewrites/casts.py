@@ -52,7 +52,8 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
     if t.kind is Kind.NULL:
         return null().of(affinity=Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC)
     if t.kind is Kind.ANY and t.each is not None:
-        return t.each(lambda part: cast_to(c, part, wanted))
+        demanded = Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC
+        return t.each(lambda part: cast_to(c, part, wanted)).of(affinity=demanded, collation=t.collation)
     c.applies("cast")
     collation = t.collation
     if wanted == "TEXT":

@@ -7,7 +7,7 @@ from sqlglot import exp
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide, number
-from dialects.relation import Relation
+from dialects.relation import Relation, kept_whole
 from dialects.rewrites import compound
 from dialects.rewrites.limits import row_counts, set_limit
 from dialects.rules import Rule
@@ -123,6 +123,8 @@ def _tables(node: exp.Expr) -> set[str]:
 
 def _plain(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
     relation = c.query(cte.this, scope, derived=True)
+    if c.target.counts_null_subqueries and c.counts_distinct:
+        kept_whole(relation)
     return renamed(relation, names)
 
 

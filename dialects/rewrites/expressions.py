@@ -11,6 +11,7 @@ from dialects.functions import FUNCTIONS
 from dialects.nodes import grouped
 from dialects.rewrites import comparison, conditional, dates, json, numeric, operators, printf, text
 from dialects.rewrites.aggregates import aggregate, is_aggregate
+from dialects.rewrites.calls import written_out
 from dialects.rewrites.casts import cast
 from dialects.rewrites.names import resolve, shared
 from dialects.rewrites.names import value as column_value
@@ -189,6 +190,18 @@ def _collate(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _call(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
+    try:
+        return _called(c, node, scope)
+    except Untranslatable:
+        if any(is_aggregate(call.name.lower(), call.expressions) for call in node.find_all(exp.Anonymous)):
+            raise
+        known = written_out(c, node)
+        if known is None:
+            raise
+        return known
+
+
+def _called(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     name = node.name.lower()
     arguments = node.expressions
     if name in json.BUILDERS:

@@ -7,14 +7,15 @@ from sqlglot import exp
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import every, grouped, number
-from dialects.relation import exported_order
+from dialects.relation import exported_order, kept_whole
+from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import renamed
 from dialects.rewrites.determined import conjuncts, reached
 from dialects.rewrites.emulation import takes_full_join
 from dialects.rewrites.names import told_apart
 from dialects.rules import Rule
-from dialects.scope import Nest, Scope, Source, names_rowid
+from dialects.scope import Column, Nest, Scope, Source, names_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
 from dialects.typed import Affinity, Typed
@@ -131,9 +132,7 @@ def _flat(item: exp.Expr) -> tuple[exp.Expr, list[exp.Join]]:
 def _item(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr:
     if isinstance(item, exp.Table):
         if isinstance(item.this, exp.Anonymous):
-            raise Untranslatable(
-                f"the table function {item.this.name}", "there is none on the target", position(item)
-            )
+            return _rows(c, item, scope)
         return _table(c, item, scope)
     if _is_nest(item):
         return _nested(c, item, scope, result)
@@ -250,6 +249,27 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
     return _numbered(c, found, alias, str(c.target.row_number)) if counted else _named(found.name, alias)
 
 
+def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
+    """json_each() and json_tree(): of columns to their left, or around them."""
+    name, arguments = item.this.name.lower(), item.this.expressions
+    if name not in json.ROWS or not 1 <= len(arguments) <= 2:  # noqa: PLR2004 - a text and a path
+        raise Untranslatable(f"the table function {name}", "there is none on the target", position(item))
+    if any(not part.table and part.name.lower() in json.ROW for part in item.this.find_all(exp.Column)):
+        raise Untranslatable(f"{name}()", "SQLite takes a name in it for a column of its own", position(item))
+    alias = _alias(c, scope, item.alias or name)
+    tree, columns = json.rows(c, name, [c.expression(part, scope) for part in arguments], c.name("rows"))
+    # What comes out of it may be JSON, or a text, where JSON is written.
+    c.documents.append(Scope())
+    scope.sources.append(Source(item.alias or name, alias, [Column(one, value) for one, value in columns]))
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    beside = {source.alias for source in scope.sources[:-1]} & reached(tree)
+    return (
+        exp.Lateral(this=exp.Subquery(this=tree), alias=named)
+        if beside
+        else exp.Subquery(this=tree, alias=named)
+    )
+
+
 def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Expr:
     """A table with its rowids, which are the numbers of its rows as they were loaded."""
     c.applies("rowid")
@@ -308,8 +328,14 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
     shown = item.alias or ""
     inside = item.this if isinstance(item, exp.Subquery) else item
     if isinstance(inside, exp.Table) or _is_nest(inside):
+        if shown and _shows_all(item) and any(_shares(join) for join in inside.find_all(exp.Join)):
+            raise Untranslatable(
+                f"* of parentheses called {shown}", "SQLite shows shared columns in an order of its own"
+            )
         inside = exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=inside)))
     relation = c.query(inside, scope.parent, derived=True)
+    if c.target.counts_null_subqueries and c.counts_distinct:
+        kept_whole(relation)
     alias = _alias(c, scope, shown) if shown else c.name("q")
     source = Source(
         shown,
@@ -323,6 +349,16 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
     source.order = [_of_source(part, alias) for part in order] if order else None
     scope.sources.append(source)
     return exp.Subquery(this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+
+
+def _shows_all(item: exp.Expr) -> bool:
+    """Whether the SELECT that a source stands in has a *."""
+    select = item.find_ancestor(exp.Select)
+    return select is not None and any(part.is_star for part in select.expressions)
+
+
+def _shares(join: exp.Join) -> bool:
+    return bool(join.args.get("using")) or (join.method or "").upper() == "NATURAL"
 
 
 def _of_source(term: exp.Expr, alias: str) -> exp.Expr:
@@ -342,6 +378,8 @@ def _join(c: Compiler, join: exp.Join, scope: Scope, result: From) -> None:
     if side:
         # What holds inside of parentheses does not where all of them are missing.
         result.holding[:] = holding if side == "LEFT" else []
+    if isinstance(node, exp.Lateral) and side in {"RIGHT", "FULL"}:
+        raise Untranslatable(f"{side} JOIN", "what is joined takes columns to its left", position(join.this))
     target = exp.Join(this=node, side=side or None)
     nest = new[0].nest
     names = [part.name for part in join.args.get("using") or []]

@@ -16,6 +16,7 @@ from dialects.errors import Untranslatable
 from dialects.nodes import (
     Fits,
     Joined,
+    JSONRows,
     JSONString,
     JSONText,
     Slice,
@@ -44,6 +45,13 @@ RULES = (
         "json_extract(), ->, ->> and the like read texts: the first of equal labels counts, and digits stay.",
         "https://sqlite.org/json1.html#jex",
         "`bird_sqlite.json_root`, `json_member`, `json_element`; its first character tells what it is.",
+    ),
+    Rule(
+        "json-rows",
+        "json_each() and json_tree() stand in FROM, and have a row for each part of a text.",
+        "https://sqlite.org/json1.html#jeach",
+        "LATERAL, and in it JSON_TABLE on MySQL and jsonb_to_recordset() on PostgreSQL over the list that"
+        " `bird_sqlite.json_rows` makes.",
     ),
 )
 
@@ -157,8 +165,18 @@ def json(c: Context, arguments: list[Typed]) -> Typed:
 def json_extract(c: Context, arguments: list[Typed]) -> Typed:
     """The value at a path."""
     if len(arguments) > 2:  # noqa: PLR2004 - a document and a path
-        raise Untranslatable("json_extract()", "it has several paths")
+        return _array(c, arguments[0], arguments[1:])
     return _value(c, _located(c, arguments[0], _path(arguments[1])))
+
+
+def _array(c: Context, document: Typed, paths: Sequence[Typed]) -> Typed:
+    """The parts at several paths as an array, in which those that are not there are null."""
+    pieces: list[exp.Expr] = []
+    for path in paths:
+        part = _located(c, document, _path(path))
+        pieces += [string("," if pieces else "["), exp.Coalesce(this=part, expressions=[string("null")])]
+    there = is_not_null(as_text(c, document).node)
+    return text(case((there, Joined(expressions=[*pieces, string("]")]))))
 
 
 def _of_constants(operator: str, arguments: list[Typed]) -> Typed | None:
@@ -186,6 +204,76 @@ def arrow_value(c: Context, arguments: list[Typed]) -> Typed:
 def arrow(c: Context, arguments: list[Typed]) -> Typed:
     """The JSON at a path, or at a label or a place."""
     return _of_constants("->", arguments) or text(_located(c, arguments[0], _path(arguments[1], short=True)))
+
+
+ROWS = frozenset({"json_each", "json_tree"})
+"""What stands in FROM."""
+
+ROW = frozenset({"key", "value", "type", "atom", "id", "parent", "fullkey", "path", "json", "root"})
+"""The columns of such a source."""
+
+_PLAIN_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9]*")
+
+
+def rows(
+    c: Context, name: str, arguments: list[Typed], alias: str
+) -> tuple[exp.Select, list[tuple[str, Typed]]]:
+    """json_each(...) or json_tree(...): a SELECT, and its columns by their names.
+
+    Raises:
+        Untranslatable: its path is none that can be told now.
+    """
+    c.applies("json-rows")
+    deep = name == "json_tree"
+    steps = _path(arguments[1]) if len(arguments) > 1 else []
+    labels = [step for step in steps if isinstance(step, str)]
+    if deep and len(labels) < len(steps):
+        raise Untranslatable("json_tree()", "SQLite 3.40 forgets the numbers in its path")
+    known_path = arguments[1].constant.value if steps and arguments[1].constant else "$"
+    base = "$" + "".join(_step(label) for label in labels[:-1]) if deep else str(known_path)
+    label = f'"{labels[-1]}"' if deep and labels else ""
+    listed = server(
+        "json_rows", _located(c, arguments[0], steps), number(int(deep)), string(base), string(label)
+    )
+
+    def column(part: str) -> exp.Expr:
+        return exp.column(exp.to_identifier(part), table=exp.to_identifier(alias, quoted=True))
+
+    key, raw = column("k"), column("v")
+    inside = exp.Not(this=exp.Paren(this=_is(raw, "[", "{")))
+    kinds = {"{": "object", "[": "array", '"': "text", "t": "true", "f": "false", "n": "null"}
+    number_of = case((_digits(raw), string("integer")), default=string("real"))
+    known = Carried(texts=True, integers=True, low=0, high=2**31)
+    found = [
+        ("key", Typed(key, Kind.ANY, carried=known)),
+        ("value", _value(c, raw)),
+        (
+            "type",
+            text(case(*((_is(raw, one), string(word)) for one, word in kinds.items()), default=number_of)),
+        ),
+        ("atom", _value(c, case((inside, raw.copy())))),
+        ("id", integer(column("n"), 0)),
+        ("parent", integer(column("p"), 0)),
+        ("fullkey", text(column("f"))),
+        ("path", text(column("q"))),
+    ]
+    if steps:  # Nodes are counted from the beginning of the text.
+        found[4:6] = [(one, Typed(exp.Null(), Kind.ANY)) for one in ("id", "parent")]
+    tree = exp.Select(
+        expressions=[
+            exp.Alias(this=value.node, alias=exp.to_identifier(one, quoted=True)) for one, value in found
+        ],
+        from_=exp.From(this=JSONRows(this=listed, alias=exp.to_identifier(alias, quoted=True))),
+    )
+    exported = [
+        (one, value.of(node=exp.column(exp.to_identifier(one, quoted=True)), each=None))
+        for one, value in found
+    ]
+    return tree, exported
+
+
+def _step(label: str) -> str:
+    return f".{label}" if _PLAIN_LABEL.fullmatch(label) else f'."{label}"'
 
 
 @scalar("json_array_length", most=2)

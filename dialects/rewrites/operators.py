@@ -356,7 +356,7 @@ def _checked(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> Typ
         return integer(_node(operator, first, right.node), nullable=left.nullable or right.nullable)
     c.applies("integer-overflow")
     exact = _node(operator, Exact(this=left.node), Exact(this=right.node))
-    fits = exp.Between(this=grouped(exact.copy()), low=number(_LOWEST + 1), high=number(_HIGHEST))
+    fits = exp.Between(this=grouped(exact.copy()), low=number(_LOWEST), high=number(_HIGHEST))
     return Typed(exact, Kind.NUMBER, nullable=left.nullable or right.nullable, integral=fits, decimal=True)
 
 

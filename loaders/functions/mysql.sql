@@ -1242,3 +1242,50 @@ BEGIN
     END WHILE;
     RETURN NULL;
 END;
+
+-- How many nodes SQLite counts in what json_part() gives: itself, and what is in it, labels among it.
+CREATE FUNCTION bird_sqlite.json_nodes(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
+    RETURNS BIGINT DETERMINISTIC NO SQL
+RETURN CHAR_LENGTH(REGEXP_REPLACE(REGEXP_REPLACE(value, '"(?:[^"\\]|\\.)*+"|[^\[\]{},:"]++|[\[{]', '"'), '[^"]', ''));
+
+-- The rows of json_each() and, deep, of json_tree() as a list of objects: k the key as JSON, v the value as JSON, n
+-- and p the numbers of the node and of its parent, f its full key and q its path. value: what json_root() gives,
+-- or a part of that; base: the path to it; label: its own key as JSON, '' for none.
+CREATE FUNCTION bird_sqlite.json_rows(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin, deep BIGINT,
+    base LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin, label LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
+    RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
+BEGIN
+    DECLARE queue JSON DEFAULT JSON_ARRAY(JSON_OBJECT('k', NULLIF(label, ''), 'v', value, 'n', 0, 'p', NULL,
+        'f', CONCAT(base, CASE WHEN label = '' THEN '' WHEN REGEXP_LIKE(label, '^"[A-Za-z][A-Za-z0-9]*"$')
+            THEN CONCAT('.', TRIM(BOTH '"' FROM label)) ELSE CONCAT('.', label) END), 'q', base));
+    DECLARE item JSON;
+    DECLARE at, place, counted INT DEFAULT 0;
+    DECLARE number BIGINT;
+    DECLARE whole, own, name, step, part LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+    IF value IS NULL THEN
+        RETURN NULL;
+    END IF;
+    WHILE at < JSON_LENGTH(queue) AND (deep = 1 OR at = 0) DO
+        SET item = JSON_EXTRACT(queue, CONCAT('$[', at, ']')), whole = JSON_UNQUOTE(JSON_EXTRACT(item, '$.v')),
+            own = JSON_UNQUOTE(JSON_EXTRACT(item, '$.f')), number = JSON_EXTRACT(item, '$.n') + 1, place = 2,
+            counted = 0;
+        WHILE LEFT(whole, 1) IN ('[', '{') AND SUBSTRING(whole, place, 1) NOT IN (']', '}', '') DO
+            SET name = counted, step = CONCAT('[', counted, ']');
+            IF LEFT(whole, 1) = '{' THEN
+                SET name = bird_sqlite.json_part(whole, place), place = place + CHAR_LENGTH(name) + 1,
+                    number = number + 1,
+                    step = CONCAT('.', IF(REGEXP_LIKE(name, '^"[A-Za-z][A-Za-z0-9]*"$'), TRIM(BOTH '"' FROM name),
+                        name));
+            END IF;
+            SET part = bird_sqlite.json_part(whole, place), place = place + CHAR_LENGTH(part) + 1,
+                queue = JSON_ARRAY_APPEND(queue, '$', JSON_OBJECT('k', name, 'v', part, 'n', number,
+                    'p', IF(deep = 1, JSON_EXTRACT(item, '$.n'), NULL), 'f', CONCAT(own, step), 'q', own)),
+                number = number + bird_sqlite.json_nodes(part), counted = counted + 1;
+        END WHILE;
+        SET at = at + 1;
+    END WHILE;
+    IF deep = 0 AND LEFT(value, 1) IN ('[', '{') THEN
+        SET queue = JSON_REMOVE(queue, '$[0]');
+    END IF;
+    RETURN queue;
+END;

@@ -1149,3 +1149,59 @@ BEGIN
     END LOOP;
     RETURN NULL;
 END $$;
+
+-- How many nodes SQLite counts in what json_part() gives: itself, and what is in it, labels among it.
+CREATE FUNCTION bird_sqlite.json_nodes(value text) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+    RETURN regexp_count(value, '"(?:[^"\\]|\\.)*"|[^\[\]{},:"]+|[\[{]');
+END $$;
+
+-- The rows of json_each() and, deep, of json_tree() as a list of objects: k the key as JSON, v the value as JSON, n
+-- and p the numbers of the node and of its parent, f its full key and q its path. value: what json_root() gives,
+-- or a part of that; base: the path to it; label: its own key as JSON, '' for none.
+CREATE FUNCTION bird_sqlite.json_rows(value text, deep bigint, base text, label text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    queue jsonb := jsonb_build_array(jsonb_build_object('k', NULLIF(label, ''), 'v', value, 'n', 0, 'p', NULL,
+        'f', base || CASE WHEN label = '' THEN '' WHEN label ~ '^"[A-Za-z][A-Za-z0-9]*"$' THEN '.' || btrim(label, '"')
+            ELSE '.' || label END, 'q', base));
+    item jsonb;
+    at int := 0;
+    place int;
+    counted int;
+    number bigint;
+    whole text;
+    name text;
+    step text;
+    part text;
+BEGIN
+    WHILE at < jsonb_array_length(queue) AND (deep = 1 OR at = 0) LOOP
+        item := queue -> at;
+        whole := item ->> 'v';
+        number := (item ->> 'n')::bigint + 1;
+        place := 2;
+        counted := 0;
+        WHILE left(whole, 1) IN ('[', '{') AND substr(whole, place, 1) NOT IN (']', '}', '') LOOP
+            name := counted::text;
+            step := '[' || name || ']';
+            IF left(whole, 1) = '{' THEN
+                name := bird_sqlite.json_part(whole, place);
+                place := place + length(name) + 1;
+                number := number + 1;
+                step := '.' || CASE WHEN name ~ '^"[A-Za-z][A-Za-z0-9]*"$' THEN btrim(name, '"') ELSE name END;
+            END IF;
+            part := bird_sqlite.json_part(whole, place);
+            place := place + length(part) + 1;
+            queue := queue || jsonb_build_object('k', name, 'v', part, 'n', number,
+                'p', CASE WHEN deep = 1 THEN item -> 'n' END, 'f', (item ->> 'f') || step, 'q', item ->> 'f');
+            number := number + bird_sqlite.json_nodes(part);
+            counted := counted + 1;
+        END LOOP;
+        at := at + 1;
+    END LOOP;
+    IF deep = 0 AND left(value, 1) IN ('[', '{') THEN
+        queue := queue - 0;
+    END IF;
+    RETURN queue::text;
+END $$;

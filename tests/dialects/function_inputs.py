@@ -332,6 +332,16 @@ CASES = [
         "iif(json_valid(a), a -> ('$[' || iif(b < 0, '#', '') || b || ']'), NULL)",
         ["TEXT", "INTEGER"], lambda r: (document(r), r.randint(-3, 3)),
     ),
+    Case(
+        "json_nodes(json_root(a))", "iif(json_valid(a), (SELECT max(id) + 1 FROM json_tree(a)), NULL)",
+        ["TEXT"], lambda r: (document(r),),
+    ),
+    Case(
+        "json_length(json_root(json_rows(json_root(a), b, '$', '')))",
+        "CASE WHEN NOT json_valid(a) THEN NULL WHEN b THEN (SELECT count(*) FROM json_tree(a))"
+        " ELSE (SELECT count(*) FROM json_each(a)) END",
+        ["TEXT", "INTEGER"], lambda r: (document(r), r.randint(0, 1)),
+    ),
     Case("json_length(json_root(a))", "iif(json_valid(a), json_array_length(a), NULL)", ["TEXT"],
          lambda r: (document(r),)),
 ]  # fmt: skip

@@ -247,6 +247,9 @@ SELECT id, SUM(points) OVER (ORDER BY id ROWS UNBOUNDED PRECEDING EXCLUDE CURREN
 SELECT a.id, GROUP_CONCAT(b.name) OVER (ORDER BY a.id) FROM pupil a LEFT JOIN pupil b ON a.mentor = b.id ORDER BY a.id;
 
 -- values-as-json
+SELECT COALESCE(points, NULL, COALESCE(height, 'a')) AS v, id FROM pupil ORDER BY 1, 2;
+SELECT CASE WHEN id > 4 THEN IFNULL(points, 'none') ELSE CASE WHEN id > 2 THEN name ELSE height END END AS v, id FROM pupil ORDER BY v DESC, id;
+SELECT MIN(IIF(id > 4, IFNULL(points, 'none'), name)), MAX(IIF(id > 4, IFNULL(points, 'none'), height)) FROM pupil;
 SELECT CASE WHEN points > 2 THEN points ELSE 'low' END FROM pupil;
 SELECT COALESCE(height, name), IFNULL(mentor, 'none'), iif(points > 3, points, nick), max(points, name) FROM pupil;
 SELECT CASE WHEN points > 2 THEN points ELSE 'low' END AS v, id FROM pupil ORDER BY v DESC, id;

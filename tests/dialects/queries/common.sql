@@ -535,3 +535,16 @@ WITH t("", b) AS (SELECT 1, 2) SELECT *, "" + b FROM t;
 -- joins of many tables
 SELECT COUNT(*) FROM mark a, mark b, mark c, mark d, mark e, mark f, mark g, mark h, mark i, mark j, mark k, mark l, mark m, mark n, mark o, mark p, mark q, mark r
 WHERE a.code = 'AR' AND b.pupil = a.pupil AND c.pupil = b.pupil AND d.pupil = c.pupil AND e.pupil = d.pupil AND f.pupil = e.pupil AND g.pupil = f.pupil AND h.pupil = g.pupil AND i.pupil = h.pupil AND j.pupil = i.pupil AND k.pupil = j.pupil AND l.pupil = k.pupil AND m.pupil = l.pupil AND n.pupil = m.pupil AND o.pupil = n.pupil AND p.pupil = o.pupil AND q.pupil = p.pupil AND r.pupil = q.pupil;
+
+-- subqueries that are NULL and counted
+SELECT COUNT(DISTINCT x) FROM (SELECT (SELECT points FROM pupil WHERE id = 99) AS x FROM mark);
+WITH q AS (SELECT (SELECT MAX(id) FROM nobody) AS x, code FROM mark) SELECT COUNT(DISTINCT x), COUNT(DISTINCT code) FROM q;
+SELECT code, COUNT(DISTINCT x) FROM (SELECT code, (SELECT points FROM pupil WHERE id = 99) AS x FROM mark) GROUP BY code ORDER BY code;
+
+-- functions of constants
+SELECT json_set('{"a":2}', '$.b', json('[1]')), json_patch('{"a":1}', '{"a":null}'), json_quote(json('{"a": 1}')), sqlite_version();
+SELECT json_array(1, 'a', NULL, json('[1]'), json_array()), zeroblob(2), HEX(zeroblob(3)) FROM nobody;
+SELECT LENGTH(zeroblob(4)), printf('%e', 12.5), printf('%q', 'it''s'), char(65, 233), last_insert_rowid(), changes() FROM subject;
+
+-- the least integer
+SELECT id, points + -9223372036854775808, TYPEOF(points + -9223372036854775808) FROM pupil ORDER BY id;

@@ -181,7 +181,29 @@ SELECT json_array(n, x, bits) FROM extreme ORDER BY id;
 SELECT j, COUNT(*) FROM (SELECT json_array(house, points > 2) AS j FROM pupil) GROUP BY j ORDER BY j;
 SELECT id, json_object('marks', json_array((SELECT COUNT(*) FROM mark WHERE pupil = p.id)), 'rank', RANK() OVER (ORDER BY points)) FROM pupil p ORDER BY id;
 
+-- json-rows
+SELECT * FROM json_each('{"a":1,"b c":[2,{"d":null}],"e":"x","f":1.50,"g":true,"h":[],"i1":"\u00e9","j_k":0}') ORDER BY id;
+SELECT * FROM json_tree('[{"a":1,"b c":[2,{"d":null}]},"x",1.5,false,{},[[]],-0.0,12345678901]') ORDER BY id;
+SELECT key, value, type, atom, fullkey, path FROM json_tree('{"a":{"b":[1,{"c":2}]}}', '$.a') ORDER BY fullkey;
+SELECT key, value, fullkey, path FROM json_tree('{"a":{"b c":[5,{"d":7}]}}', '$.a."b c"') ORDER BY fullkey;
+SELECT key, value, fullkey, path FROM json_each('{"a":[5,[6,7]]}', '$.a[1]') ORDER BY fullkey;
+SELECT key, value, fullkey, path FROM json_each('{"a":{"b":[1,{"c":2}]}}', '$.a.b') ORDER BY key;
+SELECT key, value, type FROM json_each('12') UNION ALL SELECT key, value, type FROM json_each('"x"') UNION ALL SELECT key, value, type FROM json_each('{"a":null}', '$.a') ORDER BY 3, 2;
+SELECT COUNT(*) FROM json_each(NULL);
+SELECT COUNT(*) FROM json_each('[1]', '$.a');
+SELECT p.id, e.key, e.value FROM pupil p, json_each('[' || p.id || ',"' || p.house || '"]') e ORDER BY 1, 2;
+SELECT p.id, e.value FROM pupil p LEFT JOIN json_each('[' || p.points || ']') e ON e.value > 3 ORDER BY p.id;
+SELECT id FROM pupil WHERE id IN (SELECT value FROM json_each('[1,"2",3.0,4.5]')) ORDER BY id;
+SELECT id FROM pupil WHERE EXISTS (SELECT 1 FROM json_each('[' || points || ',' || pupil.id || ']') WHERE value = 7) ORDER BY id;
+SELECT id, (SELECT SUM(value) FROM json_each('[' || points || ',' || pupil.id || ']')) FROM pupil ORDER BY id;
+SELECT type, COUNT(*), MAX(atom) FROM json_tree('{"a":[1,2,{"b":"x"}],"c":2.5}') GROUP BY type ORDER BY type;
+SELECT json_each.value FROM json_each('[3,1,2]') ORDER BY json_each.value DESC LIMIT 2;
+SELECT a.value, b.value FROM json_each('[[1,2],[3]]') a, json_each(a.value) b ORDER BY 1, 2;
+SELECT value + 1, value || 'x', TYPEOF(value), UPPER(value) FROM json_each('[1,"a",2.5,null]') ORDER BY key;
+WITH d AS (SELECT id, '{"k":[' || id || ']}' AS j FROM pupil) SELECT d.id, t.fullkey FROM d JOIN json_tree(d.j) t WHERE t.type = 'integer' ORDER BY 1;
+
 -- json-part
+SELECT id, json_extract('{"a":[' || id || ',"x"]}', '$.a[0]', '$.b', '$.a'), json_extract(NULL || id, '$.a', '$.b') FROM pupil ORDER BY id;
 SELECT json_valid(name), json_valid(points), json_valid(locker), json_valid('[' || id || ', 01]'), json_valid(NULL) FROM pupil;
 SELECT json_extract('{"a": ' || points || ', "b": [1, "x"], "a": 9}', '$.a'), json_extract(json_object('n', name, 'h', height), '$.h') FROM pupil WHERE points IS NOT NULL;
 SELECT json_object('n', name) ->> 'n', json_object('n', name) -> '$.n', json_array(id, name) ->> 0, json_array(id, name) -> '[#-1]' FROM pupil;

@@ -33,3 +33,13 @@ SELECT json_object(name, id) FROM pupil;
 -- texts read as numbers
 SELECT SUM(DISTINCT locker) FROM pupil;
 SELECT AVG(DISTINCT v) FROM loose;
+
+-- rows of JSON
+SELECT id FROM json_each('{"a":[1]}', '$.a');
+SELECT key FROM json_tree('[[1]]', '$[0]');
+SELECT (SELECT SUM(value) FROM json_each('[' || id || ']')) FROM pupil;
+SELECT p.id FROM pupil p RIGHT JOIN json_each('[' || p.id || ']') e ON 1;
+SELECT p.id, value FROM pupil p, json_each('[1]', '$[' || p.id || ']');
+
+-- shared columns of parentheses with a name
+SELECT * FROM (pupil LEFT JOIN mark ON id = pupil JOIN subject USING (code)) AS q;

@@ -96,6 +96,7 @@ SELECT id FROM pupil WHERE born > DATE('2000-01-31', '+1 month') ORDER BY id;
 SELECT COALESCE(NULL, 2), NULLIF(1, 1), IFNULL(NULL, 'x'), MAX(1, 2.5), MIN('a', 1), REPLACE('aXa', 'X', '');
 
 -- cast
+SELECT id, CAST(CASE WHEN id > 4 THEN 7 ELSE '10x' END AS INTEGER) > locker, CAST(IFNULL(points, 'x') AS TEXT) = points FROM pupil ORDER BY id;
 SELECT CAST(locker AS INTEGER), CAST(locker AS REAL), CAST(locker AS NUMERIC) FROM pupil ORDER BY id;
 SELECT CAST(height AS INTEGER), CAST(points AS REAL), CAST(points AS TEXT), CAST(name AS INT) FROM pupil ORDER BY id;
 SELECT CAST(x AS INTEGER), CAST(-x AS INTEGER) FROM extreme ORDER BY id;
