@@ -26,6 +26,7 @@ from harness.cli.console import (
     say,
 )
 from harness.efficiency.study.command import PAGE, StudyRequest, prepare_study
+from harness.efficiency.study.documentation import update_page
 from harness.efficiency.study.parts import chosen_parts
 from harness.report.console import print_grids
 from harness.report.loading import loading_bar
@@ -67,6 +68,9 @@ def study_efficiency(  # noqa: PLR0913 - one parameter an option
     out: OutFolder = Request.out,
     resume: Resumed = None,
     cache: UsesCache = Request.cache,
+    update: Annotated[
+        bool, typer.Option("--update", help="Renew the sections of docs/efficiency.md.")
+    ] = False,
 ) -> None:
     """Study efficiency: rewriting, indexes, plans, counted work; tables and a page, resumable."""
     parts = chosen_parts(part or ())
@@ -101,3 +105,5 @@ def study_efficiency(  # noqa: PLR0913 - one parameter an option
         say(fact)
     print_grids(studied.document.grids)
     say(f"written to {studied.folder}; {PAGE} has it with charts")
+    if update:
+        update_page(studied.document, [one.name for one in prepared.parts], asked.command)

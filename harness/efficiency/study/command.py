@@ -249,7 +249,7 @@ def _written(
 ) -> Studied:
     engines = ", ".join(f"{kind_of(name).title} {version}" for name, version in manifest["engines"].items())
     facts = [f"Set {manifest['set']}, {manifest['questions']} questions; {engines}."]
-    facts += [f"At another scale: {name}." for name in asked.more_sets]
+    facts += [f"At another scale: {Path(name).name}." for name in asked.more_sets]
     if synthetic:
         facts.append(
             f"{len(synthetic)} of {len(manifest['databases'])} databases are not the published ones:"

@@ -1,55 +1,355 @@
-"""E1: the cases that the paper prints, executed."""
+"""E1: the cases that the paper prints, executed on every engine, with other keys and at every scale.
 
-from collections.abc import Iterator
+Each original is held against its rewritten text: whether the rows are the same, how much time and counted
+work is saved, and by which plans. The paper took SQLite's times, once, on databases with the keys that their
+files declare.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+from harness.efficiency.indexing.advice import advise
+from harness.efficiency.indexing.candidates import candidates
+from harness.efficiency.indexing.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.efficiency.study.cases import CASES, PaperCase
-from harness.efficiency.study.part import Part, StudyContext, StudyOutput
-from harness.engines import TITLES, EngineName
+from harness.efficiency.study.coaches import ROWS, make_coaches
+from harness.efficiency.study.measuring import counted, indexes_of, outline, plan_of
+from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
+from harness.efficiency.study.weighing import work_of
+from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Ending, execute
 from harness.metrics.comparison import compare
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.scoring.timing import Method, measure
+from loaders.namespace import Database
+
+DECLARED, PRIMARY, ADVISED = "declared", "primary keys", "advised"
+SCHEMES = (DECLARED, PRIMARY, ADVISED)
+"""What a copy has: all keys and indexes that the file declares; primary keys alone; these and what is advised
+for the two texts."""
+
+_NOTHING = 5.0
+"""Percent of time or work: less in either direction is called no difference."""
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A case in one database on one engine under one scheme."""
+
+    case: PaperCase
+    database: Database
+    scale: str
+    """Names the set, or what was generated."""
+    engine: EngineName
+    scheme: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.case.name, self.scale, self.engine, self.scheme
 
 
 def run(context: StudyContext) -> Iterator[StudyOutput]:
-    """Hold each rewritten text against its original."""
-    cases = [case for case in CASES if case.db_id in context.questions.db_ids]
-    context.expect(len(cases) * len(context.engines))
+    """Execute every case."""
+    with TemporaryDirectory(prefix="bird-study-") as folder:
+        trials = list(_trials(context, Path(folder)))
+        context.expect(len(trials))
+        found: dict[_Trial, Any] = {}
+        with ExitStack() as stack:
+            room: CopyRoom | None = None
+            for trial in trials:
+                if room is None and not context.has(trial.key):
+                    room = stack.enter_context(copying(context.servers))
+                found[trial] = context.unit(trial.key, partial(_measured, context, room, trial))
+    yield _equivalence(found)
+    yield _savings(found)
+    yield from _charts(found)
+    yield _plans(found)
+    yield _claims(found)
+
+
+def _trials(context: StudyContext, folder: Path) -> Iterator[_Trial]:
+    for case in CASES:
+        databases = []
+        if not case.db_id:
+            for rows in ROWS:
+                path = folder / f"coaches_{rows}.sqlite"
+                database = Database("bird_study", "coaches", path, context.setup.profile)
+                databases.append((database, f"generated, {rows:,} rows"))
+        for number, one in enumerate(context.whole):
+            if case.db_id in one.db_ids:
+                name = one.name if number == 0 else f"{one.name}, scale {number + 1}"
+                databases.append((one.database(case.db_id, context.setup.profile), name))
+        for database, scale in databases:
+            for engine in context.engines:
+                for scheme in SCHEMES:
+                    trial = _Trial(case, database, scale, engine, scheme)
+                    if not case.db_id and not database.sqlite_path.exists() and not context.has(trial.key):
+                        rows = int("".join(filter(str.isdigit, scale)))
+                        make_coaches(database.sqlite_path, rows)
+                    yield trial
+
+
+def _measured(context: StudyContext, room: CopyRoom | None, trial: _Trial) -> dict[str, Any]:
+    """Everything that is measured of a trial, in copies that are gone afterwards."""
+    assert room is not None  # noqa: S101 - the unit was not there, so it has been opened
+    case, engine = trial.case, context.engines[trial.engine]
+    keys = Keys.DECLARED if trial.scheme == DECLARED else Keys.PRIMARY
+    with room.copy(trial.engine, trial.database, keys) as copy, ExitStack() as stack:
+        advised = _advised(context, trial, copy) if trial.scheme == ADVISED else ()
+        after = copy
+        if case.indexes:
+            after = stack.enter_context(room.copy(trial.engine, trial.database, keys))
+            for index in advised:
+                after.add(index)
+            for table, columns in case.indexes:
+                after.add(Index(table, columns))
+        places = (copy.database, case.original), (after.database, case.rewritten)
+        rows = [execute(engine, where, text, context.limits) for where, text in places]
+        works = [counted(engine, where, text, context.limits) for where, text in places]
+        plans = [plan_of(engine, where, text, context.limits) for where, text in places]
+        record: dict[str, Any] = {
+            "database_rows": copy.schema.rows,
+            "advised": [str(index) for index in advised],
+            "rows": [len(one.rows) if one.ending is Ending.ROWS else None for one in rows],
+            "error": next((one.error for one in rows if one.error), None),
+            "works": works,
+            "plans": [outline(root) for root in plans],
+            "indexes": [sorted(indexes_of(root)) for root in plans],
+        }
+        if all(one.ending is Ending.ROWS for one in rows):
+            relation = compare(rows[0].rows, rows[1].rows)
+            record |= {
+                "same_set": relation.same_set,
+                "same_bag": relation.same_bag,
+                "same_order": relation.same_order,
+            }
+            timing = measure(
+                context.timed_engine(trial.engine),
+                after.database,
+                case.rewritten,
+                case.original,
+                Method.STABLE,
+                context.limits,
+                beside=copy.database if after is not copy else None,
+            )
+            record["timing"] = asdict(timing)
+        return record
+
+
+def _advised(context: StudyContext, trial: _Trial, copy: DatabaseCopy) -> tuple[Index, ...]:
+    """The indexes that are advised for the texts of a case, left in the copy."""
+    engine = context.engines[trial.engine]
+    texts = list(dict.fromkeys((trial.case.original, trial.case.rewritten)))
+
+    def count(text: str) -> float | None:
+        return work_of(counted(engine, copy.database, text, context.limits))
+
+    wanted = candidates(texts, dialect_of(trial.engine), copy.schema)
+    before = {text: count(text) for text in texts}
+    advice = advise(
+        copy,
+        wanted,
+        texts,
+        before,
+        count,
+        lambda text: indexes_of(plan_of(engine, copy.database, text, context.limits)),
+    )
+    return advice.kept
+
+
+def relation(record: dict[str, Any]) -> str:
+    """How the rows of the two texts relate, in a word or two."""
+    if "same_set" not in record:
+        return record["error"] or "no rows"
+    if record.get("rows") == [0, 0]:
+        return "none in either"
+    if record["same_order"]:
+        return "same rows"
+    if record["same_bag"]:
+        return "same rows, other order"
+    return "same set, other bag" if record["same_set"] else "other rows"
+
+
+_Found = dict[_Trial, Any]
+
+
+def _equivalence(found: _Found) -> TableModel:
+    """Whether the two texts return the same rows; it does not depend on keys, unless ties decide."""
     columns = (
         TableColumn("rows", "rows", "case", kind=CellKind.COUNT),
-        TableColumn("rewritten", "rewritten_rows", "case", kind=CellKind.COUNT),
-        TableColumn("saved % (paper)", "published_saving", "case"),
+        TableColumn("rows rewritten", "rewritten_rows", "case", kind=CellKind.COUNT),
     )
+    groups: defaultdict[tuple[str, ...], list[tuple[_Trial, Any]]] = defaultdict(list)
+    for trial, record in found.items():
+        groups[trial.case.name, trial.scale, trial.engine, relation(record)].append((trial, record))
     rows = []
-    for case in cases:
-        for engine in context.engines:
-            key = ("rows", case.name, engine)
-            found = context.unit(key, partial(_related, context, case, engine))
-            cells = (Cell(found["original"]), Cell(found["rewritten"]), Cell(case.saving))
-            labels = (case.name, case.rule, TITLES[engine], found["relation"])
-            rows.append(TableRow(labels, cells, "", dialect=engine, level=case.name))
-    yield TableModel(
-        "Rows of original and rewritten texts",
-        ("case", "rule", "engine", "the same rows"),
+    for labels, members in groups.items():
+        trial, record = members[0]
+        schemes = "" if len(members) == len(SCHEMES) else ", ".join(one.scheme for one, _ in members)
+        cells = tuple(Cell(count) for count in record["rows"])
+        shown = (
+            trial.case.name,
+            trial.case.rule,
+            trial.scale,
+            TITLES[trial.engine],
+            schemes or "all",
+            labels[3],
+        )
+        level = " / ".join((trial.case.name, trial.scale, schemes or "all", labels[3]))
+        rows.append(TableRow(shown, cells, "", dialect=trial.engine, level=level))
+    return TableModel(
+        "Do the rewritten texts return the same rows?",
+        ("case", "rule", "database", "engine", "indexes", "rows are"),
         (ColumnGroup("", columns),),
         tuple(rows),
+        (
+            "same set, other bag: each row is in both results, but not as often.",
+            "Case 2.1 rewrites nothing: its second run has two indexes more.",
+        ),
     )
 
 
-def _related(context: StudyContext, case: PaperCase, engine: EngineName) -> dict[str, object]:
-    database = context.database(case.db_id)
-    both = [
-        execute(context.engines[engine], database, text, context.limits)
-        for text in (case.original, case.rewritten)
-    ]
-    failed = next((one for one in both if one.ending is not Ending.ROWS), None)
-    if failed is not None:
-        return {"relation": failed.error or failed.ending, "original": None, "rewritten": None}
-    original, rewritten = (one.rows for one in both)
-    found = compare(original, rewritten)
-    words = "same order" if found.same_order else "same bag" if found.same_bag else ""
-    words = words or ("same set, other bag" if found.same_set else "other rows")
-    return {"relation": words, "original": len(original), "rewritten": len(rewritten)}
+def _saved(record: dict[str, Any]) -> tuple[float, float, float] | None:
+    """Percent of time that is saved, with its interval; negative where the rewritten text takes longer."""
+    timing = record.get("timing")
+    if timing is None or timing["error"] or not timing["tau"]:
+        return None
+    values = [timing["tau"], timing["low"] or timing["tau"], timing["high"] or timing["tau"]]
+    saved, low, high = (100 * (1 - 1 / value) for value in values)
+    return saved, low, high
 
 
-PART = Part("e1", "The paper's cases", run)
+def _work_saved(record: dict[str, Any]) -> float | None:
+    before, after = (work_of(one) for one in record["works"])
+    return None if before is None or after is None or not before else 100 * (1 - after / before)
+
+
+def _savings(found: _Found) -> TableModel:
+    columns = (
+        TableColumn("rows in database", "database_rows", "case", kind=CellKind.COUNT),
+        TableColumn("paper", "published_saving", "case"),
+        TableColumn("time", "time_saved", "case", kind=CellKind.DIFFERENCE, has_interval=True),
+        TableColumn("work", "work_saved", "case", kind=CellKind.DIFFERENCE),
+    )
+    rows = []
+    for trial, record in found.items():
+        saved = _saved(record)
+        time = Cell(None) if saved is None else Cell(saved[0], (saved[1], saved[2]))
+        cells = (
+            Cell(record["database_rows"]),
+            Cell(trial.case.saving),
+            time,
+            Cell(_work_saved(record)),
+        )
+        labels = (trial.case.name, trial.scale, TITLES[trial.engine], trial.scheme)
+        rows.append(
+            TableRow(
+                labels, cells, "", dialect=trial.engine, level=" / ".join((labels[0], labels[1], labels[3]))
+            )
+        )
+    return TableModel(
+        "What is saved (% of the original)",
+        ("case", "database", "engine", "indexes"),
+        (ColumnGroup("", columns),),
+        tuple(rows),
+        (
+            "time: by the engine's clock, with the interval of R-VES stable; work: counted by the engine.",
+            "A negative figure: the rewritten text takes longer. 0 where both texts are the same program.",
+        ),
+    )
+
+
+def _charts(found: _Found) -> Iterator[BarChart]:
+    """Work of the rewritten text in percent of the original's, a chart a case."""
+    for case in CASES:
+        bars = []
+        for trial, record in found.items():
+            saved = _work_saved(record)
+            if trial.case is case and saved is not None:
+                name = f"{TITLES[trial.engine]}, {trial.scheme}, {trial.scale}"
+                bars.append(Bar(name, 100 - saved, f"{100 - saved:.1f}"))
+        if bars:
+            title = (
+                f"{case.name}, {case.rule}: work in % of the original's (paper: time {100 - case.saving:.1f})"
+            )
+            yield BarChart(title, tuple(bars), 100.0)
+
+
+def _plans(found: _Found) -> TableModel:
+    columns = (
+        TableColumn("work", "work", "case", kind=CellKind.COUNT),
+        TableColumn("work rewritten", "rewritten_work", "case", kind=CellKind.COUNT),
+    )
+    rows = []
+    for trial, record in found.items():
+        before, after = record["plans"]
+        labels = (
+            trial.case.name,
+            trial.scale,
+            TITLES[trial.engine],
+            trial.scheme,
+            ", ".join(record["advised"]),
+            before,
+            "the same" if before == after else after,
+        )
+        works = tuple(Cell(work_of(one)) for one in record["works"])
+        level = " / ".join((*trial.key[:2], trial.scheme))
+        rows.append(TableRow(labels, works, "", dialect=trial.engine, level=level))
+    return TableModel(
+        "Plans before and after",
+        ("case", "database", "engine", "indexes", "advised", "original", "rewritten"),
+        (ColumnGroup("", columns),),
+        tuple(rows),
+        ("work: steps that the engine counts, for the original and for the rewritten text.",),
+    )
+
+
+def _claims(found: _Found) -> TableModel:
+    """Where the paper's claim holds: the rows are the same, and time is saved for sure."""
+    columns = tuple(
+        TableColumn(head, metric, "claim", kind=CellKind.COUNT)
+        for head, metric in (("trials", "trials"), ("same rows", "equivalent"), ("less time", "faster"),
+                             ("no difference", "alike"), ("more time", "slower"), ("less work", "less_work"))
+    )  # fmt: skip
+    rows = []
+    for case in CASES:
+        for engine in dict.fromkeys(trial.engine for trial in found):
+            records = [(t, r) for t, r in found.items() if t.case is case and t.engine == engine]
+            if not records:
+                continue
+            saved = [one for _, record in records if (one := _saved(record)) is not None]
+            faster = sum(low > 0 and value > _NOTHING for value, low, _ in saved)
+            slower = sum(high < 0 and value < -_NOTHING for value, _, high in saved)
+            less = sum((_work_saved(record) or 0) > _NOTHING for _, record in records)
+            same = sum(bool(record.get("same_bag")) and any(record["rows"]) for _, record in records)
+            other = sum(not record.get("same_bag", True) for _, record in records)
+            counts = (len(records), same, faster, len(saved) - faster - slower, slower, less)
+            labels = (case.name, case.claim, TITLES[engine], _verdict(counts, other))
+            rows.append(TableRow(labels, tuple(map(Cell, counts)), "", dialect=engine, level=case.name))
+    return TableModel(
+        "Which claims hold",
+        ("case", "claim", "engine", "verdict"),
+        (ColumnGroup("", columns),),
+        tuple(rows),
+        ("No difference: the interval holds 0, or less than 5 % of the time is saved or lost.",),
+    )
+
+
+def _verdict(counts: Sequence[int], other: int) -> str:
+    """In words: whether time is saved, and whether the rows are the same wherever there are any."""
+    trials, _, faster, _, slower, _ = counts
+    speed = "does not hold"
+    if faster:
+        speed = "holds" if faster == trials else "holds for some indexes"
+    if slower:
+        speed += ", and is slower for others" if faster else ", and is slower for some indexes"
+    return f"{speed}; not equivalent" if other else speed
+
+
+PART = Part("e1", "The paper's cases", run, needs_quiet=True)
