@@ -41,13 +41,14 @@ def environment(
 ) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("planted")
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BIRD_PROVISION", "dsn")
         for server in (mysql_server, postgresql_server):
             patch.setenv(f"BIRD_{server.dialect.upper()}_DSN", dsn_of(server))
         yield folder
 
 
 def dsn_of(server: Server) -> str:
-    return f"{server.dialect}://{server.user}:{server.password}@{server.host}:{server.port}"
+    return f"{server.dialect}://{server.user}:{server.password}@{server.address}"
 
 
 @pytest.fixture(scope="module")
