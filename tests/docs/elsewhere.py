@@ -25,6 +25,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "bird-harness audit --set mini_dev --pack audited.json": Why.DATA,
     "bird-harness eval --set mini_dev --predictions data/predictions --dialect sqlite --gold published --gold audited.json": Why.DATA,
     "bird-harness explain --set mini_dev --predictions data/predictions --predictor gpt-4 --question 1473 --dialect all": Why.DATA,
+    "bird-harness study --set mini_dev --predictions data/predictions --extract fences --dialect all --sample 150 --part e5": Why.DATA,
     'bird-harness explain --database shop.sqlite --gold gold.sql --sql "SELECT ..."': Why.OWN,
     "bird-harness gap --set mini_dev --predictions data/predictions --extract fences": Why.DATA,
     "bird-harness gap --set mini_dev --predictions data/predictions --extract fences --dialect postgresql --db financial --json": Why.DATA,

@@ -1,0 +1,272 @@
+"""E5: what plans consist of, how good their estimates are, and whether a plan's cost is a fair score."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from harness.efficiency.plan_statistics import q_error, quantile, rank_correlation
+from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
+from harness.engines import TITLES, EngineName
+from harness.engines.plan_comparison import compare_plans
+from harness.engines.plans import Operator, QueryPlan
+from harness.metrics.efficiency import same_text
+from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.scoring.tasks import PlanTask, TimingTask
+from harness.scoring.timing import Method
+from harness.scoring.workers import LocalWorkers
+
+_READING = frozenset({
+    Operator.SCAN, Operator.INDEX_SCAN, Operator.INDEX_SEARCH, Operator.COVERING_SCAN,
+    Operator.COVERING_SEARCH, Operator.BITMAP_SCAN,
+})  # fmt: skip
+_JOINING = frozenset({Operator.NESTED_LOOP, Operator.HASH_JOIN, Operator.MERGE_JOIN})
+_QUANTILES = (0.5, 0.9, 0.99, 1.0)
+_CLEAR = 2.0
+"""A prediction is clearly faster than gold, or slower, by this factor: the outer rewards of R-VES."""
+
+
+_NOTES = (
+    "Right predictions of another text than gold's, each once a question; ratios are gold over prediction.",
+    "cost and time: Spearman's rank correlation of the ratio of the plans' costs with tau.",
+    "Clear pairs: tau is at least 2 or at most 0.5; right: how often the ratio says which of the two.",
+)
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text on an engine."""
+
+    dialect: EngineName
+    db_id: str
+    sql: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What its units are filed under."""
+        return self.dialect, self.db_id, hashlib.sha256(self.sql.encode("utf-8", "replace")).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Held:
+    """A right prediction of another text: cost and time of gold over the prediction's."""
+
+    dialect: EngineName
+    is_same_plan: bool
+    tau: float
+    cost: float | None
+
+
+def run(context: StudyContext) -> Iterator[StudyOutput]:
+    """Explain every gold and every prediction, and time what is right beside its gold."""
+    golds = {
+        _Text(name, question.db_id, text): None
+        for name in context.engines
+        for question in context.questions.questions
+        if (text := context.gold(question, name)) is not None
+    }
+    right = [] if not context.files else _distinct(context.right_pairs())
+    predicted = dict.fromkeys(
+        _Text(file.dialect, question.db_id, sql)
+        for file in context.files
+        for question in context.questions.questions
+        if (sql := file.predictions.get(question.key)) is not None
+    )
+    texts = list(dict.fromkeys([*golds, *predicted]))
+    context.expect(len(texts) + len(right))
+    workers = LocalWorkers(context.setup, 1)
+    try:
+        plans = {text: _plan(context, workers, text) for text in texts}
+        yield _operators(list(context.engines), plans, {"golds": list(golds), "predictions": list(predicted)})
+        estimates = list(_estimates(context, plans))
+        yield from estimates
+        held = [_held(context, workers, plans, pair) for pair in right]
+    finally:
+        workers.close()
+    yield from _costs([one for one in held if one is not None])
+
+
+def _distinct(pairs: Iterable[RightPair]) -> list[RightPair]:
+    """Right predictions whose text is not gold's; each text once for a question."""
+    found: dict[tuple[str, str, str], RightPair] = {}
+    for pair in pairs:
+        if not same_text(pair.sql, pair.gold):
+            found.setdefault((pair.dialect, pair.question.key, pair.sql), pair)
+    return list(found.values())
+
+
+def _plan(context: StudyContext, workers: LocalWorkers, text: _Text) -> QueryPlan:
+    def ask() -> dict[str, Any]:
+        task = PlanTask(text.dialect, text.db_id, text.sql)
+        future: Future[QueryPlan] = workers.plan(task)
+        return future.result().to_json()
+
+    return QueryPlan.from_json(context.unit(("plan", *text.key), ask))
+
+
+def _held(
+    context: StudyContext, workers: LocalWorkers, plans: Mapping[_Text, QueryPlan], pair: RightPair
+) -> _Held | None:
+    """The pair with its time; None where a text could not be timed, or has no plan."""
+    gold, prediction = (
+        plans.get(_Text(pair.dialect, pair.question.db_id, sql)) for sql in (pair.gold, pair.sql)
+    )
+    sql = _Text(pair.dialect, pair.question.db_id, pair.sql)
+    tau = context.unit(("tau", pair.question.key, *sql.key), partial(_tau, workers, pair))
+    if tau is None or gold is None or prediction is None or gold.root is None or prediction.root is None:
+        return None
+    cost = gold.cost / prediction.cost if gold.cost and prediction.cost else None
+    is_same = compare_plans(gold.root, prediction.root).is_same
+    return _Held(pair.dialect, is_same, float(tau), cost)
+
+
+def _tau(workers: LocalWorkers, pair: RightPair) -> float | None:
+    task = TimingTask(pair.dialect, pair.question.db_id, pair.sql, pair.gold, Method.STABLE)
+    timing = workers.time(task).result()
+    return None if timing.error is not None or timing.tau <= 0 else timing.tau
+
+
+def _operators(
+    engines: Sequence[EngineName],
+    plans: Mapping[_Text, QueryPlan],
+    sides: Mapping[str, Sequence[_Text]],
+) -> TableModel:
+    """Which operators the plans of golds and predictions have: the share of plans with at least one."""
+    found: dict[tuple[EngineName, str], list[frozenset[Operator]]] = {}
+    for side, texts in sides.items():
+        for text in texts:
+            root = plans[text].root
+            if root is not None:
+                there = frozenset(node.operator for node in root.walk())
+                found.setdefault((text.dialect, side), []).append(there)
+    groups = tuple(
+        ColumnGroup(
+            TITLES[engine],
+            tuple(TableColumn(f"{side} %", f"plans_of_{side}", "operator") for side in sides),
+            engine,
+        )
+        for engine in engines
+    )
+    used = [
+        operator
+        for operator in Operator
+        if any(operator in there for some in found.values() for there in some)
+    ]
+    rows = []
+    for operator in used:
+        cells = []
+        for engine in engines:
+            for side in sides:
+                some = found.get((engine, side), [])
+                count = sum(operator in there for there in some)
+                cells.append(Cell(100 * count / len(some), questions=len(some)) if some else None)
+        rows.append(TableRow((operator.value,), tuple(cells), "", level=operator.value))
+    counted = ", ".join(f"{TITLES[name]} {len(some):,} {side}" for (name, side), some in found.items())
+    return TableModel(
+        "Operators in plans", ("operator",), groups, tuple(rows), (f"Distinct texts with a plan: {counted}.",)
+    )
+
+
+def _estimates(context: StudyContext, plans: Mapping[_Text, QueryPlan]) -> Iterator[StudyOutput]:
+    """By which factor the optimizers' estimates of rows are wrong, step by step."""
+    found: dict[tuple[EngineName, str], list[float]] = {}
+    for text, plan in plans.items():
+        if plan.root is None:
+            continue
+        for node in plan.root.walk():
+            if node.estimated_rows is None or node.real_rows is None or not node.loops:
+                continue
+            wrong_by = q_error(node.estimated_rows * node.loops, node.real_rows * node.loops)
+            kinds = ["all steps"]
+            kinds += ["whole query"] if node is plan.root else []
+            kinds += ["reading a table"] if node.operator in _READING and node.table else []
+            kinds += ["joins"] if node.operator in _JOINING else []
+            for kind in kinds:
+                found.setdefault((text.dialect, kind), []).append(wrong_by)
+    heads = {0.5: "median", 0.9: "90 %", 0.99: "99 %", 1.0: "worst"}
+    columns = (
+        TableColumn("steps", "steps", "kind", kind=CellKind.COUNT),
+        *(
+            TableColumn(heads[share], f"q_error_{share:g}", "kind", kind=CellKind.MEAN)
+            for share in _QUANTILES
+        ),
+    )
+    rows = [
+        TableRow(
+            (TITLES[engine], kind),
+            (
+                Cell(len(values)),
+                *(Cell(quantile(values, share), questions=len(values)) for share in _QUANTILES),
+            ),
+            "",
+            dialect=engine,
+            level=kind,
+        )
+        for engine in context.engines
+        for kind in ("whole query", "joins", "reading a table", "all steps")
+        if (values := found.get((engine, kind)))
+    ]
+    silent = [TITLES[engine] for engine in context.engines if (engine, "all steps") not in found]
+    notes = [
+        "q-error: the larger of estimated and real rows over the smaller, at least 1 row each; 1 is right."
+    ]
+    notes += [f"{', '.join(silent)}: tells no estimates."] if silent else []
+    yield TableModel(
+        "Estimated against real rows: q-error", ("engine", "of"), (ColumnGroup("", columns),), tuple(rows),
+        tuple(notes),
+    )  # fmt: skip
+
+
+def _costs(held: Sequence[_Held]) -> Iterator[StudyOutput]:
+    """What a plan's cost says of the time that a text takes."""
+    engines = list(dict.fromkeys(one.dialect for one in held))
+    columns = (
+        TableColumn("pairs", "pairs", "engine", kind=CellKind.COUNT),
+        TableColumn("same plan %", "same_plan", "engine"),
+        TableColumn("cost and time", "cost_tau", "engine", kind=CellKind.DIFFERENCE),
+        TableColumn("clear pairs", "clear_pairs", "engine", kind=CellKind.COUNT),
+        TableColumn("cost right %", "cost_right", "engine"),
+    )
+    rows, bars = [], []
+    for engine in engines:
+        of_engine = [one for one in held if one.dialect == engine]
+        clear = [one for one in of_engine if one.tau >= _CLEAR or one.tau <= 1 / _CLEAR]
+        by_cost = _correlation([(one.cost, one.tau) for one in of_engine])
+        cells = (
+            Cell(len(of_engine)),
+            Cell(100 * sum(one.is_same_plan for one in of_engine) / len(of_engine)),
+            by_cost,
+            Cell(len(clear)),
+            _right([(one.cost, one.tau) for one in clear]),
+        )
+        rows.append(TableRow((TITLES[engine],), cells, "", dialect=engine, level=engine))
+        if by_cost.value is not None:
+            bars.append(Bar(TITLES[engine], max(0.0, by_cost.value), f"{by_cost.value:.2f}"))
+    yield TableModel(
+        "Is a plan's cost a fair score?",
+        ("engine",),
+        (ColumnGroup("", columns),),
+        tuple(rows),
+        _NOTES,
+    )
+    if bars:
+        yield BarChart("Rank correlation of the ratio of costs with measured tau", tuple(bars), 1.0)
+
+
+def _correlation(pairs: Sequence[tuple[float | None, float | None]]) -> Cell:
+    known = [(one, other) for one, other in pairs if one is not None and other is not None]
+    return Cell(
+        rank_correlation([one for one, _ in known], [other for _, other in known]), questions=len(known)
+    )
+
+
+def _right(pairs: Sequence[tuple[float | None, float]]) -> Cell:
+    """How often a ratio says the direction of the times; None where it is not known of any pair."""
+    known = [(ratio, tau) for ratio, tau in pairs if ratio is not None]
+    right = sum((ratio > 1) == (tau > 1) and ratio != 1 for ratio, tau in known)
+    return Cell(100 * right / len(known) if known else None, questions=len(known))
+
+
+PART = Part("e5", "Plans", run, needs_quiet=True)

@@ -1,0 +1,78 @@
+"""E5: operators, estimates and costs of plans, over the sample's golds and made-up figures."""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from dialects.enums import Dialect
+from harness.efficiency.study.command import StudyRequest, prepare_study
+from harness.efficiency.study.part import BarChart
+from harness.efficiency.study.parts import parts_by_name
+from harness.efficiency.study.parts.plan_costs import _costs, _Held
+from harness.report.table_model import TableModel
+from harness.request import Request
+
+SAME_ROWS = {
+    1: "SELECT COUNT(*) FROM Books WHERE Language = 'French' AND BookID IS NOT NULL",
+    3: "SELECT b.[Opening Hours] FROM branches AS b WHERE b.name = 'Hillcrest'",
+}
+
+
+def held(engine: Dialect, tau: float, cost: float | None) -> _Held:
+    return _Held(engine, is_same_plan=False, tau=tau, cost=cost)
+
+
+def values(grid: TableModel) -> dict[str, list[float | None]]:
+    return {row.level: [cell.value if cell else None for cell in row.cells] for row in grid.rows}
+
+
+def test_costs_that_follow_the_times_correlate_and_others_do_not() -> None:
+    follows = [held(Dialect.MYSQL, tau, 10 * tau) for tau in (0.1, 0.5, 1.5, 4.0)]
+    against = [held(Dialect.POSTGRESQL, tau, 1 / tau) for tau in (0.1, 0.5, 1.5, 4.0)]
+    silent = [held(Dialect.SQLITE, tau, None) for tau in (0.1, 0.5, 1.5, 4.0)]
+    grid, chart = _costs([*follows, *against, *silent])
+    assert isinstance(grid, TableModel)
+    assert isinstance(chart, BarChart)
+    pairs, same, cost, clear, right = range(5)
+    found = values(grid)
+    assert found["mysql"][pairs] == 4
+    assert found["mysql"][same] == 0
+    assert found["mysql"][cost] == pytest.approx(1)
+    assert found["mysql"][clear] == 3
+    # A ratio of 1 and more says that the prediction is faster: 10 * 0.1 is 1, and says nothing.
+    assert found["mysql"][right] == pytest.approx(100 / 3)
+    assert found["postgresql"][cost] == pytest.approx(-1)
+    assert found["postgresql"][right] == 0
+    assert found["sqlite"][cost] is None
+    assert found["sqlite"][right] is None
+    assert [bar.name for bar in chart.bars] == ["MySQL", "PostgreSQL"]
+
+
+def studied(out: Path, resume: Path | None = None) -> Path:
+    answers = out / "answers.jsonl"
+    lines = [{"question_id": key, "sql": sql} for key, sql in SAME_ROWS.items()]
+    answers.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    request = Request(
+        predictions=[answers], predictor="us", dialects=[Dialect.SQLITE], metrics=("ex",), limit=5, out=out,
+        resume=resume, workers=1, allow_missing=True,
+    )  # fmt: skip
+    part = parts_by_name()["e5"]
+    said: list[str] = []
+    with closing(prepare_study(StudyRequest(request, [part]), said.append)) as prepared:
+        return prepared.run(Console(quiet=True), said.append).folder
+
+
+def test_golds_and_right_predictions_are_explained_and_timed_once(tmp_path: Path) -> None:
+    folder = studied(tmp_path)
+    units = (folder / "journal.jsonl").read_text(encoding="utf-8")
+    tables = (folder / "tables.md").read_text(encoding="utf-8")
+    assert "SQLite 5 golds, SQLite 2 predictions" in tables
+    assert "| scan |" in tables
+    assert "SQLite: tells no estimates." in tables
+    assert "| SQLite | 2 |" in tables
+    # A study that goes on measures nothing again.
+    assert studied(tmp_path, folder) == folder
+    assert (folder / "journal.jsonl").read_text(encoding="utf-8") == units
