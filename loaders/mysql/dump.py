@@ -16,6 +16,7 @@ from dialects.identifiers import quoted
 from loaders.dumps import statements
 from loaders.errors import EngineUnavailable
 from loaders.mysql.session import CONNECT_SECONDS, ask, connected, grant, is_broken, message
+from loaders.mysql.tables import SETTLED
 from loaders.namespace import Database
 from loaders.server import Server
 
@@ -83,7 +84,7 @@ def move(server: Server, database: Database, staging: str, to: str, tables: Sequ
     with connected(server) as connection:
         ask(connection, f"RENAME TABLE {', '.join(moves)}")
         for name in tables:
-            ask(connection, f"ALTER TABLE {to}.{quoted(name)} STATS_AUTO_RECALC 0")
+            ask(connection, f"ALTER TABLE {to}.{quoted(name)} {SETTLED}")
             ask(connection, f"ANALYZE TABLE {to}.{quoted(name)}")
 
 

@@ -30,7 +30,7 @@ from loaders.refusals import refuse_text
 from loaders.server import Server
 from loaders.target import FilledTable, LoadSource, add_foreign_keys, add_keys, all_rows
 
-_SETTLED = "ENGINE InnoDB STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"
+SETTLED = "STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"
 """Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
 
 They are counted over all pages of an index unless it has a gigabyte. Sampled pages are drawn by lot, so that
@@ -91,7 +91,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
     if is_ordered:
         columns.append(f"PRIMARY KEY {syntax.columns(table, table.source.primary_key, whole=True)}")
     try:
-        ask(session, f"CREATE TABLE {name} ({', '.join(columns)}) {_SETTLED}")
+        ask(session, f"CREATE TABLE {name} ({', '.join(columns)}) ENGINE InnoDB {SETTLED}")
         load_rows(session, name, table, connection, advance)
     except (pymysql.Error, RowsChanged, sqlite3.OperationalError) as error:
         if is_broken(error):

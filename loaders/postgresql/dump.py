@@ -15,6 +15,7 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from loaders.dumps import Statement, statements
 from loaders.namespace import Database
+from loaders.postgresql.analysis import analyze
 from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
 from loaders.server import Server
 
@@ -100,7 +101,8 @@ def move(server: Server, database: Database, staging: str, to: str, tables: Sequ
     with connected(server, database.postgresql_database) as connection:
         for name in tables:
             run(connection, f"ALTER TABLE {quoted(staging)}.{quoted(name)} SET SCHEMA {quoted(to)}")
-            run(connection, f"ANALYZE {quoted(to)}.{quoted(name)}")
+            run(connection, f"ALTER TABLE {quoted(to)}.{quoted(name)} SET (autovacuum_enabled = off)")
+            analyze(connection, to, name)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from dialects.server_schema import ServerColumn, ServerTable
 from loaders import dates
 from loaders.namespace import Database
 from loaders.pages import POSTGRESQL, batches, is_plain, pages, stored_value
+from loaders.postgresql.analysis import analyze
 from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
 from loaders.refusals import refuse_text
 from loaders.server import Server
@@ -57,7 +58,7 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
     with connected(server, database.postgresql_database) as session:
         count = _fill(session, schema, table, source, connection, advance)
         notes = add_keys(table, Syntax(schema), partial(attempt, session))
-        run(session, f"ANALYZE {Syntax(schema).table(table)}")
+        analyze(session, staging, table.name)
     return FilledTable(count, tuple(notes))
 
 
