@@ -9,6 +9,7 @@ from harness.data.questions import BIRD_LEVELS, level
 from harness.engines import EngineName, kind_of
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
+from harness.metrics.work import WorkRatio
 from harness.preview import PreviewText
 from harness.sqltree.spider import Match, Structure
 
@@ -73,6 +74,7 @@ class Judgement:
     failed_variant: str | None = None
     preview: PreviewText | None = None
     gold_index: int = 0
+    work: WorkRatio | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
@@ -98,7 +100,8 @@ class PairResult:
     `compared_variants` counts the variants of the database on which the prediction was held against gold,
     None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong; `preview`
     has some of the rows, where they were asked for and gold returned any; `gold_index` is the place of the
-    gold that it was held against, among those of its question.
+    gold that it was held against, among those of its question; `work` has what both made the engine do, where
+    a metric of work asked.
     """
 
     dialect: EngineName
@@ -122,6 +125,7 @@ class PairResult:
     sql: str | None = None
     preview: PreviewText | None = None
     gold_index: int = 0
+    work: WorkRatio | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
@@ -147,11 +151,12 @@ class PairResult:
 def _typed(record: Mapping[str, Any]) -> dict[str, Any]:
     """What judgements and results have both and JSON has no type for."""
     error_class, structure = record.get("error_class"), record.get("structure")
-    preview = record.get("preview")
+    preview, work = record.get("preview"), record.get("work")
     return {
         "outcome": Outcome(record["outcome"]),
         "error_class": None if error_class is None else ErrorClass(error_class),
         "structure": None if structure is None else Structure.from_json(structure),
+        "work": None if work is None else WorkRatio(**work),
         "preview": None if preview is None else PreviewText(preview),
     }
 
@@ -160,7 +165,7 @@ _PLAIN = frozenset((str, float, int, bool, type(None)))
 """Types of most values, which are told apart from others faster than by `isinstance`."""
 
 
-def _plain_fields(record: Judgement | PairResult | Timing | Structure | Match) -> dict[str, Any]:
+def _plain_fields(record: Judgement | PairResult | Timing | WorkRatio | Structure | Match) -> dict[str, Any]:
     """The fields of a dataclass, in their order, as plain values."""
     plain = vars(record).copy()
     for name, value in plain.items():
@@ -174,7 +179,7 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, PreviewText):
         return value.text
-    if isinstance(value, Timing | Structure | Match):
+    if isinstance(value, Timing | WorkRatio | Structure | Match):
         return _plain_fields(value)
     if isinstance(value, Mapping):
         return {

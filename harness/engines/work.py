@@ -3,6 +3,7 @@
 How each engine counts stands in its own folder; what the counts weigh, in `harness.metrics.work`.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,6 +18,19 @@ class Work:
     """What one execution of a text made the engine do: how often each thing, by the engine's own names."""
 
     counters: Mapping[str, int]
+
+
+def encode(work: Work) -> bytes:
+    """`work` as bytes, to be kept."""
+    return json.dumps(work.counters, separators=(",", ":")).encode()
+
+
+def decode(data: bytes) -> Work:
+    """Back from `encode`. Of anything else ValueError."""
+    counters = json.loads(data)
+    if not isinstance(counters, dict) or not all(type(count) is int for count in counters.values()):
+        raise ValueError("these are no counters")
+    return Work(counters)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from harness.metrics.ex import ex
 from harness.metrics.relations import ex_bag, ex_columns, ex_ordered, ex_rounded, ex_subset
 from harness.metrics.soft_f1 import Row, soft_f1, soft_f1_documented
 from harness.metrics.strict import Answers, ex_strict_of
+from harness.metrics.work import r_ves_work, ves_work
 
 RowScore = Callable[[Sequence[Row], Sequence[Row]], float]
 """Predicted rows and gold rows to a score in [0, 1]."""
@@ -34,6 +35,8 @@ class Basis(StrEnum):
     """Both run 100 times, as the published script does."""
     STABLE_TIMES = "stable_times"
     """Both run as often as it takes to decide."""
+    WORK = "work"
+    """What both made the engine do, in one execution of each."""
     STRUCTURE = "structure"
     """The two texts."""
     VARIANTS = "variants"
@@ -46,7 +49,7 @@ class Metric:
 
     `title` heads its table. `is_share`: each pair scores 0 or 1, so that the total is a share. `of_rows`,
     `of_answers` and `of_timing` compute the score of a pair where `basis` is ROWS, ANSWERS or a measurement
-    of times. `is_searched`:
+    of times; `of_work` that of one that matches, of gold's work divided by the prediction's. `is_searched`:
     the score is looked for among many orders, under a time limit of its own; a pair beyond it has none.
     `has_score`: whether a pair has one score by it; partial matching has a table of its own.
     `published_as`: the metric of published tables that its totals are held against.
@@ -59,6 +62,7 @@ class Metric:
     of_rows: RowScore | None = None
     of_answers: AnswersScore | None = None
     of_timing: Callable[[Timing], float] | None = None
+    of_work: Callable[[float], float] | None = None
     is_searched: bool = False
     has_score: bool = True
     published_as: str | None = None
@@ -90,6 +94,8 @@ _ALL = (
         published_as="r_ves",
     ),
     Metric("ves", "VES", Basis.TIMES, of_timing=lambda timing: sqrt(timing.tau)),
+    Metric("r_ves_work", "R-VES work", Basis.WORK, of_work=r_ves_work, published_as="r_ves"),
+    Metric("ves_work", "VES work", Basis.WORK, of_work=ves_work),
     Metric("em", "EM", Basis.STRUCTURE, is_share=True),
     Metric("partial", "Partial matching", Basis.STRUCTURE, has_score=False),
     Metric("ts", "TS", Basis.VARIANTS, is_share=True),

@@ -143,15 +143,16 @@ def decide(ratios: Sequence[float]) -> Decision | None:
     if len(ratios) not in LOOKS:
         return None
     low, tau, high = interval(ratios, LOOKS[len(ratios)])
-    lowest, highest = _tolerant(low), _tolerant(high)
+    lowest, highest = reward(tolerant(low)), reward(tolerant(high))
     decided = lowest == highest
-    looks_equal = low <= 1 <= high and _tolerant(tau) == 1
+    looks_equal = low <= 1 <= high and reward(tolerant(tau)) == 1
     stops = decided or looks_equal or len(ratios) == max(LOOKS)
     return Decision(tau, low, high, min(max(1.0, lowest), highest), decided) if stops else None
 
 
-def _tolerant(tau: float) -> float:
-    return 1.0 if 1 / TOLERANCE <= tau < 1 else reward(tau)
+def tolerant(tau: float) -> float:
+    """`tau`, or 1 where the prediction is slower by no more than `TOLERANCE` allows."""
+    return 1.0 if 1 / TOLERANCE <= tau < 1 else tau
 
 
 def interval(ratios: Sequence[float], error: float) -> tuple[float, float, float]:

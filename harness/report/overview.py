@@ -289,12 +289,14 @@ def is_partial(scores: Sequence[Score], metric: str) -> bool:
 
 
 def _without_score(scores: Sequence[Score], metric: str) -> Iterator[str]:
-    """Say what is not in the means: results too large to be aligned, golds that cannot be read."""
+    """Say what is not in the means: results too large to be aligned, golds that cannot be read, no counts."""
+    is_of_work = METRICS[metric].of_work is not None
+    why = "whose work was not counted" if is_of_work else "too large or unreadable"
     for score in scores:
         without = [result.question for result in score.results if metric not in result.scores]
         if without:
             whose = f"{score.predictor} on {NAMES[score.dialect]}"
-            yield f"Not in the mean of {whose}, too large or unreadable: {listed(without)}"
+            yield f"Not in the mean of {whose}, {why}: {listed(without)}"
 
 
 def _untested(scores: Sequence[Score]) -> Iterator[str]:

@@ -23,6 +23,8 @@ from harness.cache.lifetimes import Lifetime, lifetime
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of, packages
 from harness.engines.base import Engine
+from harness.metrics import Basis, of_basis
+from harness.metrics.work import weights_digest
 from harness.outcomes import GoldOrigin
 from harness.scoring.golds import Golds
 from harness.scoring.once import Once
@@ -37,7 +39,7 @@ DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/expectations", "dialects/table.py", "harness/__main__.py", "harness/cli",
     "harness/conformance", "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
     "harness/audit", "harness/data/published_dev.toml", "harness/efficiency",
-    "harness/engines/plan_comparison.py", "harness/gap",
+    "harness/engines/plan_comparison.py", "harness/gap", "harness/metrics/weights.json",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/options.py", "harness/report", "harness/request.py", "harness/runs", "harness/session",
     "harness/sets", "harness/sqltree/calls.py", "harness/sqltree/constructs.py",
@@ -180,11 +182,18 @@ class CacheKeys:
         variants = None if setup.variants is None else setup.variants.fingerprint
         schema = repr(setup.questions.schemas.get(db_id))
         scoring = [list(setup.metrics), variants, schema, setup.diagnoses, setup.previews]
+        if of_basis(setup.metrics, Basis.WORK):
+            # Of the score alone: what was counted holds whatever it weighs.
+            scoring += [weights_digest(), sorted(setup.uncounted)]
         return _begun("execution", place), _begun("judgement", [place, scoring])
 
     def execution(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
         """That of what came of a text, begun on a `day` in UTC."""
         return self._executed(question, dialect, day, [sql], self.lifetime(dialect, sql))
+
+    def work(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
+        """That of what a text, a prediction's or a gold's, makes its engine do, begun on a `day` in UTC."""
+        return self._executed(question, dialect, day, ["work", sql], self.lifetime(dialect, sql))
 
     def gold(self, question: Question, dialect: EngineName, day: str) -> bytes | None:
         """That of what came of a gold: of the same text as a prediction's, unless another one is run."""

@@ -10,6 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from threading import Condition, Lock
@@ -20,9 +21,10 @@ from harness.cache.lookup import Lookup
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
+from harness.metrics import Basis, of_basis
 from harness.outcomes import Judgement, Outcome
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start, today
-from harness.scoring.golds import Golds
+from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import Judged, Setup, Task, Workers, explain
 from loaders.store import EntryKind, Store
 
@@ -80,6 +82,8 @@ class _Keys:
     golds: Sequence[bytes | None]
     executions: Mapping[str, bytes | None]
     judgements: Mapping[str, bytes | None]
+    works: Mapping[str, bytes | None]
+    """Of what texts and golds make the engine do, where a metric asks for it."""
 
 
 class Judging:
@@ -254,9 +258,12 @@ class Judging:
         executions = {
             text: self._cache_keys.execution(question, dialect, text, day) for text in asked.judgements
         }
-        keys = _Keys(golds, executions, asked.judgements)
+        works = self._works(asked)
+        keys = _Keys(golds, executions, asked.judgements, works)
         known = self._lookup.get(
-            cache_key for cache_key in (*golds, *executions.values()) if cache_key is not None
+            cache_key
+            for cache_key in (*golds, *executions.values(), *works.values())
+            if cache_key is not None
         )
         task = Task(
             dialect,
@@ -268,6 +275,7 @@ class Judging:
                 text for text in executions if self._cache_keys.lifetime(dialect, text) is Lifetime.NEVER
             ),
             of=None if question.key in self._setup.questions.by_key else question,
+            works={text: known[cache_key] for text, cache_key in works.items() if cache_key in known},
         )
         future = self._workers.at_once(task) if alone else None
         with self._lock:
@@ -275,6 +283,18 @@ class Judging:
                 future = self._workers.submit(task)
             self._tasks[future] = task
         future.add_done_callback(lambda future: self._finish(keys, task, future))
+
+    def _works(self, asked: "_Keyed") -> dict[str, bytes | None]:
+        """The keys of the work of what predictions and golds of a question run, by their texts."""
+        if not of_basis(self._setup.metrics, Basis.WORK):
+            return {}
+        question, dialect = asked.question, asked.dialect
+        texts = list(asked.judgements)
+        for one in question.each(dialect_of(dialect)):
+            # A gold that is no text of the engine's is never counted.
+            with suppress(NoGold):
+                texts.append(self.golds.text(one, dialect))
+        return {text: self._cache_keys.work(question, dialect, text, asked.day) for text in texts}
 
     def _finish(self, keys: _Keys, task: Task, future: Future[Judged]) -> None:
         try:
@@ -364,12 +384,15 @@ def _worth_keeping(keys: _Keys, task: Task, judged: Judged) -> dict[EntryKind, d
     """What another run may use of what came of a task, by its keys."""
     found = {keys.executions[text]: encoded for text, encoded in judged.executed.items()}
     found |= {keys.golds[place]: encoded for place, encoded in judged.golds.items()}
+    found |= {keys.works.get(text): encoded for text, encoded in judged.works.items()}
     refused = judged.executed.keys() | task.known.keys()
     judgements = {
         cache_key: _as_bytes(judgement)
         for (text, cache_key), judgement in zip(keys.judgements.items(), judged.judgements, strict=True)
         if cache_key is not None
         and judgement.outcome not in _NOT_KEPT
+        # Why nothing could be counted may be otherwise another time; its rows are kept.
+        and (judgement.work is None or judgement.work.tau is not None)
         # Where gold failed, the text was not run.
         and (text not in task.fleeting or text in refused or judgement.outcome is Outcome.GOLD_ERROR)
     }

@@ -8,16 +8,23 @@ text's, not the run's.
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from dialects.enums import Dialect
 from harness.cache.codec import decode, encode
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
-from harness.engines.base import Engine
+from harness.engines.base import Engine, EngineLost, SqlError
 from harness.engines.execution import Ending, Execution, refuses
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.engines.work import NotCounted, Work, count_work
+from harness.engines.work import decode as decode_work
+from harness.engines.work import encode as encode_work
+from harness.metrics import METRICS, Basis, of_basis
+from harness.metrics.efficiency import same_text
 from harness.metrics.strict import Answers
+from harness.metrics.work import IDENTICAL, WorkRatio, ratio
 from harness.outcomes import Judgement, Outcome
 from harness.scoring import alternatives
 from harness.scoring.golds import Gold, Golds
@@ -67,6 +74,7 @@ class Judge:
         self._left_out = task.left_out
         executed: dict[str, bytes] = {}
         kept: dict[int, bytes] = {}
+        works: dict[str, bytes] = {}
         judged = dict(task.judged)
         began = time.monotonic()
         try:
@@ -78,15 +86,16 @@ class Judge:
             if text in judged:
                 continue
             if time.monotonic() - began > _MOMENT:
-                tell(Progress(judged, executed, kept))
+                tell(Progress(judged, executed, kept, works))
                 began = time.monotonic()
             runs = Once()
 
             def run(text: str = text, runs: Once = runs) -> Execution:
                 return runs(None, lambda: self._run(task, golds, text, executed))
 
-            judged[text] = best([self._judgement(gold, text, run, answers) for gold in golds])
-        return Judged(tuple(judged[text] for text in task.texts), executed, kept)
+            found = best([self._judgement(gold, text, run, answers) for gold in golds])
+            judged[text] = self._weighed(task, golds[found.gold_index], text, found, works)
+        return Judged(tuple(judged[text] for text in task.texts), executed, kept, works)
 
     def _judgement(self, gold: Gold, text: str, run: Callable[[], Execution], answers: Once) -> Judgement:
         """What a text comes to beside one gold."""
@@ -103,6 +112,66 @@ class Judge:
             return self._too_large(gold, "its values are nested too deeply to be scored")
         except Exception as error:  # noqa: BLE001 - as above
             return self._broken(gold.dialect, error)
+
+    def _weighed(
+        self, task: Task, gold: Gold, text: str, judgement: Judgement, works: dict[str, bytes]
+    ) -> Judgement:
+        """A judgement with its scores by work; what was counted for it goes into `works`."""
+        names = of_basis(judgement.scores, Basis.WORK)
+        if not names or judgement.outcome is not Outcome.MATCH:
+            return judgement
+        try:
+            with self._enter(Stage.COUNTING, text, None):
+                work = self._work_ratio(task, gold, text, works)
+        except LeftOut:
+            work = WorkRatio(reason="it did not stop when its time was up, while its work was counted")
+        except Exception as error:  # noqa: BLE001 - as above
+            return self._broken(task.dialect, error)
+        scores = {name: score for name, score in judgement.scores.items() if name not in names}
+        if work.tau is not None:
+            scores |= {name: of(work.tau) for name in names if (of := METRICS[name].of_work) is not None}
+        return replace(judgement, scores=scores, work=work)
+
+    def _work_ratio(self, task: Task, gold: Gold, text: str, works: dict[str, bytes]) -> WorkRatio:
+        """The work of a text beside that of its gold.
+
+        Raises:
+            EngineLost: the engine is to blame.
+        """
+        if gold.sql is None or gold.is_by_rows:
+            return WorkRatio(reason="its gold runs on another engine")
+        if same_text(text, gold.sql):
+            return IDENTICAL
+        counted = []
+        for whose, sql in (("gold", gold.sql), ("the prediction", text)):
+            found = self._work(task, sql, works)
+            if not isinstance(found, Work):
+                return WorkRatio(reason=f"{whose}: {found.reason}")
+            counted.append(found.counters)
+        try:
+            return ratio(dialect_of(task.dialect), counted[1], counted[0])
+        except LookupError as error:
+            return WorkRatio(reason=f"the engine's counters cannot be weighed: {error}")
+
+    def _work(self, task: Task, sql: str, works: dict[str, bytes]) -> Work | NotCounted:
+        """What a text makes its engine do, counted once for all that ask within a task."""
+        known = works.get(sql) or task.works.get(sql)
+        if known is not None:
+            return decode_work(known)
+        engine, database = self._engines[task.dialect], self._database(self._asked(task))
+        limits = self._setup.limits
+        try:
+            try:
+                found = count_work(engine, database, sql, limits)
+            except EngineLost:
+                # Waits for a server that comes back.
+                execute_patiently(engine, database, "SELECT 1", limits)
+                found = count_work(engine, database, sql, limits)
+        except SqlError as error:
+            return NotCounted(f"it failed while its work was counted: {error.message}")
+        if isinstance(found, Work) and sql not in task.fleeting:
+            works[sql] = encode_work(found)
+        return found
 
     def _enter(self, stage: Stage, text: str, seconds: float | None) -> AbstractContextManager[None]:
         """As `During`.

@@ -47,6 +47,8 @@ class Setup:
     """The databases that a dialect's servers do not have, and why: their golds fail."""
     previews: bool = True
     """Whether some of the rows are kept for readers: `Judgement.preview`."""
+    uncounted: Mapping[EngineName, str] = field(default_factory=dict)
+    """The engines that do not count the work of any text, and why: nobody has a score by it there."""
     standing: Mapping[EngineName, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """What stands on the servers of a dialect, by database: a digest for each server (`Loaded.content`)."""
 
@@ -74,7 +76,9 @@ class Setup:
         return {
             metric.name: 0.0
             for metric in asked
-            if metric.has_score and (is_sqlite or not metric.is_of_sqlite)
+            if metric.has_score
+            and (is_sqlite or not metric.is_of_sqlite)
+            and not (metric.of_work and dialect in self.uncounted)
         }
 
 
@@ -91,6 +95,8 @@ class Stage(IntEnum):
     """The best order of its rows is looked for."""
     ANSWERING = 5
     """The other answers of its gold are looked for."""
+    COUNTING = 6
+    """Its work and that of its gold are counted."""
 
 
 During = Callable[[Stage, str, float | None], AbstractContextManager[None]]
@@ -106,7 +112,7 @@ class LeftOut(Exception):
     """Instead of entering a stage: it has ended a process before."""
 
 
-OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING})
+OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING, Stage.COUNTING})
 """Stages that can be left out: the outcome is known without them."""
 
 
@@ -130,6 +136,8 @@ class Task:
     left_out: frozenset[tuple[Stage, str]] = frozenset()
     of: Question | None = None
     """The question, where it is none of the set's."""
+    works: Mapping[str, bytes] = field(default_factory=dict)
+    """What is known of what texts and golds make the engine do, by text: `harness.engines.work.encode`."""
 
 
 @dataclass(frozen=True)
@@ -144,6 +152,8 @@ class Judged:
     judgements: tuple[Judgement, ...]
     executed: Mapping[str, bytes]
     golds: Mapping[int, bytes]
+    works: Mapping[str, bytes] = field(default_factory=dict)
+    """What was counted for it, as in `Task.works`."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +163,7 @@ class Progress:
     judged: Mapping[str, Judgement]
     executed: Mapping[str, bytes]
     golds: Mapping[int, bytes]
+    works: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -311,12 +311,19 @@ class LocalWorkers:
         """
         executed: dict[str, bytes] = {}
         golds: dict[int, bytes] = {}
+        works: dict[str, bytes] = {}
 
         def keep(progress: Progress) -> None:
             nonlocal task
             executed.update(progress.executed)
             golds.update(progress.golds)
-            task = replace(task, judged={**task.judged, **progress.judged}, golds={**golds, **task.golds})
+            works.update(progress.works)
+            task = replace(
+                task,
+                judged={**task.judged, **progress.judged},
+                golds={**golds, **task.golds},
+                works={**works, **task.works},
+            )
 
         deaths: Counter[tuple[bytes, int]] = Counter()
         while True:
@@ -327,7 +334,12 @@ class LocalWorkers:
                 deaths[fate] += 1
                 task = self._after(task, died, deaths[fate])
             else:
-                return Judged(judged.judgements, {**executed, **judged.executed}, {**golds, **judged.golds})
+                return Judged(
+                    judged.judgements,
+                    {**executed, **judged.executed},
+                    {**golds, **judged.golds},
+                    {**works, **judged.works},
+                )
 
     def _time(self, place: int, task: TimingTask) -> Timing | EngineLost:
         """Have a pair timed, by another worker where one dies; or why no text is to blame that it was not.

@@ -17,9 +17,10 @@ from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.engines import EngineName, dialect_of, in_order, kind_of
-from harness.engines.base import Engine
+from harness.engines.base import Engine, SqlError
 from harness.engines.execution import Limits
-from harness.metrics import METRICS
+from harness.engines.work import NotCounted, count_work
+from harness.metrics import METRICS, Basis, of_basis
 from harness.outcomes import GoldOrigin
 from harness.request import Request, check
 from harness.runs.extent import Extent
@@ -294,7 +295,25 @@ def equip(  # noqa: PLR0913 - what is asked, and who is told
         standing=standing,
         unloaded=unloaded,
     )
-    return Equipped(request, setup, left_out, notes)
+    return Equipped(request, _with_counting(setup, say), left_out, notes)
+
+
+def _with_counting(setup: Setup, say: Callable[[str], None]) -> Setup:
+    """The setup with the engines that count no work, where a metric asks for it; each is said in a line."""
+    names = of_basis(setup.metrics, Basis.WORK)
+    if not names or not setup.questions.db_ids:
+        return setup
+    database = setup.questions.database(setup.questions.db_ids[0], setup.profile)
+    uncounted: dict[EngineName, str] = {}
+    for dialect in setup.servers:
+        try:
+            found = count_work(setup.engine(dialect), database, "SELECT 1", setup.limits)
+        except SqlError as error:
+            found = NotCounted(error.message)
+        if isinstance(found, NotCounted):
+            uncounted[dialect] = found.reason
+            say(f"{dialect}: {', '.join(names)} are not known there: {found.reason}")
+    return replace(setup, uncounted=uncounted)
 
 
 def _equip_privately(
@@ -321,7 +340,7 @@ def _equip_privately(
     setup = Setup(
         placed, {only: (server,)}, request.profile, Limits(seconds=request.seconds), tuple(request.metrics)
     )
-    return Equipped(request, setup, left_out)
+    return Equipped(request, _with_counting(setup, say), left_out)
 
 
 def standing_on(loads: Sequence[Sequence[loading.Loaded]]) -> dict[str, tuple[str, ...]]:
@@ -392,13 +411,14 @@ def _check_sqlite(request: Request, answered: Sequence[EngineName]) -> None:
 
 def _check_timed(request: Request, questions: QuestionSet, answered: Sequence[EngineName]) -> None:
     """Refuse to time predictions beside golds that their engine does not run."""
-    timed = [name for name in request.metrics if METRICS[name].of_timing is not None]
+    timed = [name for name in request.metrics if METRICS[name].of_timing or METRICS[name].of_work]
     languages = {dialect_of(name) for name in answered}
     held = [one.key for one in questions.questions if languages & one.by_rows]
     if timed and held:
         raise BadInput(
             f"--metrics {','.join(timed)}: {len(held)} questions ({held[0]}, ...) are held against the rows"
-            " of SQLite's gold, beside which no server can time anything; leave it out, or --dialect sqlite"
+            " of SQLite's gold, beside which no server can time or count anything; leave it out, or --dialect"
+            " sqlite"
         )
 
 

@@ -77,6 +77,8 @@ ELSEWHERE: Mapping[str, Why] = {
     "python -m benchmarks.loading --set mini_dev --dialect postgresql --runs 3": Why.HOURS,
     "python -m benchmarks.soak --minutes 30": Why.HOURS,
     "python -m benchmarks.sets --databases 50,200 --questions 5 --dialect postgresql": Why.HOURS,
+    "python -m benchmarks.work measure --set mini_dev --predictions FILE --dialect mysql": Why.HOURS,
+    "python -m benchmarks.work fit": Why.HOURS,
     "BIRD_SCHEMAS=150 .venv/bin/pytest tests/harness/session/test_twin_sets.py": Why.HOURS,
     "python -m benchmarks.joins --dialect mysql": Why.HOURS,
     "python -m benchmarks.joins --dialect postgresql": Why.HOURS,

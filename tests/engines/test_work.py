@@ -1,15 +1,16 @@
 """What a text makes each engine do is counted: alike every time, by what it does, within the limits."""
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from dialects.enums import Dialect
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine, SqlError, SqlTimeout
-from harness.engines.execution import Limits
+from harness.engines.execution import Limits, execute
 from harness.engines.work import NotCounted, Work, count_work
 from loaders.load import load
 from loaders.namespace import Database
@@ -132,3 +133,46 @@ def test_all_queries_of_a_text_count(postgresql_server: Server, numbers: Databas
     found = count_work(engine, numbers, "SHOW work_mem", Limits())
     assert isinstance(found, NotCounted)
     assert "queries" in found.reason
+
+
+def test_another_load_comes_to_the_same_statistics_and_counts(
+    postgresql_server: Server, mysql_server: Server, tmp_path: Path
+) -> None:
+    path = tmp_path / "lots" / "lots.sqlite"
+    path.parent.mkdir()
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE lot (n INTEGER PRIMARY KEY, few INTEGER, many INTEGER)")
+    connection.executemany(
+        "INSERT INTO lot VALUES (?, ?, ?)",
+        [(n, n * n % 997 % 61, n * 7919 % 100_003 if n % 3 else None) for n in range(45_000)],
+    )
+    connection.execute("CREATE TABLE word (word TEXT)")
+    connection.executemany("INSERT INTO word VALUES (?)", [(str(n * n % 31_337),) for n in range(35_000)])
+    connection.commit()
+    connection.close()
+    database = Database("bird_work_tests", "lots", path)
+    sql = (
+        "SELECT a.few, COUNT(*) FROM lot a JOIN lot b ON a.many = b.n WHERE b.few < 7"
+        " AND a.n IN (SELECT n FROM lot WHERE many > 60000) GROUP BY a.few"
+    )
+    found: dict[Server, list[Mapping[str, int]]] = {}
+    for server in (postgresql_server, mysql_server):
+        found[server] = []
+        for _ in range(2):
+            load([database], server, force=True)
+            found[server].append(counted(on_server(server), database, sql))
+    assert all(one == other for one, other in found.values())
+    statistics = (
+        "SELECT tablename, attname, null_frac, n_distinct, most_common_vals::text, most_common_freqs::text,"
+        " histogram_bounds::text, correlation FROM pg_stats WHERE tablename IN ('lot', 'word') ORDER BY 1, 2"
+    )
+    first, second = (_after_load(postgresql_server, database, statistics) for _ in range(2))
+    assert first == second
+    assert len(first) == 4
+    # As fine as ever: a planner reads them for every query.
+    assert all(str(row[6]).count(",") <= 100 for row in first)
+
+
+def _after_load(server: Server, database: Database, sql: str) -> Sequence[tuple[object, ...]]:
+    load([database], server, force=True)
+    return execute(on_server(server), database, sql, Limits()).rows

@@ -17,9 +17,12 @@ from benchmarks.contestants import run as measure
 from benchmarks.memory import below, peak
 from benchmarks.options import contest
 from benchmarks.soak import MARGINS, Asked, Changes, InTurn, grown, sample
+from benchmarks.work_repeated import digest
 from dialects.enums import Dialect
 from harness import Answer
 from harness.outcomes import Judgement, Outcome
+from harness.request import Request
+from harness.session.plan import prepare
 from loaders.sample import PREDICTIONS
 from tests.engines.hostile.cases import Hostile
 
@@ -269,3 +272,21 @@ def test_starting_is_held_against_python_and_pytest() -> None:
         for peer in ("python -c pass", "pytest --version")
     ]
     assert all(is_a_figure(cell) for cell in row.values())
+
+
+def test_work_is_weighed_and_comes_out_the_same() -> None:
+    fitted = run("benchmarks.work", "fit", "--no-write")
+    assert fitted.returncode == 0, fitted.stderr
+    found = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in fitted.stdout.splitlines()]
+    assert [cells[0] for cells in found] == ["MySQL", "PostgreSQL", "SQLite"]
+    assert all(len(cells) == 9 for cells in found)
+
+
+@pytest.mark.parametrize(("metric", "worth"), [("r_ves_work", 1.0), ("ves_work", 1.0)])
+def test_r_ves_work_is_told_apart_to_the_last_digit(metric: str, worth: float) -> None:
+    with prepare(Request(metrics=("ex", "r_ves_work", "ves_work"), dialects=("sqlite",)), say=print) as plan:
+        found = list(plan.evaluation.run())
+    assert digest(found) == digest(found)
+    [first] = [place for place, each in enumerate(found) if each.scores[metric] == worth][:1]
+    almost = replace(found[first], scores={**found[first].scores, metric: worth - 2**-50})
+    assert digest([*found[:first], almost, *found[first + 1 :]]) != digest(found)

@@ -32,7 +32,7 @@ from harness.engines.mysql.connections import MySQLConnections, close_at_once
 from harness.engines.mysql.errors import message, translated
 from harness.engines.mysql.plan_nodes import read_plan
 from harness.engines.mysql.statements import refused, uncounted
-from harness.engines.mysql.work import EXPLAIN, ROWS_OF, SETTING, counters
+from harness.engines.mysql.work import EXPLAIN, FIELDS_OF, PLAN, SETTING, STATUS, counters, requests
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from loaders.namespace import Database
 from loaders.server import Server
@@ -68,6 +68,7 @@ class MySQLSession:
         self._seconds = seconds
         self._database = database
         self._connection = connections.take(database, seconds)
+        self._fields: dict[tuple[str, str], int] = {}
         self._closing = contextlib.ExitStack()
         self._thread: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
         self._runs = False
@@ -165,7 +166,10 @@ class MySQLSession:
             raise CannotCount(f"MySQL counts what EXPLAIN ANALYZE takes, which a text with {word} is not")
         self._begin_counting()
         try:
-            explained = self._value(EXPLAIN.encode() + text)
+            self._all(PLAN.encode() + text)
+            readings = [self._all(STATUS.encode()) for _ in range(2)]
+            [(explained,)] = self._all(EXPLAIN.encode() + text)
+            readings.append(self._all(STATUS.encode()))
         except SqlError as error:
             if error.code == _NO_RIGHT_TO_EXPLAIN:
                 raise CannotCount(f"this account may not count on MySQL: {error.message}") from error
@@ -173,7 +177,8 @@ class MySQLSession:
         if self._stopped:
             # What was stopped is told as far as it came, without an error.
             raise SqlTimeout("stopped while it was counted", None)
-        return counters(json.loads(str(explained))["query_plan"], self._rows_of)
+        found = counters(json.loads(str(explained))["query_plan"], self._fields_of)
+        return found + requests(readings)
 
     def _begin_counting(self) -> None:
         """Have plans told as they are run, until the connection is made as new."""
@@ -185,14 +190,16 @@ class MySQLSession:
                 raise CannotCount(words) from error
             raise translated(error, in_time=not self._stopped, is_open=self._connection.open) from error
 
-    def _rows_of(self, schema: str, table: str) -> int:
-        sql = ROWS_OF.format(self._connection.escape(schema), self._connection.escape(table))
-        return int(str(self._value(sql.encode()) or 0))
+    def _fields_of(self, schema: str, table: str) -> int:
+        key = (schema, table)
+        if key not in self._fields:
+            sql = FIELDS_OF.format(self._connection.escape(schema), self._connection.escape(table))
+            self._fields[key] = sum(int(str(count)) for (count,) in self._all(sql.encode()))
+        return self._fields[key]
 
-    def _value(self, text: bytes) -> object:
-        """The one value that a statement returns; None where it returns no row."""
-        rows = [row for batch in self._sent(text) for row in batch]
-        return rows[0][0] if rows else None
+    def _all(self, text: bytes) -> list[Row]:
+        """All rows of a statement."""
+        return [row for batch in self._sent(text) for row in batch]
 
     def spent(self) -> Spent | None:
         """See `Session.spent`."""

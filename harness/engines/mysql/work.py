@@ -2,9 +2,10 @@
 
 The server counts the rows that each iterator returned and how often it was started; it tells a mean, with all
 its digits. What an iterator does with a row follows from the plan: how many operators and functions a filter
-has, how often n rows are compared to be sorted. The counters `Handler_...` of a session say less (nothing of
-filters and hash joins), and count what the data dictionary reads for a table that is opened for the first
-time.
+has, how often n rows are compared to be sorted. The counters `Handler_...` of the session say what storage
+engines were asked for, temporary tables included, also by subqueries of a select list, which the plan leaves
+out. They count what the data dictionary reads for a table that is opened for the first time, so the text is
+explained once before.
 
 https://dev.mysql.com/doc/refman/9.7/en/explain.html#explain-analyze
 """
@@ -19,67 +20,112 @@ EXPLAIN = "EXPLAIN ANALYZE FORMAT=JSON "
 SETTING = "SET SESSION explain_json_format_version = 2"
 """Of a session that counts; since 8.3."""
 
-ROWS_OF = "SELECT table_rows FROM information_schema.tables WHERE table_schema = {} AND table_name = {}"
-"""How many rows a table has by its statistics, which a load counts over all of it."""
+PLAN = "EXPLAIN FORMAT=JSON "
+"""Opens all tables, and runs nothing."""
+
+STATUS = "SHOW SESSION STATUS LIKE 'Handler\\_%'"
+
+_REQUESTS = {
+    "seek": ("read_key", "read_first", "read_last", "read_rnd"),
+    "next": ("read_next", "read_prev"),
+    "next_row": ("read_rnd_next",),
+    "write": ("write", "update"),
+}
+"""Requests for rows, those together that are alike.
+
+https://dev.mysql.com/doc/refman/9.7/en/server-status-variables.html
+"""
+
+FIELDS_OF = "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = {} AND table_name = {}"
+"""How many columns a table has: a row of many takes longer to read, however few of them are wanted."""
+
+FieldsOf = Callable[[str, str], int]
+"""The same, of a schema and a table."""
 
 Iterator = Mapping[str, Any]
 
 _TEXT = re.compile(r"'(?:[^'\\]|''|\\.)*+'?", re.DOTALL)
 _NAME = re.compile(r"`(?:[^`]|``)*+`?")
 _CALL = re.compile(
-    r"\b(?!and\b|or\b|in\b|not\b|on\b)[a-z_]\w*(?=\()|\b(?:case|is|in|between|div|mod)\b", re.IGNORECASE
+    r"\b(?!(?:and|or|in|not|on|nullif|coalesce|ifnull|if|greatest|least)\b)[a-z_]\w*(?=\()", re.IGNORECASE
 )
+_WORD = re.compile(
+    r"\b(?:case|is|in|between|div|mod)\b|\b(?:nullif|coalesce|ifnull|if|greatest|least)(?=\()", re.IGNORECASE
+)
+_DECIDES = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
+_AGGREGATE = re.compile(r"\b(?:count|sum|avg|min|max|\w+_concat)(?=\()", re.IGNORECASE)
 _OPERATOR = re.compile(r"(?<![\w(<])[-+*/<>=!%&|^~]+(?![a-z_]+>)")
 _PATTERN = re.compile(r"\blike\b|\b(?:regexp_like|instr|locate)(?=\()", re.IGNORECASE)
 
 
-def counters(plan: Iterator, rows_of: Callable[[str, str], int]) -> "Counter[str]":
+def requests(readings: Sequence[Sequence[Sequence[object]]]) -> "Counter[str]":
+    """What was asked of storage engines between the last two of three readings of `STATUS`.
+
+    Nothing runs between the first two: their difference is what reading takes.
+    """
+    first, before, after = (
+        {str(name).lower().removeprefix("handler_"): int(str(count)) for name, count in reading}
+        for reading in readings
+    )
+    return Counter(
+        {
+            kind: sum(max(0, after[name] - before[name] - (before[name] - first[name])) for name in names)
+            for kind, names in _REQUESTS.items()
+        }
+    )
+
+
+def counters(plan: Iterator, fields_of: FieldsOf) -> "Counter[str]":
     """What a plan that was run says: the `query_plan` of EXPLAIN's answer.
 
     `node`: iterators; `start`: how often they were started; `scan`: rows read one after the other, `index` by
-    an index, `lookup`: searches in one; `column`: values taken out of these rows; `count`: rows that InnoDB
-    counted by itself; `pass`: rows that other iterators returned; `term`, `pattern`: operators and functions
-    evaluated, and comparisons with a pattern; `pair`: rows held against each other by a nested loop; `build`,
-    `probe`: rows put into a hash table, and looked for there; `compare`: comparisons of sorting; `aggregate`:
-    rows that were aggregated, once a function; `group`: rows looked for in a temporary table of groups;
-    `store`: rows put into another temporary table; `row`: of the result.
+    an index, `lookup`, `search`: searches in the primary key and in another one, `fetch`: rows looked for in
+    the table after that; `column`: values taken out of these rows, `field`: values that these rows have;
+    `pass`: rows that other iterators returned; `term`, `call`, `pattern`: operators and functions evaluated,
+    and comparisons with a pattern; `pair`: rows held against each other by a nested loop; `build`, `probe`:
+    rows put into a hash table, and looked for there; `compare`: comparisons of sorting; `aggregate`: rows
+    that were aggregated, once a function; `group`: rows looked for in a temporary table of groups; `store`:
+    rows put into another temporary table; `row`: of the result. `requests` has the rest.
 
     Args:
         plan: the outermost iterator.
-        rows_of: how many rows a table of a schema has.
+        fields_of: how many columns a table has.
     """
     found = Counter[str]()
-    _count(plan, found, rows_of)
+    _count(plan, found, fields_of)
     found["statement"] = 1
     found["row"] = _returned(plan)
     return found
 
 
-def _count(iterator: Iterator, found: "Counter[str]", rows_of: Callable[[str, str], int]) -> None:
-    children: list[Iterator] = iterator.get("inputs", [])
-    taken = [_returned(each) for each in children if not each.get("subquery")]
+def _count(iterator: Iterator, found: "Counter[str]", fields_of: FieldsOf) -> None:
+    inputs: list[Iterator] = iterator.get("inputs", [])
+    taken = [_returned(each) for each in inputs if not each.get("subquery")]
     found["node"] += 1
     found["start"] += _loops(iterator)
-    if iterator.get("access_type") == "count_rows":
-        found["count"] += _loops(iterator) * rows_of(iterator["schema_name"], iterator["table_name"])
-    elif "schema_name" in iterator:
-        _count_read(iterator, found)
+    if "schema_name" in iterator:
+        _count_read(iterator, found, fields_of)
     else:
         found["pass"] += _returned(iterator)
         _count_taken(iterator, taken, found)
-    for child in children:
-        _count(child, found, rows_of)
+    # What stands in a select list, and perhaps elsewhere, has a list of its own.
+    for name in sorted(name for name in iterator if name.startswith("inputs")):
+        for child in iterator[name]:
+            _count(child, found, fields_of)
 
 
-def _count_read(iterator: Iterator, found: "Counter[str]") -> None:
+def _count_read(iterator: Iterator, found: "Counter[str]", fields_of: FieldsOf) -> None:
     """An iterator over a table."""
     returned = _returned(iterator)
     found["column"] += returned * len(iterator.get("used_columns", ()))
+    found["field"] += returned * fields_of(iterator["schema_name"], iterator["table_name"])
+    if iterator.get("covering") is False and iterator.get("index_name") != "PRIMARY":
+        found["fetch"] += returned
     if iterator.get("access_type") == "table" or iterator.get("index_access_type") == "index_scan":
         found["scan"] += returned
     else:
         found["index"] += returned
-        found["lookup"] += _loops(iterator)
+        found["lookup" if iterator.get("index_name") == "PRIMARY" else "search"] += _loops(iterator)
 
 
 def _count_taken(iterator: Iterator, taken: Sequence[int], found: "Counter[str]") -> None:
@@ -100,6 +146,7 @@ def _count_taken(iterator: Iterator, taken: Sequence[int], found: "Counter[str]"
             found["aggregate"] += sum(taken) * max(1, len(functions))
             for each in functions:
                 _evaluate(str(each), sum(taken), found)
+                found["compare"] += sum(taken) * sum(taken).bit_length() * str(each).count("(distinct ")
         case "temp_table_aggregate", _:
             found["group"] += sum(taken)
         case "materialize", _:
@@ -127,9 +174,12 @@ def _comparisons(iterator: Iterator, rows: int) -> int:
 
 
 def _evaluate(expression: str, rows: int, found: "Counter[str]") -> None:
-    """Count what an expression has to be evaluated for so many rows."""
-    bare = _NAME.sub("n", _TEXT.sub("x", expression))
-    patterns = len(_PATTERN.findall(bare))
-    terms = len(_OPERATOR.findall(bare)) + len(_CALL.findall(_PATTERN.sub("x", bare)))
-    found["pattern"] += rows * patterns
-    found["term"] += rows * terms
+    """Count what an expression has to be evaluated for so many rows.
+
+    What stands behind AND and OR is taken to be evaluated for every other row: the first part often decides.
+    """
+    for place, part in enumerate(_DECIDES.split(_NAME.sub("n", _TEXT.sub("x", expression)))):
+        times = rows // 2 if place else rows
+        found["pattern"] += times * len(_PATTERN.findall(part))
+        found["call"] += times * len(_CALL.findall(_AGGREGATE.sub("", _PATTERN.sub("x", part))))
+        found["term"] += times * (len(_OPERATOR.findall(part)) + len(_WORD.findall(part)))

@@ -14,7 +14,7 @@ import re
 import socket
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from types import TracebackType
 from typing import Any, ClassVar, Self, cast
@@ -43,7 +43,7 @@ from harness.engines.postgresql.connections import ConnectionPool
 from harness.engines.postgresql.plan_nodes import read_plan
 from harness.engines.postgresql.rows import ReceivedTooMuch, parse, results, run
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
-from harness.engines.postgresql.work import EXPLAIN, SETTINGS, counters
+from harness.engines.postgresql.work import COLUMNS_OF, EXPLAIN, SETTINGS, counters
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 
@@ -53,6 +53,7 @@ _TEXT_IN_PSYCOPG2 = (
     "int4multirange", "int8multirange", "nummultirange", "datemultirange", "tsmultirange", "tstzmultirange",
 )  # fmt: skip
 
+_QUOTE = "'"
 _QUERY_CANCELED = "57014"
 _SYNTAX_ERROR = "42601"
 _SEVERAL_STATEMENTS = "cannot insert multiple commands into a prepared statement"
@@ -324,13 +325,18 @@ class PostgreSQLSession:
             for setting in SETTINGS:
                 self._run(setting)
             for statement in found:
-                counted += counters(self._explained(statement))
+                counted += counters(self._explained(statement), self._columns_of)
         except (psycopg.Error, UnicodeError) as error:
             raise self._translated(error) from error
         except ReceivedTooMuch as error:
             raise SqlTooLarge(str(error), None) from error
         self._as_new = not self._may_have_set
         return counted
+
+    def _columns_of(self, schema: str, table: str) -> Sequence[tuple[str, int]]:
+        text = COLUMNS_OF.format(*(f"'{name.replace(_QUOTE, 2 * _QUOTE)}'" for name in (schema, table)))
+        found = [row for rows in results(self._connection, text.encode()) for row in rows or ()]
+        return [(str(name), int(str(place))) for name, place in found]
 
     def _explained(self, statement: Statement) -> Any:
         """The plan of a query that was run."""

@@ -10,7 +10,7 @@ https://www.postgresql.org/docs/current/sql-explain.html
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 EXPLAIN = "EXPLAIN (ANALYZE, VERBOSE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT JSON) "
@@ -27,8 +27,15 @@ Node = Mapping[str, Any]
 _TEXT = re.compile(r"'(?:[^']|'')*+'?")
 _NAME = re.compile(r'"(?:[^"]|"")*+"?')
 _CALL = re.compile(
-    r"\b(?!AND\b|OR\b|ANY\b|ALL\b|NOT\b|ROW\b|ARRAY\b|IN\b)[A-Za-z_]\w*\(|\b(?:CASE|IS)\b|\bOPERATOR\("
+    r"\b(?!(?:AND|OR|ANY|ALL|NOT|ROW|ARRAY|IN|OPERATOR|NULLIF|COALESCE|GREATEST|LEAST)\b)[A-Za-z_]\w*\("
 )
+_WORD = re.compile(r"\b(?:CASE|IS|NULLIF|COALESCE|GREATEST|LEAST)\b|\bOPERATOR\(")
+_FORMAT = re.compile(
+    r"\b(?:to_\w+|EXTRACT|date_\w+|timestamp\w*|age|regexp_\w+|replace|\w*json\w*)\(", re.IGNORECASE
+)
+"""Functions that take several times as long as others."""
+_DECIDES = re.compile(r"\b(?:AND|OR)\b")
+_AGGREGATE = re.compile(r"\b(?:count|sum|avg|min|max|\w+_agg)\(")
 _OPERATOR = re.compile(r"(?<![\w(:])[-+*/<>=~!@#%^&|?]+")
 _PATTERN = re.compile(r"!?~~?\*?")
 _CAST = re.compile(r"::(?!text\b|character varying\b|bpchar\b)[a-z]+")
@@ -37,22 +44,42 @@ _CONDITIONS = ("Filter", "Join Filter", "Recheck Cond", "One-Time Filter")
 _REMOVED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
 _BY_INDEX = ("Index Scan", "Index Only Scan", "Bitmap Index Scan", "Bitmap Heap Scan", "Tid Scan")
 _SCANS = ("Seq Scan", "Sample Scan")
+_PAGES = ("Shared Hit Blocks", "Shared Read Blocks")
 _TEMPORARY = ("Temp Read Blocks", "Temp Written Blocks")
 
 
-def counters(plan: Node) -> Counter[str]:
+COLUMNS_OF = (
+    "SELECT quote_ident(attname), attnum FROM pg_attribute JOIN pg_class ON attrelid = pg_class.oid"
+    " JOIN pg_namespace ON relnamespace = pg_namespace.oid"
+    " WHERE nspname = {} AND relname = {} AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+)
+"""The columns of a table as expressions name them, with their places in a row."""
+
+ColumnsOf = Callable[[str, str], Sequence[tuple[str, int]]]
+"""The same, of a schema and a table."""
+
+
+def counters(plan: Node, columns_of: ColumnsOf) -> Counter[str]:
     """What a plan that was run says: the `Plan` of EXPLAIN's answer.
 
     `node`: nodes; `start`: how often they were started; `scan`: rows read one after the other, `index` by an
-    index, `lookup`: searches in one; `pass`: rows that other nodes returned; `term`, `pattern`: operators and
-    functions evaluated, and comparisons with a pattern; `pair`: rows held against each other by a nested
-    loop; `build`, `probe`: rows put into a hash table, and looked for there; `merge`: rows of both sides of a
-    merge join; `compare`: comparisons of sorting; `aggregate`: rows that were aggregated, once a function;
-    `group`: rows put into groups; `store`: rows kept to be read again; `temporary`: blocks of temporary
-    files; `row`, `value`: of the result.
+    index, `lookup`: searches in one; `page`, `index_page`: pages that these two asked for; `field`: values of
+    rows that were read, up to the last one that is wanted; `pass`: rows that other nodes returned; `term`,
+    `call`, `format`, `pattern`: operators, functions, slow functions and comparisons with a pattern that were
+    evaluated; `pair`: rows held against each other by a nested loop; `build`, `probe`: rows put into a hash
+    table, and looked for there; `merge`: rows of both sides of a merge join; `compare`: comparisons of
+    sorting; `aggregate`: rows that were aggregated, once a function; `group`: rows put into groups; `store`:
+    rows kept to be read again; `temporary`: blocks of temporary files; `row`, `value`: of the result.
+
+    Args:
+        plan: the uppermost node.
+        columns_of: the columns of a table.
     """
     found = Counter[str]()
     _count(plan, found)
+    wanted = "\n".join(_wanted(plan))
+    for scan in _scans(plan):
+        found["field"] += _seen(scan) * _last(scan, wanted, columns_of)
     found["statement"] = 1
     found["value"] = _returned(plan) * max(1, len(plan.get("Output", ())))
     found["row"] = _returned(plan)
@@ -63,9 +90,14 @@ def counters(plan: Node) -> Counter[str]:
 def _count(node: Node, found: "Counter[str]") -> None:
     children: list[Node] = node.get("Plans", [])
     kind, returned = node["Node Type"], _returned(node)
-    seen = returned + sum(round(node.get(name, 0) * node["Actual Loops"]) for name in _REMOVED)
+    seen = _seen(node)
     found["node"] += 1
     found["start"] += _loops(node)
+    if "Relation Name" in node or kind == "Bitmap Index Scan":
+        # Its own: what a node above does besides may read the catalogue for the first time.
+        page = "page" if kind in _SCANS else "index_page"
+        found[page] += sum(node.get(name, 0) for name in _PAGES)
+        found[page] -= sum(child.get(name, 0) for child in children for name in _PAGES)
     if kind in _BY_INDEX:
         found["index"] += seen
         found["lookup"] += _loops(node)
@@ -83,6 +115,7 @@ def _count(node: Node, found: "Counter[str]") -> None:
 
 def _count_taken(node: Node, output: Sequence[str], found: "Counter[str]") -> None:
     """What a node does with the rows that those below give it."""
+    returned = _returned(node)
     taken = [
         _returned(child)
         for child in node.get("Plans", ())
@@ -100,8 +133,12 @@ def _count_taken(node: Node, output: Sequence[str], found: "Counter[str]") -> No
         case "Sort" | "Incremental Sort":
             found["compare"] += _comparisons(node, sum(taken))
         case "Aggregate" | "Group" | "WindowAgg" | "Unique" | "SetOp":
-            calls = sum(len(_CALL.findall(_bare(each))) for each in output)
-            found["aggregate"] += sum(taken) * max(1, calls)
+            said = [_bare(each) for each in (*output, str(node.get("Filter", "")))]
+            found["aggregate"] += sum(taken) * max(1, sum(len(_AGGREGATE.findall(each)) for each in said))
+            for each in said:
+                # What is aggregated is evaluated for each row that comes.
+                _evaluate(each, max(0, sum(taken) - returned), found)
+                found["compare"] += sum(taken) * sum(taken).bit_length() * each.count("(DISTINCT ")
             if node.get("Strategy") in {"Hashed", "Mixed"}:
                 found["group"] += sum(taken)
         case "Materialize" | "Memoize":
@@ -119,6 +156,38 @@ def _returned(node: Node) -> int:
     return rows
 
 
+def _seen(node: Node) -> int:
+    """Rows of all starts together, with those that did not pass its conditions."""
+    removed: int = sum(round(node.get(name, 0) * node["Actual Loops"]) for name in _REMOVED)
+    return _returned(node) + removed
+
+
+def _scans(node: Node) -> Iterator[Node]:
+    """The nodes that read a table."""
+    if "Relation Name" in node:
+        yield node
+    for child in node.get("Plans", ()):
+        yield from _scans(child)
+
+
+def _wanted(node: Node) -> Iterator[str]:
+    """The expressions of a plan; not what a scan says that it returns, which may be all that there is."""
+    for name, value in node.items():
+        if name == "Plans" or (name == "Output" and "Relation Name" in node):
+            continue
+        yield from (value if isinstance(value, list) else [value] if isinstance(value, str) else ())
+    for child in node.get("Plans", ()):
+        yield from _wanted(child)
+
+
+def _last(scan: Node, wanted: str, columns_of: ColumnsOf) -> int:
+    """The place of the last column of a table that an expression names: a row is taken apart up to it."""
+    alias = re.escape(str(scan["Alias"]).replace('"', '""'))
+    named = set(re.findall(rf'(?<![\w"])"?{alias}"?\.("(?:[^"]|"")*+"|\w+)', wanted))
+    places = (place for name, place in columns_of(scan["Schema"], scan["Relation Name"]) if name in named)
+    return max(places, default=0)
+
+
 def _comparisons(node: Node, rows: int) -> int:
     """How often rows are compared: n log n; where only the first k are kept, n + k log k."""
     loops = max(1, _loops(node))
@@ -127,15 +196,24 @@ def _comparisons(node: Node, rows: int) -> int:
     return rows * (rows // loops).bit_length()
 
 
-def _evaluate(expression: str, rows: int, found: Counter[str]) -> None:
-    """Count what an expression has to be evaluated for so many rows."""
+def _evaluate(expression: str, rows: int, found: "Counter[str]") -> None:
+    """Count what an expression has to be evaluated for so many rows.
+
+    What stands behind AND and OR is taken to be evaluated for every other row: the first part often decides.
+    """
     if not expression or not rows:
         return
-    bare = _bare(expression)
-    operators = _OPERATOR.findall(bare)
-    patterns = sum(_PATTERN.fullmatch(each) is not None for each in operators)
-    found["pattern"] += rows * patterns
-    found["term"] += rows * (len(operators) - patterns + len(_CALL.findall(bare)) + len(_CAST.findall(bare)))
+    for place, part in enumerate(_DECIDES.split(_bare(expression))):
+        times = rows // 2 if place else rows
+        operators = _OPERATOR.findall(part)
+        patterns = sum(_PATTERN.fullmatch(each) is not None for each in operators)
+        found["pattern"] += times * patterns
+        formats = len(_FORMAT.findall(part))
+        found["format"] += times * formats
+        found["call"] += times * (len(_CALL.findall(_AGGREGATE.sub("(", part))) - formats)
+        found["term"] += times * (
+            len(operators) - patterns + len(_WORD.findall(part)) + len(_CAST.findall(part))
+        )
 
 
 def _bare(expression: str) -> str:

@@ -8,10 +8,13 @@ https://www.sqlite.org/c3ref/c_stmtstatus_counter.html, https://www.sqlite.org/c
 """
 
 import _sqlite3
+import contextlib
 import ctypes
 import sqlite3
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_void_p
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -24,8 +27,29 @@ from harness.engines.sqlite.file import LIMITS, SETTINGS, address, allow_reading
 _OPEN_READONLY_URI = 0x01 | 0x40
 _STATEMENT = {"scan_step": 1, "sort": 2, "auto_index": 3, "vm_step": 4}
 """SQLITE_STMTSTATUS_FULLSCAN_STEP, _SORT, _AUTOINDEX, _VM_STEP."""
-_PAGES = (7, 8)
-"""SQLITE_DBSTATUS_CACHE_HIT and _MISS: pages that were asked for."""
+_PAGES = {"page": 7, "read": 8}
+"""SQLITE_DBSTATUS_CACHE_HIT and _MISS: pages that were in the cache, and others."""
+_KEPT_PAGES = 450
+"""So many fit into the cache of a connection, 2,000 KiB: what is read anew every time a text runs is more."""
+
+_KINDS: Mapping[str, frozenset[str]] = {
+    "function_step": frozenset({"Function", "PureFunc", "Cast"}),
+    "column_step": frozenset({"Column"}),
+    "compare_step": frozenset({"Eq", "Ne", "Lt", "Le", "Gt", "Ge", "Compare", "ElseEq", "ElseNotEq"}),
+    "seek_step": frozenset({
+        "SeekRowid", "NotExists", "SeekGE", "SeekGT", "SeekLE", "SeekLT", "Found", "NotFound", "NoConflict",
+        "DeferredSeek", "FinishSeek", "Filter", "FilterAdd",
+    }),
+    "write_step": frozenset({"IdxInsert", "Insert", "SorterInsert", "MakeRecord", "SorterData", "RowData"}),
+    "sort_step": frozenset({"SorterNext"}),
+    "aggregate_step": frozenset({"AggStep", "AggStep1", "AggFinal", "AggValue"}),
+    "index_step": frozenset({"IdxRowid", "IdxGT", "IdxGE", "IdxLT", "IdxLE"}),
+}  # fmt: skip
+"""Steps of the virtual machine that take other times than most, https://www.sqlite.org/opcode.html."""
+_AGAIN = frozenset({"Next", "Prev", "SorterNext", "VNext"})
+"""Steps that begin a loop anew."""
+_TIMES = 30
+"""How often a loop is taken to run each time that the one around it does."""
 _ROW, _DONE = 100, 101
 
 _Authorizer = CFUNCTYPE(c_int, c_void_p, c_int, c_char_p, c_char_p, c_char_p, c_char_p)
@@ -39,6 +63,8 @@ _FUNCTIONS: Mapping[str, tuple[Any, list[Any]]] = {
     "sqlite3_prepare_v2": (c_int, [c_void_p, c_void_p, c_int, POINTER(c_void_p), POINTER(c_void_p)]),
     "sqlite3_step": (c_int, [c_void_p]),
     "sqlite3_column_count": (c_int, [c_void_p]),
+    "sqlite3_column_int": (c_int, [c_void_p, c_int]),
+    "sqlite3_column_text": (c_char_p, [c_void_p, c_int]),
     "sqlite3_finalize": (c_int, [c_void_p]),
     "sqlite3_stmt_status": (c_int, [c_void_p, c_int, c_int]),
     "sqlite3_db_status": (c_int, [c_void_p, c_int, POINTER(c_int), POINTER(c_int), c_int]),
@@ -97,6 +123,16 @@ _PRIMARY = 0xFF
 """The bits of an extended result code that are its primary one."""
 
 
+def _shares(program: Sequence[tuple[int, str, int]]) -> dict[str, Fraction]:
+    """Which part of a program's steps is of which kind, where each loop runs `_TIMES` times."""
+    loops = [(target, place) for place, name, target in program if name in _AGAIN and target < place]
+    weights = Counter[str]()
+    for place, name, _ in program:
+        weights[name] += _TIMES ** sum(first <= place <= last for first, last in loops)
+    total = max(1, weights.total())
+    return {kind: Fraction(sum(weights[name] for name in names), total) for kind, names in _KINDS.items()}
+
+
 class Failed(sqlite3.Error):
     """What the library says of a statement, with the attributes of `sqlite3.Error`."""
 
@@ -136,6 +172,13 @@ class CountingConnection:
         Raises:
             Failed: the library refused the statement, or failed while it ran.
         """
+        with self._prepared(f"EXPLAIN {sql}") as explained:
+            program = list(self._steps(explained))
+        with self._prepared(sql) as statement:
+            return self._run(statement, _shares(program)) if statement.value else {}
+
+    @contextlib.contextmanager
+    def _prepared(self, sql: str) -> Iterator[c_void_p]:
         if "\0" in sql:
             raise sqlite3.ProgrammingError("the query contains a null character")
         text = ctypes.create_string_buffer(sql.encode())
@@ -149,11 +192,18 @@ class CountingConnection:
         try:
             if not is_empty(text.raw[(tail.value or start) - start : -1].decode()):
                 raise sqlite3.ProgrammingError("You can only execute one statement at a time.")
-            return self._run(statement) if statement.value else {}
+            yield statement
         finally:
             self._library.sqlite3_finalize(statement)
 
-    def _run(self, statement: c_void_p) -> Mapping[str, int]:
+    def _steps(self, explained: c_void_p) -> Iterator[tuple[int, str, int]]:
+        """The steps of a program: the place of each, its name, and where it may go on."""
+        library = self._library
+        while library.sqlite3_step(explained) == _ROW:
+            name = library.sqlite3_column_text(explained, 1).decode()
+            yield library.sqlite3_column_int(explained, 0), name, library.sqlite3_column_int(explained, 3)
+
+    def _run(self, statement: c_void_p, shares: Mapping[str, Fraction]) -> Mapping[str, int]:
         before = self._pages()
         rows = 0
         step = self._library.sqlite3_step
@@ -162,22 +212,30 @@ class CountingConnection:
         if ended != _DONE:
             raise self._failed()
         status = self._library.sqlite3_stmt_status
+        counted = {name: status(statement, number, 0) for name, number in _STATEMENT.items()}
+        pages = self._pages()
+        pages.subtract(before)
+        if pages["read"] <= _KEPT_PAGES:
+            # A connection that is used again has them.
+            pages = Counter(page=pages.total(), read=0)
+        steps = {name: round(counted["vm_step"] * share) for name, share in shares.items()}
         return {
             "statement": 1,
             "row": rows,
             "value": rows * self._library.sqlite3_column_count(statement),
-            "page": self._pages() - before,
-            **{name: status(statement, number, 0) for name, number in _STATEMENT.items()},
+            **pages,
+            **counted,
+            **steps,
         }
 
-    def _pages(self) -> int:
-        """How many pages have been asked for: whether they were in memory already makes no difference."""
+    def _pages(self) -> "Counter[str]":
+        """How many pages have been asked for up to now."""
         found, highest = c_int(), c_int()
-        total = 0
-        for number in _PAGES:
+        pages = Counter[str]()
+        for name, number in _PAGES.items():
             self._library.sqlite3_db_status(self._database, number, byref(found), byref(highest), 0)
-            total += found.value
-        return total
+            pages[name] = found.value
+        return pages
 
     def _failed(self) -> Failed:
         code = self._library.sqlite3_extended_errcode(self._database)
