@@ -31,7 +31,7 @@ _CALL = re.compile(
 )
 _WORD = re.compile(r"\b(?:CASE|IS|NULLIF|COALESCE|GREATEST|LEAST)\b|\bOPERATOR\(")
 _FORMAT = re.compile(
-    r"\b(?:to_\w+|EXTRACT|date_\w+|timestamp\w*|age|regexp_\w+|replace|\w*json\w*)\(", re.IGNORECASE
+    r"\b(?:to_\w+|EXTRACT|date_\w+|timestamp\w*|age|regexp_\w+|replace|jsonb?_\w+)\(", re.IGNORECASE
 )
 """Functions that take several times as long as others."""
 _DECIDES = re.compile(r"\b(?:AND|OR)\b")
@@ -182,10 +182,25 @@ def _wanted(node: Node) -> Iterator[str]:
 
 def _last(scan: Node, wanted: str, columns_of: ColumnsOf) -> int:
     """The place of the last column of a table that an expression names: a row is taken apart up to it."""
-    alias = re.escape(str(scan["Alias"]).replace('"', '""'))
-    named = set(re.findall(rf'(?<![\w"])"?{alias}"?\.("(?:[^"]|"")*+"|\w+)', wanted))
-    places = (place for name, place in columns_of(scan["Schema"], scan["Relation Name"]) if name in named)
+    alias = str(scan["Alias"])
+    quoted = '"' + alias.replace('"', '""') + '"'
+    places = (
+        place
+        for name, place in columns_of(scan["Schema"], scan["Relation Name"])
+        if _names(wanted, f"{alias}.{name}") or _names(wanted, f"{quoted}.{name}")
+    )
     return max(places, default=0)
+
+
+def _names(text: str, column: str) -> bool:
+    """Whether a column stands in a text, and not another one whose name begins alike."""
+    at = text.find(column)
+    while at >= 0:
+        following = text[at + len(column) : at + len(column) + 1]
+        if not (following.isalnum() or following == "_"):
+            return True
+        at = text.find(column, at + 1)
+    return False
 
 
 def _comparisons(node: Node, rows: int) -> int:
