@@ -81,6 +81,9 @@ def settled(statement: Statement) -> list[Fact]:  # noqa: C901, PLR0912 - what i
     if tree.find(exp.Lock, exp.Into, exp.Lateral, exp.Pivot, exp.TableSample, exp.Placeholder, exp.Parameter):
         raise Refused("it has a clause that rules do not read")
     list(statement.uses(tree))
+    for table in tree.find_all(exp.Table):
+        if not statement.is_known(table):
+            raise Refused(f"{table.name} is no table of the schema")
     facts: list[Fact] = []
     for call in tree.find_all(exp.Func):
         _of_bags(statement, call)

@@ -179,6 +179,12 @@ class Statement:
             return None, self._outputs(node.this)
         return None, None
 
+    def is_known(self, table: exp.Table) -> bool:
+        """Whether a name in FROM is that of a stored table or of a common table expression."""
+        if not isinstance(table.this, exp.Identifier) or table.args.get("db") is not None:
+            return False
+        return self.cte(table) is not None or self.engine.fold(table.this) in self._tables
+
     def cte(self, table: exp.Table) -> exp.CTE | None:
         """The common table expression that a name in FROM means."""
         name = self.engine.fold(table.this)

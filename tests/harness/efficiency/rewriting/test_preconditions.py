@@ -212,6 +212,7 @@ OPEN = [
     ("SELECT id FROM team WHERE id IN (SELECT team_id FROM player) AND RANDOM() > 0", "chance"),
     ("SELECT id FROM team WHERE id IN (SELECT team_id FROM player) AND points = (SELECT goals FROM player)",
      "may have several rows"),
+    ("SELECT (SELECT COUNT(*) FROM team) FROM elsewhere", "no table of the schema"),
     ("SELECT nick FROM team WHERE id IN (SELECT team_id FROM player) GROUP BY nick", "unlike values can be equal"),
     ("SELECT DISTINCT nick FROM team WHERE id IN (SELECT team_id FROM player)", "unlike values can be equal"),
     ("SELECT ROW_NUMBER() OVER (ORDER BY points), id FROM team WHERE id IN (SELECT team_id FROM player)",
