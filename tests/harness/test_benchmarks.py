@@ -279,7 +279,7 @@ def test_work_is_weighed_and_comes_out_the_same() -> None:
     assert fitted.returncode == 0, fitted.stderr
     found = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in fitted.stdout.splitlines()]
     assert [cells[0] for cells in found] == ["MySQL", "PostgreSQL", "SQLite"]
-    assert all(len(cells) == 9 for cells in found)
+    assert all(len(cells) == 10 for cells in found)
 
 
 @pytest.mark.parametrize(("metric", "worth"), [("r_ves_work", 1.0), ("ves_work", 1.0)])
