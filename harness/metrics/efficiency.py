@@ -120,11 +120,14 @@ def steady(elapsed: Sequence[float], processor: Sequence[float]) -> list[float]:
     is the statement's own: the disk, helping threads, SLEEP. The rest is somebody else's, who had the
     processor meanwhile.
 
+    The two clocks are read one right after the other. So a short execution may seem to be on the processor
+    for longer than it took: it waited for nothing.
+
     Args:
         elapsed: seconds from beginning to end of each execution.
         processor: how many of these it was on the processor.
     """
-    wait = min(whole - part for whole, part in zip(elapsed, processor, strict=True))
+    wait = min(max(0.0, whole - part) for whole, part in zip(elapsed, processor, strict=True))
     return [part + wait for part in processor]
 
 

@@ -82,6 +82,7 @@ def test_texts_are_the_same_but_for_their_ends(prediction: str, gold: str, same:
     [
         ([5.0, 9.0, 6.0], [5.0, 5.0, 6.0], [5.0, 5.0, 6.0]),  # only one of three was kept waiting
         ([25.0, 29.0, 26.0], [5.0, 5.0, 6.0], [25.0, 25.0, 26.0]),  # all of them slept for 20
+        ([5.0, 4.0, 6.0], [5.0, 5.0, 6.0], [5.0, 5.0, 6.0]),  # two clocks, one read after the other
     ],
 )
 def test_a_wait_counts_where_every_execution_has_it(
