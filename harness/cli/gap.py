@@ -139,7 +139,7 @@ def _refuse_without_gap(plan: Plan) -> None:
     if found:
         return
     if plan.request.dialects is None and plan.left_out:
-        raise EngineUnavailable("; ".join(plan.left_out))
+        raise EngineUnavailable("no server is up, so there is no gap to explain")
     raise BadInput(f"--predictions: {'; '.join(left_out)}; name files of one predictor in several dialects")
 
 
