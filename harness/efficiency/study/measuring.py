@@ -1,12 +1,15 @@
 """What parts measure of a text, as plain values: counted work, its plan, its rows as a digest."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any
 
+from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.plans import PlanNode, explain
 from harness.engines.work import NotCounted, count_work
+from harness.metrics.work import units
 from loaders.namespace import Database
 
 
@@ -27,6 +30,12 @@ def counted(engine: Engine, database: Database, text: str, limits: Limits) -> di
     if isinstance(work, NotCounted):
         return {"ending": Ending.ERROR, "error": work.reason}
     return {"counters": dict(work.counters)}
+
+
+def work_of(engine: EngineName, record: Mapping[str, Any]) -> float | None:
+    """The work that `counted` has found, in `units`; None where the text did not come to its end."""
+    counters = record.get("counters")
+    return None if counters is None else units(dialect_of(engine), counters)
 
 
 def plan_of(engine: Engine, database: Database, text: str, limits: Limits) -> PlanNode | None:

@@ -17,11 +17,11 @@ from harness.efficiency.indexing.advice import advise
 from harness.efficiency.indexing.candidates import candidates
 from harness.efficiency.indexing.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.efficiency.indexing.schemes import Scheme, foreign_indexes
-from harness.efficiency.study.measuring import counted, indexes_of, plan_of, rows_digest
+from harness.efficiency.study.measuring import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
-from harness.efficiency.study.weighing import r_ves_of, work_of
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import execute
+from harness.metrics.work import r_ves_work
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
 
 _ORDER = (Scheme.PRIMARY, Scheme.FOREIGN, Scheme.ADVISED, Scheme.NONE)
@@ -54,7 +54,7 @@ class _Scale:
 
     def work(self, scheme: Scheme, db_id: str, text: str) -> float | None:
         """Units of work of a text under a scheme; None where it did not come to its end."""
-        return work_of(self.works[scheme, db_id, text])
+        return work_of(self.engine, self.works[scheme, db_id, text])
 
 
 def run(context: StudyContext) -> Iterator[StudyOutput]:
@@ -189,7 +189,8 @@ class _Schemes:
 
     def _work(self, text: str) -> float | None:
         engine = self.context.engines[self.scale.engine]
-        return work_of(counted(engine, self._copy.database, text, self.context.limits))
+        found = counted(engine, self._copy.database, text, self.context.limits)
+        return work_of(self.scale.engine, found)
 
     def _used(self, text: str) -> frozenset[str]:
         engine = self.context.engines[self.scale.engine]
@@ -389,7 +390,7 @@ def _reward(scale: _Scale, scheme: Scheme, pair: RightPair) -> float:
     theirs = scale.work(scheme, pair.question.db_id, pair.gold)
     if ours is None or theirs is None:
         return 0.0 if theirs is not None else 1.0
-    return r_ves_of(theirs / ours) if ours else 1.0
+    return r_ves_work(theirs / ours) if ours else 1.0
 
 
 def _moved(before: Sequence[str], after: Sequence[str]) -> str:

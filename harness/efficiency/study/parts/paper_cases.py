@@ -19,9 +19,8 @@ from harness.efficiency.indexing.candidates import candidates
 from harness.efficiency.indexing.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.efficiency.study.cases import CASES, PaperCase
 from harness.efficiency.study.coaches import ROWS, make_coaches
-from harness.efficiency.study.measuring import counted, indexes_of, outline, plan_of
+from harness.efficiency.study.measuring import counted, indexes_of, outline, plan_of, work_of
 from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
-from harness.efficiency.study.weighing import work_of
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Ending, execute
 from harness.metrics.comparison import compare
@@ -148,7 +147,7 @@ def _advised(context: StudyContext, trial: _Trial, copy: DatabaseCopy) -> tuple[
     texts = list(dict.fromkeys((trial.case.original, trial.case.rewritten)))
 
     def count(text: str) -> float | None:
-        return work_of(counted(engine, copy.database, text, context.limits))
+        return work_of(trial.engine, counted(engine, copy.database, text, context.limits))
 
     wanted = candidates(texts, dialect_of(trial.engine), copy.schema)
     before = {text: count(text) for text in texts}
@@ -225,8 +224,8 @@ def _saved(record: dict[str, Any]) -> tuple[float, float, float] | None:
     return saved, low, high
 
 
-def _work_saved(record: dict[str, Any]) -> float | None:
-    before, after = (work_of(one) for one in record["works"])
+def _work_saved(engine: EngineName, record: dict[str, Any]) -> float | None:
+    before, after = (work_of(engine, one) for one in record["works"])
     return None if before is None or after is None or not before else 100 * (1 - after / before)
 
 
@@ -245,7 +244,7 @@ def _savings(found: _Found) -> TableModel:
             Cell(record["database_rows"]),
             Cell(trial.case.saving),
             time,
-            Cell(_work_saved(record)),
+            Cell(_work_saved(trial.engine, record)),
         )
         labels = (trial.case.name, trial.scale, TITLES[trial.engine], trial.scheme)
         rows.append(
@@ -270,7 +269,7 @@ def _charts(found: _Found) -> Iterator[BarChart]:
     for case in CASES:
         bars = []
         for trial, record in found.items():
-            saved = _work_saved(record)
+            saved = _work_saved(trial.engine, record)
             if trial.case is case and saved is not None:
                 name = f"{TITLES[trial.engine]}, {trial.scheme}, {trial.scale}"
                 bars.append(Bar(name, 100 - saved, f"{100 - saved:.1f}"))
@@ -298,7 +297,7 @@ def _plans(found: _Found) -> TableModel:
             before,
             "the same" if before == after else after,
         )
-        works = tuple(Cell(work_of(one)) for one in record["works"])
+        works = tuple(Cell(work_of(trial.engine, one)) for one in record["works"])
         level = " / ".join((*trial.key[:2], trial.scheme))
         rows.append(TableRow(labels, works, "", dialect=trial.engine, level=level))
     return TableModel(
@@ -326,7 +325,7 @@ def _claims(found: _Found) -> TableModel:
             saved = [one for _, record in records if (one := _saved(record)) is not None]
             faster = sum(low > 0 and value > _NOTHING for value, low, _ in saved)
             slower = sum(high < 0 and value < -_NOTHING for value, _, high in saved)
-            less = sum((_work_saved(record) or 0) > _NOTHING for _, record in records)
+            less = sum((_work_saved(engine, record) or 0) > _NOTHING for _, record in records)
             same = sum(bool(record.get("same_bag")) and any(record["rows"]) for _, record in records)
             other = sum(not record.get("same_bag", True) for _, record in records)
             counts = (len(records), same, faster, len(saved) - faster - slower, slower, less)
