@@ -98,8 +98,10 @@ def _of_module(arguments: Sequence[str]) -> str | None:
     name = arguments[1]
     if name.partition(".")[0] != "benchmarks":
         return None if importlib.util.find_spec(name) else f"there is no module {name}"
-    application = typer.Typer()
-    application.command()(importlib.import_module(name).main)
+    module = importlib.import_module(name)
+    application = getattr(module, "app", None) or typer.Typer()
+    if hasattr(module, "main"):
+        application.command()(module.main)
     return _parsed(typer.main.get_command(application), arguments[2:])
 
 
