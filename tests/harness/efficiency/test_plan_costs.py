@@ -21,8 +21,8 @@ SAME_ROWS = {
 }
 
 
-def held(engine: Dialect, tau: float, cost: float | None) -> _Held:
-    return _Held(engine, is_same_plan=False, tau=tau, cost=cost)
+def held(engine: Dialect, tau: float, cost: float | None, work: float | None) -> _Held:
+    return _Held(engine, is_same_plan=False, tau=tau, cost=cost, work=work)
 
 
 def values(grid: TableModel) -> dict[str, list[float | None]]:
@@ -30,25 +30,29 @@ def values(grid: TableModel) -> dict[str, list[float | None]]:
 
 
 def test_costs_that_follow_the_times_correlate_and_others_do_not() -> None:
-    follows = [held(Dialect.MYSQL, tau, 10 * tau) for tau in (0.1, 0.5, 1.5, 4.0)]
-    against = [held(Dialect.POSTGRESQL, tau, 1 / tau) for tau in (0.1, 0.5, 1.5, 4.0)]
-    silent = [held(Dialect.SQLITE, tau, None) for tau in (0.1, 0.5, 1.5, 4.0)]
+    follows = [held(Dialect.MYSQL, tau, 10 * tau, tau) for tau in (0.1, 0.5, 1.5, 4.0)]
+    against = [held(Dialect.POSTGRESQL, tau, 1 / tau, tau) for tau in (0.1, 0.5, 1.5, 4.0)]
+    silent = [held(Dialect.SQLITE, tau, None, tau) for tau in (0.1, 0.5, 1.5, 4.0)]
     grid, chart = _costs([*follows, *against, *silent])
     assert isinstance(grid, TableModel)
     assert isinstance(chart, BarChart)
-    pairs, same, cost, clear, right = range(5)
+    pairs, same, cost, _, work, clear, cost_right, work_right = range(8)
     found = values(grid)
     assert found["mysql"][pairs] == 4
     assert found["mysql"][same] == 0
     assert found["mysql"][cost] == pytest.approx(1)
     assert found["mysql"][clear] == 3
     # A ratio of 1 and more says that the prediction is faster: 10 * 0.1 is 1, and says nothing.
-    assert found["mysql"][right] == pytest.approx(100 / 3)
+    assert found["mysql"][cost_right] == pytest.approx(100 / 3)
     assert found["postgresql"][cost] == pytest.approx(-1)
-    assert found["postgresql"][right] == 0
+    assert found["postgresql"][cost_right] == 0
+    assert found["postgresql"][work_right] == 100
     assert found["sqlite"][cost] is None
-    assert found["sqlite"][right] is None
-    assert [bar.name for bar in chart.bars] == ["MySQL", "PostgreSQL"]
+    assert found["sqlite"][cost_right] is None
+    assert found["sqlite"][work] == pytest.approx(1)
+    assert [bar.name for bar in chart.bars] == [
+        "MySQL, cost", "MySQL, work", "PostgreSQL, cost", "PostgreSQL, work", "SQLite, work",
+    ]  # fmt: skip
 
 
 def studied(out: Path, resume: Path | None = None) -> Path:

@@ -13,6 +13,7 @@ from harness.engines import TITLES, EngineName
 from harness.engines.plan_comparison import compare_plans
 from harness.engines.plans import Operator, QueryPlan
 from harness.metrics.efficiency import same_text
+from harness.metrics.work import ratio
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.scoring.tasks import PlanTask, TimingTask
 from harness.scoring.timing import Method
@@ -30,7 +31,7 @@ _CLEAR = 2.0
 
 _NOTES = (
     "Right predictions of another text than gold's, each once a question; ratios are gold over prediction.",
-    "cost and time: Spearman's rank correlation of the ratio of the plans' costs with tau.",
+    "cost, work and time: Spearman's rank correlation of the ratios of costs, of units of work, and tau.",
     "Clear pairs: tau is at least 2 or at most 0.5; right: how often the ratio says which of the two.",
 )
 
@@ -51,12 +52,13 @@ class _Text:
 
 @dataclass(frozen=True)
 class _Held:
-    """A right prediction of another text: cost and time of gold over the prediction's."""
+    """A right prediction of another text: costs, work and time of gold over the prediction's."""
 
     dialect: EngineName
     is_same_plan: bool
     tau: float
     cost: float | None
+    work: float | None
 
 
 def run(context: StudyContext) -> Iterator[StudyOutput]:
@@ -99,7 +101,7 @@ def _distinct(pairs: Iterable[RightPair]) -> list[RightPair]:
 
 def _plan(context: StudyContext, workers: LocalWorkers, text: _Text) -> QueryPlan:
     def ask() -> dict[str, Any]:
-        task = PlanTask(text.dialect, text.db_id, text.sql)
+        task = PlanTask(text.dialect, text.db_id, text.sql, counts=True)
         future: Future[QueryPlan] = workers.plan(task)
         return future.result().to_json()
 
@@ -118,8 +120,19 @@ def _held(
     if tau is None or gold is None or prediction is None or gold.root is None or prediction.root is None:
         return None
     cost = gold.cost / prediction.cost if gold.cost and prediction.cost else None
+    work = _work_ratio(pair.dialect, gold, prediction)
     is_same = compare_plans(gold.root, prediction.root).is_same
-    return _Held(pair.dialect, is_same, float(tau), cost)
+    return _Held(pair.dialect, is_same, float(tau), cost, work)
+
+
+def _work_ratio(engine: EngineName, gold: QueryPlan, prediction: QueryPlan) -> float | None:
+    """Gold's counted work over the prediction's; None where it is not counted, or has no weights."""
+    if gold.counters is None or prediction.counters is None:
+        return None
+    try:
+        return ratio(engine, prediction.counters, gold.counters).tau
+    except LookupError:
+        return None
 
 
 def _tau(workers: LocalWorkers, pair: RightPair) -> float | None:
@@ -226,24 +239,32 @@ def _costs(held: Sequence[_Held]) -> Iterator[StudyOutput]:
         TableColumn("pairs", "pairs", "engine", kind=CellKind.COUNT),
         TableColumn("same plan %", "same_plan", "engine"),
         TableColumn("cost and time", "cost_tau", "engine", kind=CellKind.DIFFERENCE),
+        TableColumn("cost and work", "cost_work", "engine", kind=CellKind.DIFFERENCE),
+        TableColumn("work and time", "work_tau", "engine", kind=CellKind.DIFFERENCE),
         TableColumn("clear pairs", "clear_pairs", "engine", kind=CellKind.COUNT),
         TableColumn("cost right %", "cost_right", "engine"),
+        TableColumn("work right %", "work_right", "engine"),
     )
     rows, bars = [], []
     for engine in engines:
         of_engine = [one for one in held if one.dialect == engine]
         clear = [one for one in of_engine if one.tau >= _CLEAR or one.tau <= 1 / _CLEAR]
         by_cost = _correlation([(one.cost, one.tau) for one in of_engine])
+        by_work = _correlation([(one.work, one.tau) for one in of_engine])
         cells = (
             Cell(len(of_engine)),
             Cell(100 * sum(one.is_same_plan for one in of_engine) / len(of_engine)),
             by_cost,
+            _correlation([(one.cost, one.work) for one in of_engine]),
+            by_work,
             Cell(len(clear)),
             _right([(one.cost, one.tau) for one in clear]),
+            _right([(one.work, one.tau) for one in clear]),
         )
         rows.append(TableRow((TITLES[engine],), cells, "", dialect=engine, level=engine))
-        if by_cost.value is not None:
-            bars.append(Bar(TITLES[engine], max(0.0, by_cost.value), f"{by_cost.value:.2f}"))
+        for name, cell in (("cost", by_cost), ("work", by_work)):
+            if cell.value is not None:
+                bars.append(Bar(f"{TITLES[engine]}, {name}", max(0.0, cell.value), f"{cell.value:.2f}"))
     yield TableModel(
         "Is a plan's cost a fair score?",
         ("engine",),
@@ -252,7 +273,7 @@ def _costs(held: Sequence[_Held]) -> Iterator[StudyOutput]:
         _NOTES,
     )
     if bars:
-        yield BarChart("Rank correlation of the ratio of costs with measured tau", tuple(bars), 1.0)
+        yield BarChart("Rank correlation with measured tau", tuple(bars), 1.0)
 
 
 def _correlation(pairs: Sequence[tuple[float | None, float | None]]) -> Cell:
