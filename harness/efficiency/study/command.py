@@ -22,6 +22,7 @@ from harness.efficiency.study.progress import StudyProgress
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
+from harness.metrics.work import weights_digest
 from harness.report.table_model import Document, TableModel
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.report.writing import write
@@ -44,7 +45,7 @@ PAGE = "study.html"
 
 _SAME = (
     "set", "questions", "choice", "set_files", "databases", "scales", "profile", "limits", "extract",
-    "predictions", "engines", "times",
+    "predictions", "engines", "times", "weights",
 )  # fmt: skip
 """What decides the units of a study, of all that its manifest says."""
 
@@ -160,6 +161,8 @@ class PreparedStudy:
             ],
             "times": self.asked.with_times,
             "engines": {name: engine.version() for name, engine in self.engines.items()},
+            # Advice is measured in units, so that a journal is of one set of weights.
+            "weights": weights_digest(),
         }
 
     def close(self) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 from dialects.schema import Schema
 from harness.efficiency.rewriting import Proof, Rewritten, consider, held_keys, proven, together
 from harness.efficiency.rewriting.statement import HeldKeys
-from harness.efficiency.study.measuring import counted, plan_of
+from harness.efficiency.study.measuring import counted, plan_of, work_of
 from harness.efficiency.study.part import StudyContext
 from harness.engines import EngineName, dialect_of
 from harness.engines.plan_comparison import compare_plans
-from harness.metrics.work import units
 from harness.scoring.timing import Method, measure
 from loaders.census import census
 
@@ -70,8 +69,7 @@ class Rewriting:
         record = self.context.unit(
             _key("work", engine, db_id, sql), partial(counted, target, database, sql, self.context.limits)
         )
-        counters = record.get("counters")
-        return None if counters is None else units(dialect_of(engine), counters)
+        return work_of(engine, record)
 
     def tau(self, engine: EngineName, db_id: str, sql: str, other: str) -> float | None:
         """Work of a text divided by that of another one."""

@@ -16,6 +16,7 @@ from harness.efficiency.study.command import StudyRequest, prepare_study
 from harness.efficiency.study.journal import Journal
 from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
 from harness.efficiency.study.parts import parts_by_name
+from harness.metrics.work import weights_digest
 from harness.report.table_model import Cell, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.request import Request
 from tests.harness.conftest import Call
@@ -107,6 +108,19 @@ def test_a_study_of_something_else_is_not_resumed(tmp_path: Path) -> None:
         studied(tmp_path, Counted().part, resume=folder, limit=2)
     with pytest.raises(BadInput, match="is no folder of a study"):
         studied(tmp_path, Counted().part, resume=tmp_path)
+
+
+@pytest.mark.parametrize("weights", [None, "0" * 64])
+def test_a_study_of_other_weights_is_not_resumed(tmp_path: Path, weights: str | None) -> None:
+    """Advice is measured in units: that of other weights, or of none, is another workload's."""
+    folder = studied(tmp_path, Counted().part)
+    manifest = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+    assert manifest.pop("weights") == weights_digest()
+    if weights is not None:
+        manifest["weights"] = weights
+    (folder / "study.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"describes another study: weights is .* there and .* now"):
+        studied(tmp_path, Counted().part, resume=folder)
 
 
 def test_a_study_is_written_by_one_process_at_a_time(tmp_path: Path) -> None:

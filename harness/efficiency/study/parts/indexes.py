@@ -275,7 +275,7 @@ def _workload(scales: Sequence[_Scale]) -> Iterator[StudyOutput]:
         (ColumnGroup("", columns),),
         tuple(rows),
         (
-            "work: steps that the engine counts, of all golds that come to their end under every scheme.",
+            "work: in units, of all golds that come to their end under every scheme.",
             "unfinished: golds that do not come to their end under this one.",
             "less, more: golds whose work is at least 1 % less or more than with primary keys.",
             "other rows: golds whose rows are others than with primary keys, as a bag: ties at a LIMIT.",

@@ -258,7 +258,7 @@ def _savings(found: _Found) -> TableModel:
         (ColumnGroup("", columns),),
         tuple(rows),
         (
-            "time: by the engine's clock, with the interval of R-VES stable; work: counted by the engine.",
+            "time: by the engine's clock, with the interval of R-VES stable; work: in units.",
             "A negative figure: the rewritten text takes longer. 0 where both texts are the same program.",
         ),
     )
@@ -305,7 +305,7 @@ def _plans(found: _Found) -> TableModel:
         ("case", "database", "engine", "indexes", "advised", "original", "rewritten"),
         (ColumnGroup("", columns),),
         tuple(rows),
-        ("work: steps that the engine counts, for the original and for the rewritten text.",),
+        ("work: in units, of the original and of the rewritten text.",),
     )
 
 
