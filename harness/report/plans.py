@@ -14,9 +14,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from harness.engines import TITLES
+from harness.engines import TITLES, dialect_of
 from harness.engines.plan_comparison import AlignedSteps, Step, StepMark, steps_of
 from harness.engines.plans import Operator, PlanNode
+from harness.metrics.work import units
 from harness.report.tables import new_table, plain, print_table, wide
 from harness.report.texts import escaped_markdown
 from harness.runs.plans import ExplainedPair, ExplainedText
@@ -110,15 +111,21 @@ def _tells_no_rows(root: PlanNode) -> bool:
 
 
 def _work(pair: ExplainedPair) -> Iterator[str]:
-    """The lines about counted work."""
+    """The lines about counted work: units, and what they are of."""
     for name, text, _ in _sides(pair):
         if text is None:
             continue
         if text.plan.counters is not None:
             counted = ", ".join(f"{key} {count:,}" for key, count in text.plan.counters.items())
-            yield f"Work, {name[0].lower()}{name[1:]}: {counted or 'nothing'}"
+            weight = spelled_rows(_units(text))
+            yield f"Work, {name[0].lower()}{name[1:]}: {weight} units: {counted or 'nothing'}"
         elif text.plan.uncounted is not None:
             yield f"Work, {name[0].lower()}{name[1:]}: {text.plan.uncounted}"
+
+
+def _units(text: ExplainedText) -> float | None:
+    """The counters of a text as one number; None where they are not known."""
+    return None if text.plan.counters is None else units(dialect_of(text.dialect), text.plan.counters)
 
 
 def _sides(pair: ExplainedPair) -> list[tuple[str, ExplainedText | None, str | None]]:
@@ -296,12 +303,18 @@ def _pair_json(pair: ExplainedPair) -> dict[str, Any]:
         ("gold", pair.gold, pair.without_gold),
         ("prediction", pair.prediction, pair.without_prediction),
     ):
-        record[name] = text.to_json() if text else {"sql": None, "reason": without}
+        record[name] = _text_json(text) if text else {"sql": None, "reason": without}
     comparison = pair.comparison
     record["comparison"] = None if comparison is None else {
         "is_same": comparison.is_same, "steps": list(_numbered(comparison.steps)),
     }  # fmt: skip
     return record
+
+
+def _text_json(text: ExplainedText) -> dict[str, Any]:
+    """A text as the run folder has it, and what its counters weigh (`units`), where they are known."""
+    weight = _units(text)
+    return text.to_json() | ({} if weight is None else {"units": weight})
 
 
 def _numbered(steps: Sequence[AlignedSteps]) -> Iterator[dict[str, Any]]:
