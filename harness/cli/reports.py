@@ -76,7 +76,10 @@ def report(  # noqa: PLR0913 - one parameter an option
     ] = None,
     columns: Annotated[
         str | None,
-        typer.Option(metavar="NAMES", help="Of the paper table: levels, total, interval, n. Default: total."),
+        typer.Option(
+            metavar="NAMES",
+            help="Of the paper table: levels, total, interval, n, tokens, seconds, cost. Default: total.",
+        ),
     ] = None,
     published: Annotated[
         Path | None,

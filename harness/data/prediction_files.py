@@ -6,7 +6,8 @@ r"""Readers of the formats of prediction files.
 - JSON lines: one object per line with question_id and sql, and, where the file's name or the caller doesn't
   tell, predictor and dialect; db_id is checked when it is there. One file may hold several predictors. Where
   a predictor has no answer, sql is null and reason says why. translated_from is the dialect of the
-  predictor's own answer, of which the text is a translation.
+  predictor's own answer, of which the text is a translation. prompt_tokens, completion_tokens, seconds and
+  cost are what the answer took.
 - A JSON array of such objects, or of SQL texts, one for each question in the set's published order.
 - One SQL text a line (`.sql`, `.txt`), for each question in the set's order, as Spider's evaluation reads it:
   https://github.com/taoyds/spider#evaluation. After a tab may stand the database; a blank line is no answer.
@@ -17,13 +18,14 @@ import csv
 import io
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.prediction_names import SCHEME, Label, is_predictor, options_for
 from harness.data.questions import QuestionSet
+from harness.data.usage import USAGE, AnswerUsage, UsageFault
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.errors import brief
 from loaders.textfiles import (
@@ -74,7 +76,8 @@ class Prediction:
     """One SQL text, as it was written, by one predictor for one question in one dialect.
 
     `sql` is None where the file says that there is none, and `reason` then why. `translated_from` is the
-    dialect of the predictor's own answer, of which this is a translation.
+    dialect of the predictor's own answer, of which this is a translation. `usage` is what the answer took, as
+    far as the file says.
     """
 
     key: str
@@ -83,6 +86,7 @@ class Prediction:
     dialect: EngineName
     reason: str | None = None
     translated_from: EngineName | None = None
+    usage: AnswerUsage = field(default_factory=AnswerUsage)
 
 
 def read_entries(
@@ -364,9 +368,9 @@ def _in_order(
 def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str | None) -> Prediction:
     if not isinstance(record, dict):
         raise _EntryError(f"{json_type(record)} instead of an object", "write objects alone")
-    unknown = [repr(key) for key in record if key not in _KEYS]
+    unknown = [repr(key) for key in record if key not in (*_KEYS, *USAGE)]
     if unknown:
-        raise _EntryError("unknown key", f"write only {', '.join(_KEYS)}", ", ".join(unknown))
+        raise _EntryError("unknown key", f"write only {', '.join((*_KEYS, *USAGE))}", ", ".join(unknown))
     if "question_id" not in record or "sql" not in record:
         raise _EntryError("no question_id or no sql", "write both")
     key = in_order or _key(record["question_id"], questions)
@@ -385,7 +389,12 @@ def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str
         raise _EntryError(
             "translated_from no dialect", f"write one of {', '.join(kinds_by_name())}", repr(source)
         )
-    return Prediction(key, record["sql"], predictor, dialect, record.get("reason"), source)
+    try:
+        usage = AnswerUsage.from_json(record)
+    except UsageFault as fault:
+        remedy = "write a number, or leave it out where it is not known"
+        raise _EntryError(str(fault), remedy, f"question {key}") from None
+    return Prediction(key, record["sql"], predictor, dialect, record.get("reason"), source, usage)
 
 
 def _check_texts(record: Mapping[str, Any], key: str) -> None:

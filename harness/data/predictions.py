@@ -23,6 +23,7 @@ from harness.data.prediction_names import (
     label,
 )
 from harness.data.questions import QuestionSet
+from harness.data.usage import AnswerUsage, usage_beside
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.errors import brief
 from loaders.textfiles import Faults, most_bytes, one_line, read_text, refuse
@@ -48,6 +49,7 @@ class PredictionFile:
     those of which the file says that there is none, and why. `extracted` counts the answers that `extract`
     changed. `taken_in_order` are ids that several questions share and that the file names as often.
     `translated_from` is the dialect that it answered in, where its answers are translations of its own.
+    `usage` is what answers took, by the question's key, of which anything is known.
     """
 
     predictor: str
@@ -61,6 +63,7 @@ class PredictionFile:
     reasons: Mapping[str, str] = field(default_factory=dict)
     taken_in_order: Sequence[int | str] = ()
     translated_from: EngineName | None = None
+    usage: Mapping[str, AnswerUsage] = field(default_factory=dict)
 
 
 def read_predictions(  # noqa: PLR0913 - the reader's options
@@ -157,6 +160,7 @@ def _read(
     answers: dict[tuple[str, EngineName], dict[str, str | None]] = {}
     reasons: dict[tuple[str, EngineName], dict[str, str]] = {}
     sources: dict[tuple[str, EngineName], EngineName] = {}
+    used: dict[tuple[str, EngineName], dict[str, AnswerUsage]] = {}
     for entry in entries:
         whose = entry.predictor, entry.dialect
         answers.setdefault(whose, {})[entry.key] = entry.sql
@@ -164,6 +168,8 @@ def _read(
             reasons.setdefault(whose, {})[entry.key] = entry.reason
         if entry.translated_from is not None:
             sources[whose] = entry.translated_from
+        if entry.usage != AnswerUsage():
+            used.setdefault(whose, {})[entry.key] = entry.usage
     return [
         PredictionFile(
             predictor=predictor,
@@ -175,10 +181,16 @@ def _read(
             reasons=reasons.get((predictor, dialect), {}),
             taken_in_order=taken_in_order,
             translated_from=sources.get((predictor, dialect)),
+            # What a line says itself goes before what is beside the file.
+            usage=_known(usage_beside(path, dialect), given) | used.get((predictor, dialect), {}),
         )
         for (predictor, dialect), given in answers.items()
         if dialect in dialects
     ]
+
+
+def _known(usage: Mapping[str, AnswerUsage], given: Mapping[str, object]) -> dict[str, AnswerUsage]:
+    return {key: one for key, one in usage.items() if key in given and one != AnswerUsage()}
 
 
 def _refuse_doubles(files: Sequence[PredictionFile]) -> None:

@@ -100,13 +100,15 @@ class Reply:
     """An answer, as it came.
 
     `finish` is what the predictor says of why it ended (`stop`, `length`, ...), where it says so; `model` is
-    the name that the endpoint gives the model that answered.
+    the name that the endpoint gives the model that answered. `seconds` is the wall-clock time from the ask to
+    the reply, with waiting for limits and other attempts; None where it was not measured.
     """
 
     text: str
     usage: Usage = field(default_factory=Usage)
     finish: str | None = None
     model: str | None = None
+    seconds: float | None = None
 
 
 class RequestFailed(Exception):

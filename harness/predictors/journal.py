@@ -149,7 +149,13 @@ def _read(path: Path) -> JournalState:
 
 
 def _reply(record: Mapping[str, Any]) -> Reply:
-    return Reply(str(record["text"]), Usage(**record["usage"]), record["finish"], record["model"])
+    return Reply(
+        str(record["text"]),
+        Usage(**record["usage"]),
+        record["finish"],
+        record["model"],
+        record.get("seconds"),
+    )
 
 
 def tell(state: JournalState, say: Callable[[str], None]) -> None:

@@ -20,7 +20,7 @@ from harness.data.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, dialect_of
 from harness.predictors.base import Usage
-from harness.predictors.budget import SpentBudget
+from harness.predictors.budget import Budget, SpentBudget
 from harness.predictors.preparing import Ready, Say
 from harness.predictors.running import Answered
 from harness.predictors.trials import votes
@@ -45,13 +45,15 @@ def majority_name(name: str) -> str:
     return f"{name}@{MAJORITY}"
 
 
-def write_answers(folder: Path, answered: Iterable[Answered]) -> None:
-    """Write `answers.jsonl`."""
-    replace(folder / ANSWERS, "".join(f"{as_json(_answer(one))}\n" for one in answered))
+def write_answers(folder: Path, answered: Iterable[Answered], budget: Budget) -> None:
+    """Write `answers.jsonl`; what answers cost is by the prices of the budget."""
+    replace(folder / ANSWERS, "".join(f"{as_json(_answer(one, budget))}\n" for one in answered))
 
 
-def _answer(one: Answered) -> dict[str, Any]:
+def _answer(one: Answered, budget: Budget) -> dict[str, Any]:
     problem = one.job.problem
+    times = [step.reply.seconds for step in one.steps]
+    known = [seconds for seconds in times if seconds is not None]
     usage = sum((step.reply.usage for step in one.steps), Usage())
     return {
         "question": problem.question,
@@ -75,6 +77,10 @@ def _answer(one: Answered) -> dict[str, Any]:
         "requests": usage.requests,
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
+        "seconds": round(sum(known), 6) if known and len(known) == len(times) else None,
+        "cost": None
+        if usage.prompt_tokens is None or usage.completion_tokens is None
+        else budget.cost(usage.prompt_tokens, usage.completion_tokens),
     }
 
 

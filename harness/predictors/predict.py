@@ -114,7 +114,7 @@ def _ask(asking: _Asking, console: Console) -> Predicted:
         write_manifest(ready, "running", facts, asking.meter.snapshot())
         with _stoppable(running, asking.predictor, say) as signals:
             answered = _follow(running, wanted, asking.meter, console)
-    write_answers(asked.out, answered)
+    write_answers(asked.out, answered, asked.budget)
     files = write_all(ready, answered, say)
     rest = len(wanted) - len(answered)
     write_manifest(ready, "broken off" if rest else "complete", facts, asking.meter.snapshot())

@@ -7,6 +7,7 @@ is paid for.
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
@@ -226,6 +227,7 @@ class Running:
         self.journal.sent(
             ask, prompt_tokens=prompt.tokens, estimated=prompt.estimated, dropped=prompt.dropped
         )
+        begun = time.monotonic()
         try:
             reply = self.predictor.ask(ask)
         except RequestFailed as failed:
@@ -237,6 +239,7 @@ class Running:
             # So that it does not look like one that a kill has cut off.
             self.journal.failed(ask, str(ended), Usage())
             raise
+        reply = replace(reply, seconds=round(time.monotonic() - begun, 6))
         self.journal.replied(ask, reply)
         spent.append(reply.usage)
         with self._lock:

@@ -125,7 +125,7 @@ def tables(run: Run, by: Iterable[By] = ()) -> Document:
 
 def scores_of(run: Run) -> list[Score]:
     """What `summary.json` has, with the results: equal to the last digit."""
-    return summarize(sorted(run.results, key=_place), _metrics(run), run.extent)
+    return summarize(sorted(run.results, key=_place), _metrics(run), run.extent, run.usage)
 
 
 def reproduced(run: Run, held: PublishedReference) -> Document:

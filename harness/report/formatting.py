@@ -14,24 +14,31 @@ DAGGER = "\N{DAGGER}"
 """Behind a figure that cannot be told from the best of its column."""
 NONE = "-"
 """Where there is no figure."""
+NOT_KNOWN = "not known"
+"""Where there is one, and nobody has told it."""
+_DIGITS = {
+    CellKind.PERCENT: 2,
+    CellKind.COUNT: 0,
+    CellKind.MEAN: 1,
+    CellKind.TOKENS: 1,
+    CellKind.SECONDS: 3,
+    CellKind.COST: 4,
+}
+_TOLD = {CellKind.TOKENS, CellKind.SECONDS, CellKind.COST}
 
 
 def spelled(value: float | None, kind: CellKind) -> str:
     """One figure."""
     if value is None:
-        return NONE
+        return NOT_KNOWN if kind in _TOLD else NONE
     match kind:
-        case CellKind.PERCENT:
-            return f"{value:.2f}"
         case CellKind.DIFFERENCE:
             text = f"{value:+.2f}"
             return "0.00" if float(text) == 0 else text.replace("-", MINUS)
         case CellKind.CHANGE:
             return f"{value:+.0f}".replace("-", MINUS) if value else "0"
-        case CellKind.COUNT:
-            return f"{value:.0f}"
-        case CellKind.MEAN:
-            return f"{value:.1f}"
+        case _:
+            return f"{value:.{_DIGITS[kind]}f}"
 
 
 def spelled_range(interval: Interval | None) -> str:

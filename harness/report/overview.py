@@ -14,6 +14,7 @@ from harness.report.formatting import listed, spelled
 from harness.report.spider import hardness_grid, partial_grids
 from harness.report.table_model import Cell, CellKind, ColumnGroup, Mark, TableColumn, TableModel, TableRow
 from harness.report.tables import NAMES
+from harness.report.usage import usage_grid, with_usage
 from harness.runs.error_counts import summary
 from harness.runs.extent import Extent
 from harness.runs.summary import TOTAL, Score, completed
@@ -77,7 +78,7 @@ def totals(
     rows = _marking_best(sorted(rows, key=_best_first))
     groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
     below = (*notes, *extent_lines(scores, extent), *hint_lines(scores))
-    return TableModel("Totals (%)", ("predictor",), groups, tuple(rows), below)
+    return with_usage(TableModel("Totals (%)", ("predictor",), groups, tuple(rows), below), scores)
 
 
 def _best_first(row: TableRow) -> list[tuple[bool, float]]:
@@ -210,11 +211,13 @@ def marked(grids: Iterable[TableModel], lines: Sequence[str]) -> list[TableModel
 
 def _grids(scores: Sequence[Score], metrics: Sequence[str]) -> list[TableModel]:
     rows = [score.results for score in scores]
+    usage = usage_grid(scores, metrics)
     measures = [diagnosis_grid(rows), timing_grid(scores)]
     if of_basis(metrics, Basis.STRUCTURE):
         measures.append(hardness_grid(rows))
     return [
         *_metric_grids(scores, metrics),
+        *([usage] if usage else ()),
         _outcome_grid(scores, [metric for metric in metrics if METRICS[metric].has_score]),
         *(grid for grid in measures if grid is not None),
         *(() if all(METRICS[metric].has_score for metric in metrics) else partial_grids(rows)),

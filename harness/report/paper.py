@@ -26,6 +26,7 @@ from harness.report.table_model import (
     TableRow,
 )
 from harness.report.tables import NAMES
+from harness.report.usage import USAGE_COLUMNS, is_known, with_usage
 from harness.runs.reading import Run
 from harness.runs.summary import TOTAL, Score
 
@@ -47,7 +48,7 @@ class PaperRequest:
     """What to show. Of what is empty, everything.
 
     `predictors` keeps its order; else the best stands first. `columns` are levels of difficulty, `total`,
-    `interval` and `n`.
+    `interval` and `n`; `tokens`, `seconds` and `cost` where the run knows them.
     """
 
     metrics: Sequence[str] = ()
@@ -103,7 +104,11 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[Published] = ()) ->
         raise BadInput(f"{run.folder}: has no score to make a table of")
     metrics = _chosen("--metrics", asked.metrics, there)
     dialects = in_order(_chosen("--engines", asked.engines, in_order(score.dialect for score in scores)))
-    columns = _chosen("--columns", asked.columns, [*scores[0].metrics[there[0]], INTERVAL, COUNT])
+    taken = USAGE_COLUMNS if is_known(scores) else ()
+    columns = _chosen("--columns", asked.columns, [*scores[0].metrics[there[0]], INTERVAL, COUNT, *taken])
+    columns = [name for name in columns if name not in taken or name in asked.columns]
+    usage = [name for name in columns if name in taken]
+    columns = [name for name in columns if name not in taken]
     lines = _lines(scores, published, dialects, metrics)
     if asked.predictors:
         names = _chosen("--predictors", asked.predictors, [line.name for line in lines])
@@ -113,8 +118,11 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[Published] = ()) ->
     head = " and ".join(
         filter(None, [", ".join(METRICS[name].title for name in metrics[:-1]), METRICS[metrics[-1]].title])
     )
-    table = _stacked if len(dialects) * len(metrics) * len(columns) > _SIDE_BY_SIDE else _beside
+    table = (
+        _stacked if len(dialects) * (len(metrics) * len(columns) + len(usage)) > _SIDE_BY_SIDE else _beside
+    )
     grid = table(lines, dialects, [_Metric(name, tuple(columns)) for name in metrics], marks)
+    grid = with_usage(grid, scores, usage)
     if caution:
         grid = replace(grid, rows=tuple(map(_with_caution, grid.rows)))
     notes = (
@@ -122,6 +130,7 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[Published] = ()) ->
         *_about(run, dialects),
         *golds_note(run.manifest),
         *said,
+        *grid.notes,
         *(f"{OTHER_DATABASES} {line}" for line in caution),
         *_of_others(lines),
     )

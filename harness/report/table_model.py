@@ -24,6 +24,10 @@ class CellKind(StrEnum):
     """Of counts."""
     MEAN = "mean"
     """Of counts."""
+    TOKENS = "tokens"
+    SECONDS = "seconds"
+    COST = "cost"
+    """What an answer took; of these three, nothing is told by whoever answered where there is no figure."""
 
 
 class Mark(StrEnum):

@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, NoReturn, Self, TextIO
 
 from dialects.errors import BadInput
@@ -40,6 +40,7 @@ from harness.runs.reading import (
     results_of,
 )
 from harness.runs.summary import SCHEMA_VERSION, Score, completed, summarize
+from harness.runs.usage import UsageByPair, read_usage, write_usage
 from loaders import machine
 from loaders.errors import command
 from loaders.textfiles import parse_json, read_lines, refuse
@@ -58,6 +59,7 @@ class RunFolder:
         manifest: what the run was asked to do, as plain values.
         metrics: the names of the metrics in every result.
         questions: what the results are about, with the golds that are used.
+        usage: what answers took, as far as it is known.
 
     Raises:
         BadInput: the folder cannot be written.
@@ -69,6 +71,7 @@ class RunFolder:
         manifest: Mapping[str, Any],
         metrics: Sequence[str],
         questions: Iterable[Question] = (),
+        usage: UsageByPair = MappingProxyType({}),
     ) -> None:
         self.started = datetime.now(UTC)
         run_id = f"{self.started:%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}"
@@ -79,6 +82,7 @@ class RunFolder:
         begun = {"run_id": run_id, "started": self.started.isoformat(), **here(), **manifest}
         try:
             replace(parent / run_id / QUESTIONS, (_line(_plain(question)) for question in questions))
+            write_usage(parent / run_id, usage)
             self._open(parent / run_id, begun, metrics)
         except BaseException as error:
             # Nothing is in it that anybody could go on with.
@@ -225,7 +229,8 @@ class RunFolder:
         """
         self.close()
         # A resumed run has its results in another order, and is to have the same summary.
-        scores = summarize(sorted(self._results, key=_place), self._metrics, self.extent)
+        usage = read_usage(self.path)
+        scores = summarize(sorted(self._results, key=_place), self._metrics, self.extent, usage)
         if self.extent.is_complete(completed(scores)):
             # Whatever chose once, nothing was left out in the end.
             self._manifest["chosen"] = []

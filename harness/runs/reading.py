@@ -14,6 +14,7 @@ from harness.outcomes import PairResult
 from harness.preview import Preview
 from harness.runs.extent import Extent, Whose
 from harness.runs.summary import SCHEMA_VERSION
+from harness.runs.usage import UsageByPair, read_usage
 from loaders.textfiles import Faults, parse_json, read_json, read_lines, read_text, refuse
 
 MANIFEST = "manifest.json"
@@ -38,12 +39,16 @@ READABLE = (3, SCHEMA_VERSION)
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run, read back from its folder; `extent` says what was planned, and what chose among it."""
+    """A finished run, read back from its folder.
+
+    `extent` says what was planned, and what chose among it; `usage` what answers took, as far as it is known.
+    """
 
     folder: Path
     manifest: Mapping[str, Any]
     results: Sequence[PairResult]
     extent: Extent = field(default_factory=Extent)
+    usage: UsageByPair = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path | str) -> "Run":
@@ -124,7 +129,7 @@ def read_run(folder: Path) -> Run:
     except _DAMAGED:
         refuse(folder / MANIFEST, "does not say what was planned", AGAIN)
     _check_pairs(folder, results, awaited, extent)
-    return Run(folder, manifest, results, extent)
+    return Run(folder, manifest, results, extent, read_usage(folder))
 
 
 def extent_of(manifest: Mapping[str, Any]) -> Extent:

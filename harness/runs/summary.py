@@ -9,7 +9,7 @@ the order in which results came.
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.data.extraction import unfenced
@@ -22,6 +22,7 @@ from harness.runs.error_counts import groups as error_groups
 from harness.runs.error_counts import summary as error_classes
 from harness.runs.extent import Extent, Whose
 from harness.runs.spider import summary as spider
+from harness.runs.usage import UsageByPair, UsageTotals
 
 TOTAL = "total"
 """What tables call all levels together."""
@@ -58,6 +59,8 @@ class Score:
     """How many answers stand in Markdown fences and are refused by the engine."""
     results: tuple[PairResult, ...] = field(repr=False)
     """What all of it is computed from."""
+    usage: UsageTotals | None = None
+    """What the answers took; None where the run knows it of no predictor."""
 
     def to_json(self) -> dict[str, Any]:
         """One entry of the list `scores` in `summary.json`."""
@@ -75,11 +78,15 @@ class Score:
             "error_classes": error_classes(self.results),
             "error_groups": error_groups(self.results),
             **({"spider": spider(self.results)} if any(result.structure for result in self.results) else {}),
+            **({"usage": self.usage.to_json()} if self.usage else {}),
         }
 
 
 def summarize(
-    results: Iterable[PairResult], metrics: Sequence[str], extent: Extent | None = None
+    results: Iterable[PairResult],
+    metrics: Sequence[str],
+    extent: Extent | None = None,
+    usage: UsageByPair | None = None,
 ) -> list[Score]:
     """The score of every predictor on every engine, by predictor, then in the engines' order.
 
@@ -87,16 +94,23 @@ def summarize(
         results: of a run.
         metrics: the names of those to show.
         extent: what was planned; who is planned and has no result has a score of no questions.
+        usage: what answers took.
     """
     planned = {} if extent is None else extent.planned
     found: dict[Whose, list[PairResult]] = {whose: [] for whose in planned}
     for result in results:
         found.setdefault((result.predictor, result.dialect), []).append(result)
     levels = levels_of(result.difficulty for some in found.values() for result in some)
-    return [
+    scores = [
         _score(whose, tuple(found[whose]), metrics, planned.get(whose, len(found[whose])), levels)
         for whose in sorted(found, key=_by_predictor)
     ]
+    return [replace(score, usage=_used(score, usage)) for score in scores] if usage else scores
+
+
+def _used(score: Score, usage: UsageByPair) -> UsageTotals:
+    keys = ((score.dialect, score.predictor, result.question) for result in score.results)
+    return UsageTotals.of(usage[key] for key in keys if key in usage)
 
 
 def completed(scores: Iterable[Score]) -> dict[Whose, int]:

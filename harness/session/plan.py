@@ -76,7 +76,14 @@ class Plan:
         """
         if self.request.resume is not None:
             return RunFolder.resume(self.request.resume, self._manifest(), self.request.metrics)
-        return RunFolder(self.request.out, self._manifest(), self.request.metrics, self._asked())
+        asked = {question.key for question in self.questions.questions}
+        usage = {
+            (file.dialect, file.predictor, key): one
+            for file in self.files
+            for key, one in file.usage.items()
+            if key in asked
+        }
+        return RunFolder(self.request.out, self._manifest(), self.request.metrics, self._asked(), usage)
 
     def _databases(self) -> dict[str, str | None]:
         """The digests of the SQLite files, by database; None of one that cannot be read."""
