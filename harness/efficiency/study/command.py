@@ -306,8 +306,8 @@ def _possible(asked: StudyRequest, files: Sequence[PredictionFile], say: Callabl
     for part in without:
         say(f"{part.name}: needs predictions and is left out; name them with --predictions")
     parts = [part for part in asked.parts if part not in without]
-    if any(part.needs_quiet for part in parts):
-        names = ", ".join(part.name for part in parts if part.needs_quiet)
+    if timed := [part.name for part in parts if part.needs_quiet or asked.with_times]:
+        names = ", ".join(timed)
         say(f"{names}: takes times, so nothing else should run on this machine meanwhile")
     return parts
 

@@ -1,0 +1,89 @@
+"""E7: the metrics of the VES family side by side: by work, by stable times, and by the script's times."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from statistics import fmean
+
+from harness.efficiency.study.pair_measures import PairMeasures, counted_for_tau
+from harness.efficiency.study.part import Part, RightPair, StudyContext, StudyOutput
+from harness.engines import TITLES, EngineName, dialect_of
+from harness.metrics import METRICS, Basis, Metric
+from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.scoring.timing import Method
+
+_METHODS = {Basis.STABLE_TIMES: Method.STABLE, Basis.TIMES: Method.OFFICIAL}
+
+_Who = tuple[EngineName, str]
+
+
+def run(context: StudyContext) -> Iterator[StudyOutput]:
+    """Score every right pair by each metric; by the script's times only where times are asked for."""
+    bases = {Basis.WORK, Basis.STABLE_TIMES, *([Basis.TIMES] if context.with_times else [])}
+    metrics = [metric for metric in METRICS.values() if metric.basis in bases]
+    asked: dict[_Who, int] = defaultdict(int)
+    for result in context.results():
+        by_rows = dialect_of(result.dialect) in context.questions.by_key[result.question].by_rows
+        asked[result.dialect, result.predictor] += not by_rows
+    scores: dict[tuple[_Who, str], list[float | None]] = defaultdict(list)
+    with closing(PairMeasures(context)) as measures:
+        pairs = measures.pairs
+        context.expect(counted_for_tau(pairs) + len(pairs) * (len(bases) - 1))
+        for pair in pairs:
+            for name, score in _scores(measures, pair, metrics, bases).items():
+                scores[(pair.dialect, pair.predictor), name].append(score)
+    yield _table(metrics, asked, scores)
+
+
+def _scores(
+    measures: PairMeasures, pair: RightPair, metrics: Sequence[Metric], bases: set[Basis]
+) -> dict[str, float | None]:
+    """What a right pair scores by each metric; None where its work is not known."""
+    tau = measures.tau(pair)
+    timings = {basis: measures.timing(pair, method) for basis, method in _METHODS.items() if basis in bases}
+    found: dict[str, float | None] = {}
+    for metric in metrics:
+        if metric.of_work is not None:
+            found[metric.name] = None if tau is None else metric.of_work(tau)
+        elif metric.of_timing is not None:
+            found[metric.name] = metric.of_timing(timings[metric.basis])
+    return found
+
+
+def _table(
+    metrics: Sequence[Metric],
+    asked: Mapping[_Who, int],
+    scores: Mapping[tuple[_Who, str], Sequence[float | None]],
+) -> TableModel:
+    columns = (
+        TableColumn("right", "right", "predictor", kind=CellKind.COUNT),
+        *(TableColumn(metric.title, metric.name, "predictor") for metric in metrics),
+    )
+    rows, uncounted = [], 0
+    for (engine, predictor), planned in asked.items():
+        some = [scores.get(((engine, predictor), metric.name), ()) for metric in metrics]
+        uncounted += max(sum(score is None for score in each) for each in some)
+        cells = (Cell(len(some[0])), *(_mean(each, planned) for each in some))
+        labels = (predictor, TITLES[engine])
+        rows.append(TableRow(labels, cells, predictor, dialect=engine, level=predictor))
+    notes = [
+        "Of all answers, in percent; wrong ones score 0. Equal texts about a question are measured once.",
+        "VES is no share: an answer of four times gold's speed scores 200.",
+    ]
+    if not any(metric.basis is Basis.TIMES for metric in metrics):
+        notes.append("With `--times`, too: VES, R-VES and R-VES documented, by the script's 100 runs a text.")
+    if uncounted:
+        notes.append(f"{uncounted} right answers whose work cannot be counted are left out by work.")
+    return TableModel(
+        "The VES family", ("predictor", "engine"), (ColumnGroup("", columns),), tuple(rows), tuple(notes)
+    )
+
+
+def _mean(scores: Sequence[float | None], asked: int) -> Cell:
+    """In percent over all answers but those that have no score; an answer without an entry scores 0."""
+    known = [score for score in scores if score is not None]
+    told = asked - (len(scores) - len(known))
+    return Cell(100 * fmean([*known, *[0.0] * (told - len(known))]) if told else None, questions=told)
+
+
+PART = Part("e7", "The VES family", run, needs_predictions=True, needs_quiet=True)
