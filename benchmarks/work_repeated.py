@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import json
 import math
-import os
 import subprocess
 import sys
 import time
@@ -28,6 +27,7 @@ from harness.metrics.efficiency import Clock
 from harness.outcomes import PairResult
 from harness.request import Request, parse_dialects
 from harness.session.plan import prepare
+from loaders.machine import processors
 
 METRICS = ("r_ves_work", "ves_work")
 RUNS = ((1, False), (2, False), (1, True), (2, True), (2, False))
@@ -38,9 +38,9 @@ _MOST_SHOWN = 12
 @contextlib.contextmanager
 def _busy(*, is_busy: bool) -> Iterator[None]:
     """A loop on every core."""
-    count = os.cpu_count() or 1
     loops = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count if is_busy else 0)
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(processors() if is_busy else 0)
     ]
     try:
         yield
