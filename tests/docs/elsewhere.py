@@ -29,6 +29,8 @@ ELSEWHERE: Mapping[str, Why] = {
     'bird-harness explain --database shop.sqlite --gold gold.sql --sql "SELECT ..."': Why.OWN,
     "bird-harness gap --set mini_dev --predictions data/predictions --extract fences": Why.DATA,
     "bird-harness gap --set mini_dev --predictions data/predictions --extract fences --dialect postgresql --db financial --json": Why.DATA,
+    "bird-harness study --set mini_dev --predictions data/predictions --dialect all --sample 100 --part e6 --times": Why.DATA,
+    "bird-harness study --set mini_dev --predictions data/predictions --dialect all --sample 100 --part e7": Why.DATA,
     "bird-harness study --set mini_dev --predictions data/predictions --dialect all": Why.DATA,
     "bird-harness study --set mini_dev --set data/full/MINIDEV --part e1": Why.DATA,
     "make setup": Why.CI,
