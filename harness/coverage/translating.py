@@ -39,8 +39,8 @@ def translate_answers(
 ) -> Iterator[dict[str, Any]]:
     """The answers of a predictor in SQLite's dialect, in another one: lines of a prediction file.
 
-    The predictor is called `<name>-translated`, and each line says what it is translated from. What has no
-    exact translation is missing, with the reason.
+    The predictor is called `<name>-translated`, and each line says what it is translated from, and what the
+    answer took. What has no exact translation is missing, with the reason.
 
     Args:
         file: the answers.
@@ -60,6 +60,7 @@ def translate_answers(
             sql, reason = _answer(sql, path, schemas[question.db_id], target)
         elif reason is None:
             continue
+        usage = file.usage.get(question.key)
         yield {
             "question_id": question.key,
             "dialect": target,
@@ -67,6 +68,7 @@ def translate_answers(
             "translated_from": file.dialect,
             "sql": sql,
             **({"reason": reason} if sql is None else {}),
+            **(usage.to_json() if usage else {}),
         }
 
 

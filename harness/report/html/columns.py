@@ -8,9 +8,11 @@ from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.questions import Question, levels_of
+from harness.data.usage import AnswerUsage
 from harness.engines import TITLES, dialect_of, kinds_by_name
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
+from harness.metrics.work import WorkRatio
 from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.preview import Preview, Side
 
@@ -118,8 +120,8 @@ class Pairs:
         self._details: dict[str, list[Any]] = {name: [] for name in ("gold", "sql", "error", "code", *_SIDES)}
         self._more: dict[int, Any] = {}
 
-    def add(self, result: PairResult, preview: Preview | None) -> int:
-        """Append a pair; the result is its place."""
+    def add(self, result: PairResult, preview: Preview | None, usage: AnswerUsage | None = None) -> int:
+        """Append a pair; the result is its place. `usage` is what its answer took, where that is known."""
         place = len(self._core["outcome"])
         self._add_core(result)
         for name, column in self._scores.items():
@@ -135,7 +137,7 @@ class Pairs:
         )
         for column, value in zip(self._details.values(), values, strict=True):
             column.append(value)
-        more = _more(result)
+        more = _more(result, usage)
         if more:
             self._more[place] = more
         return place
@@ -205,11 +207,15 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _more(result: PairResult) -> dict[str, Any]:
+def _more(result: PairResult, usage: AnswerUsage | None) -> dict[str, Any]:
     """What few pairs have."""
     found: dict[str, Any] = {}
+    if usage is not None:
+        found["usage"] = usage.to_json()
+    if result.work is not None:
+        found["work"] = _plain(result.work)
     if result.timings:
-        found["timings"] = {method: _timing(timing) for method, timing in result.timings.items()}
+        found["timings"] = {method: _plain(timing) for method, timing in result.timings.items()}
     if result.compared_variants is not None:
         found["compared_variants"] = result.compared_variants
     if result.failed_variant is not None:
@@ -219,7 +225,7 @@ def _more(result: PairResult) -> dict[str, Any]:
     return found
 
 
-def _timing(timing: Timing) -> dict[str, Any]:
+def _plain(measured: Timing | WorkRatio) -> dict[str, Any]:
     return {
-        name: short(value) if isinstance(value, float) else value for name, value in asdict(timing).items()
+        name: short(value) if isinstance(value, float) else value for name, value in asdict(measured).items()
     }

@@ -10,13 +10,15 @@ from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
 from harness.preview import Preview
 from harness.report.documents import cautions
-from harness.report.formatting import spelled, spelled_range
+from harness.report.formatting import heads as column_heads
+from harness.report.formatting import spelled, spelled_range, texts
 from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import PageTable, write_page
 from harness.report.html.plans import Plans
 from harness.report.overview import dialects_of, extent_lines, is_partial, scored, versions
 from harness.report.table_model import CellKind
 from harness.report.tables import NAMES, figure
+from harness.report.usage import usage_grid
 from harness.runs.error_counts import summary as error_classes
 from harness.runs.plans import ExplainedText, TextKey
 from harness.runs.reading import Key, Run
@@ -51,7 +53,7 @@ def write_html(
         BadInput: the file cannot be written.
     """
     metrics = _metrics(run)
-    scores = summarize(run.results, metrics)
+    scores = summarize(run.results, metrics, usage=run.usage)
     named = Numbering(score.predictor for score in scores)
     pairs = Pairs(
         Questions(
@@ -62,8 +64,9 @@ def write_html(
     )
     shown = Plans(plans or {})
     for result in _in_order(run.results, named.values):
-        preview = previews.get((result.dialect, result.predictor, result.question))
-        place = pairs.add(result, preview)
+        whose = (result.dialect, result.predictor, result.question)
+        preview = previews.get(whose)
+        place = pairs.add(result, preview, run.usage.get(whose))
         shown.add(place, result, pairs.gold(result, preview))
     core = pairs.core()
     details = pairs.details()
@@ -79,6 +82,7 @@ def write_html(
         "pages": _pages(run),
         "metrics": {name: METRICS[name].title for name in metrics},
         "scores": [_score(score, named.values, partial) for score in scores],
+        "usage": _usage(scores),
         "times_note": _MEASURED if any(result.timings for result in run.results) else _ONCE,
         "manifests": {"Run": run.manifest},
     }
@@ -135,6 +139,15 @@ def _score(score: Score, predictors: Sequence[str], partial: Collection[str]) ->
         "outcomes": [score.outcomes.get(outcome, 0) for outcome in Outcome],
         "error_classes": list(error_classes(score.results).values()),
     }
+
+
+def _usage(scores: Sequence[Score]) -> dict[str, Any] | None:
+    """What answers took, a row for each score; None where nothing is known."""
+    grid = usage_grid(scores, ())
+    if grid is None:
+        return None
+    heads = [head for column in grid.columns for head in column_heads(column)]
+    return {"heads": heads, "rows": [list(texts(grid, row)) for row in grid.rows], "notes": grid.notes}
 
 
 def _facts(run: Run, scores: Sequence[Score]) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from harness.coverage import expectations
 from harness.data.prediction_names import Label, label
 from harness.data.predictions import read_predictions
 from harness.data.published import golds_note
+from harness.data.usage import AnswerUsage
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn
@@ -208,10 +209,11 @@ ANSWERS = {
 
 
 def test_answers_are_translated_and_marked_as_such(asked: Path, tmp_path: Path, call: Call) -> None:
-    lines = [
+    lines: list[dict[str, object]] = [
         {"question_id": key, "sql": sql, **({} if sql else {"reason": "it was silent"})}
         for key, sql in ANSWERS.items()
     ]
+    lines[0] |= {"prompt_tokens": 80, "seconds": 1.5}
     given = own_sets.write(tmp_path / "predict_asked_ours_sqlite.jsonl", own_sets.lines(lines))
     how = ("--set", str(asked), "--predictions", str(given), "--dialect", "mysql", "--out", "translated")
     code, printed, said = call("translate", *how)
@@ -221,6 +223,7 @@ def test_answers_are_translated_and_marked_as_such(asked: Path, tmp_path: Path, 
     [file] = read_predictions([tmp_path / "translated"], load_set(str(asked)), allow_missing=True)
     assert (file.predictor, file.dialect, file.translated_from) == ("ours-translated", "mysql", "sqlite")
     assert "ORDER BY" in (file.predictions["most"] or "")
+    assert file.usage == {lines[0]["question_id"]: AnswerUsage(prompt_tokens=80, seconds=1.5)}
     assert {key: why[:40] for key, why in file.reasons.items()} == {
         "two": "SQLite does not take the answer: no such",
         "lines": "it was silent",

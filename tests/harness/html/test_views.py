@@ -1,6 +1,7 @@
 """The views of a report in a browser: figures, filters, order, addresses, keys."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
@@ -8,8 +9,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dialects.enums import Dialect
+from harness.data.usage import AnswerUsage
+from harness.metrics.work import IDENTICAL, WorkRatio
 from harness.outcomes import Outcome, PairResult
+from harness.report.html import write_html
 from harness.runs.summary import summarize
+from harness.runs.usage import UsageByPair, UsageTotals
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import Made
 
@@ -250,3 +255,70 @@ def test_the_theme_is_the_systems_until_it_is_chosen(view: View, report: Path) -
 def test_the_manifest_is_there(view: View, report: Path) -> None:
     page = view(report).go("#/run")
     expect(page.locator("main")).to_contain_text("20260102T030405Z-abcdef")
+
+
+def test_what_answers_took_stands_below_the_scores_and_in_the_view_of_a_pair(
+    view: View, run: Made, tmp_path: Path
+) -> None:
+    asked = [each for each in run.run.results if each.predictor == "predictor-1" and each.dialect == "mysql"]
+    told: UsageByPair = {
+        ("mysql", "predictor-1", each.question): AnswerUsage(1200, place, 0.5 + place, 0.25)
+        for place, each in enumerate(asked)
+    }
+    path = tmp_path / "report.html"
+    write_html(replace(run.run, usage=told), run.questions, run.previews, path)
+    page = view(path).go()
+    totals = UsageTotals.of(told.values())
+    assert totals.tokens is not None
+    assert totals.seconds_median is not None
+    table = page.get_by_role("region", name="What answers took").locator("table")
+    assert table.locator("thead th").all_inner_texts()[2:] == [
+        "tokens / question",
+        "median s",
+        "mean s",
+        "cost",
+    ]
+    rows = [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
+    assert rows[4][0] == "predictor-1"
+    assert rows[4][1].strip() == "MySQL"
+    assert rows[4][2:] == [
+        f"{totals.tokens:.1f}",
+        f"{totals.seconds_median:.3f}",
+        f"{totals.seconds_mean:.3f}",
+        f"{totals.cost:.4f}",
+    ]
+    assert [set(row[2:]) for row in rows if row is not rows[4]] == [{"not known"}] * 8
+    facts = _facts(view(path).go(address(asked[3])))
+    assert facts["Tokens"] == "1,200 of prompt, 3 of completion"
+    assert facts["Answered in"] == "3.50 s"
+    assert facts["Cost"] == "0.25"
+
+
+def test_where_nothing_is_known_of_what_answers_took_nothing_is_said(view: View, report: Path) -> None:
+    page = view(report).go()
+    assert page.get_by_role("link", name="Time beside gold's").count() == 1
+    assert page.get_by_role("link", name="What answers took").count() == 0
+    assert page.locator("#usage").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("work", "says"),
+    [
+        (WorkRatio(0.5, 2468.0, 1234.0), "τ 0.5: 1,234 to 2,468 units"),
+        (IDENTICAL, "the same text"),
+        (WorkRatio(reason="stopped after 30 s"), "stopped after 30 s"),
+    ],
+)
+def test_the_view_of_a_pair_has_its_work(
+    view: View, run: Made, tmp_path: Path, work: WorkRatio, says: str
+) -> None:
+    match = one(run, Outcome.MATCH)
+    results = [replace(each, work=work) if each is match else each for each in run.run.results]
+    path = tmp_path / "report.html"
+    write_html(replace(run.run, results=results), run.questions, run.previews, path)
+    assert _facts(view(path).go(address(match)))["Work, gold's ÷ prediction's"] == says
+
+
+def _facts(page: Page) -> dict[str, str]:
+    names, values = (page.locator(f".tiles.small {tag}").all_text_contents() for tag in ("dt", "dd"))
+    return dict(zip(names, values, strict=True))

@@ -377,6 +377,38 @@ function Disagreements({ data, engines, shown }) {
   );
 }
 
+// What answers took: a row for each score, in the same order.
+function Usage({ data, shown }) {
+  const { heads, rows } = data.usage;
+  return (
+    <Scroll label="What answers took">
+      <table class="scores">
+        <caption class="hidden">What answers took, by predictor and engine</caption>
+        <thead>
+          <tr>
+            {["predictor", "engine", ...heads].map((head) => (
+              <th scope="col">{head}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rowsOf(data, shown).map((row) => (
+            <tr>
+              <th scope="row">{visible(row.name)}</th>
+              <td>
+                <Engine engine={row.engine} />
+              </td>
+              {rows[data.scores.indexOf(row.score)].map((figure) => (
+                <td>{figure}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Scroll>
+  );
+}
+
 // A table of contents whose links are addresses, too.
 function Contents({ sections, params }) {
   return (
@@ -413,6 +445,7 @@ export function Overview({ data, params }) {
     engines.length > 1 && ["engines", "Where engines disagree"],
     ["classes", "What is wrong"],
     ["times", "Time beside gold's"],
+    data.usage && ["usage", "What answers took"],
   ].filter(Boolean);
   return (
     <div class="page">
@@ -524,6 +557,14 @@ export function Overview({ data, params }) {
       <Section id="times" title="Time beside gold's" note={data.times_note}>
         <Times data={data} engines={engines} shown={shown} />
       </Section>
+      {data.usage && (
+        <Section id="usage" title="What answers took">
+          <Usage data={data} shown={shown} />
+          {data.usage.notes.map((note) => (
+            <p class="note">{visible(note)}</p>
+          ))}
+        </Section>
+      )}
     </div>
   );
 }

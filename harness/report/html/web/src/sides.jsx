@@ -100,12 +100,19 @@ export function Failure({ data, pair }) {
   );
 }
 
+const figures = (all) =>
+  all
+    .filter(([value]) => value != null)
+    .map(([value, name]) => `${count(value)} ${name}`)
+    .join(", ");
+
 export function Facts({ data, pair }) {
   const { pairs, details } = data;
   const scores = Object.entries(pairs.scores)
     .map(([name, column]) => [data.metrics[name] ?? name, column[pair]])
     .filter(([, value]) => value != null);
   const more = details.more[pair] ?? {};
+  const { usage = {}, work } = more;
   const facts = [
     ["Error class", data.errorClass(pair) && words(data.errorClass(pair))],
     ["Gold is", data.origins[pairs.origin[pair]]],
@@ -121,7 +128,11 @@ export function Facts({ data, pair }) {
         ? visible(timing.error)
         : `τ ${timing.tau}${timing.low != null ? ` (${timing.low} to ${timing.high})` : ""}, ${timing.samples} samples, ${visible(timing.clock)} clock${timing.decided ? "" : ", undecided"}`,
     ]),
+    ["Work, gold's ÷ prediction's", work && (work.reason != null ? visible(work.reason) : work.gold == null ? "the same text" : `τ ${work.tau}: ${count(work.gold)} to ${count(work.prediction)} units`)],
     ["Hardness (Spider)", more.hardness],
+    ["Tokens", figures([[usage.prompt_tokens, "of prompt"], [usage.completion_tokens, "of completion"]])],
+    ["Answered in", usage.seconds != null && seconds(usage.seconds)],
+    ["Cost", usage.cost],
   ].filter(([, value]) => value != null && value !== false && value !== "");
   return (
     <dl class="tiles small">
