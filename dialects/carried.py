@@ -70,7 +70,7 @@ def carry(c: Context, t: Typed, *, normal: bool = False) -> Typed:
     node = exp.Null() if written.kind is Kind.NULL else written.node
     return t.of(
         node=node, kind=Kind.ANY, boolean=False, constant=None, integral=None, mixed=False, written=None,
-        form=None, carried=_known(t, normal=normal),
+        form=None, digits=False, carried=_known(t, normal=normal),
     )  # fmt: skip
 
 
@@ -156,15 +156,19 @@ def together(several: Iterable[Carried], *, normal: bool = False) -> Carried:
     """What is known of a column with values of several such columns; `normal` as in `carry`."""
     found = list(several)
     numbers = [one for one in found if one.integers]
+    told_integers = all(one.told_integers for one in found)
+    if not told_integers:
+        # An INTEGER that is a REAL is exact as that.
+        numbers = [one for one in numbers if one.told_integers or one.low is not None]
     lows, highs = [one.low for one in numbers], [one.high for one in numbers]
     reals = any(one.reals for one in found)
     return Carried(
         texts=any(one.texts for one in found),
-        integers=bool(numbers) or (normal and reals),
+        integers=any(one.integers for one in found) or (normal and reals),
         reals=reals,
         low=None if None in lows or not lows else min(low for low in lows if low is not None),
         high=None if None in highs or not highs else max(high for high in highs if high is not None),
-        told_integers=all(one.told_integers for one in found) and not (normal and reals),
+        told_integers=told_integers and not (normal and reals),
         told_reals=all(one.told_reals for one in found),
     )
 

@@ -253,6 +253,8 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
     if t.constant is not None and isinstance(t.constant.value, str):
         found = well_formed(t.constant.value)
         return t if found is None else literal(found)
+    if t.digits:
+        return as_number(c, t)
     # Double precision rounds an integer beyond 2^53, which matters if the other operand gets that far.
     rounds = other.low is not None and other.high is not None and not within(other, EXACT - 1)
 

@@ -121,6 +121,9 @@ class MySQL(TargetGenerator):
 
 
 # What is cast has been matched before: a text that is cut off is an error where a subquery keeps its rows.
+# A search for anything else takes a quarter of the time of a match from end to end.
+_DIGITS = "CHAR_LENGTH({text}) BETWEEN 1 AND 18 AND NOT REGEXP_LIKE({text}, '[^0-9]')"
+
 _PLAIN = "REGEXP_LIKE({text}, '^(0|-?[1-9][0-9]{{0,17}})\\\\z')"
 
 _SHORT = "REGEXP_LIKE({text}, '^ *[+-]?[0-9]{{1,9}}([.][0-9]{{0,4}})? *\\\\z')"
@@ -136,13 +139,13 @@ _NUMBER = (
 )
 
 _PLAINLY = {
-    "as_integer": f"CASE WHEN {_PLAIN} THEN CAST({{text}} AS SIGNED)"
+    "as_integer": f"CASE WHEN {_DIGITS} OR {_PLAIN} THEN CAST({{text}} AS SIGNED)"
     f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST({_SHORTLY} AS SIGNED) END"
     f" WHEN {_NUMBER} THEN {{call}} END",
-    "as_real": f"CASE WHEN {_PLAIN} AND CHAR_LENGTH({{text}}) < 16 OR {_SHORT}"
+    "as_real": f"CASE WHEN ({_DIGITS} OR {_PLAIN}) AND CHAR_LENGTH({{text}}) < 16 OR {_SHORT}"
     f" THEN CAST({{text}} AS DOUBLE) + 0e0"
     f" WHEN {_NUMBER} THEN {{call}} END",
-    "as_key": f"CASE WHEN {_PLAIN} THEN {{text}}"
+    "as_key": f"CASE WHEN {{text}} >= '1' AND {_DIGITS} OR {_PLAIN} THEN {{text}}"
     f" WHEN {_SHORT} THEN CASE WHEN {_WHOLE} THEN CAST(CAST({_SHORTLY} AS SIGNED) AS CHAR)"
     f" ELSE CAST(CAST({{text}} AS DOUBLE) AS CHAR) END COLLATE {_COLLATION}"
     f" WHEN {_NUMBER} THEN {{call}} ELSE {{text}} END",

@@ -36,13 +36,15 @@ class Column:
     """Bytes of the longest text or blob in the file; of a text, never fewer than its characters."""
     least: float | None = None
     greatest: float | None = None
-    """The extremes of a column of numbers; they can be infinite."""
+    """The extremes of a column of numbers, or of texts that are such, see `digits`; they can be infinite."""
     slashes: bool = False
     """DATE: whether a value is written with slashes."""
     days: bool = False
     """Text of any declaration: whether every value is a calendar day, written YYYY-MM-DD."""
     moments: bool = False
     """Text of any declaration: whether every value is such a day or YYYY-MM-DD HH:MM:SS, decimals or not."""
+    digits: bool = False
+    """Text of any declaration: whether every value is an INTEGER, written as SQLite prints it."""
     fractions: bool = False
     """DATETIME: whether a value has a fraction of a second other than zero."""
     escaped: bool = False

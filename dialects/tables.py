@@ -77,6 +77,7 @@ def stored(column: StoredColumn, name: str) -> Typed:
     typed = Typed(
         node, kind, affinity=found, collation=Collation(column.collation), nullable=column.nulls,
         low=column.least, high=column.greatest, form=_form(column),
+        digits=column.digits,
     )  # fmt: skip
     if not column.mixed:
         return typed

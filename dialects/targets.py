@@ -97,10 +97,16 @@ class Target:
     """INTERSECT and EXCEPT after another set operation tell NULL from a value."""
     frames_single_rows: bool
     """The frame of a window is heeded where there is a single row."""
+    computes_untaken: bool
+    """A branch of CASE is computed beside window functions even where it is not taken."""
+    rereads_set_operations: bool
+    """A common table expression of INTERSECT or EXCEPT can be looked up from two places."""
     limits_by_expressions: bool
     """LIMIT and OFFSET take expressions, and LIMIT takes NULL."""
     is_lazy: bool
     """A recursive query ends when nobody asks for more rows; else it takes LIMIT."""
+    most_windows: int | None
+    """How many windows a SELECT can have; several functions share one if it has a name."""
     most_levels: int | None
     """How many SELECTs can be within each other, common table expressions put in their places."""
 
@@ -145,8 +151,11 @@ TARGETS: Mapping[Dialect, Target] = {
         joins_ctes_to_themselves=False,
         set_operations_keep_null=False,
         frames_single_rows=False,
+        computes_untaken=True,
+        rereads_set_operations=False,
         limits_by_expressions=False,
         is_lazy=False,
+        most_windows=127,
         most_levels=64,
     ),
     Dialect.POSTGRESQL: Target(
@@ -188,8 +197,11 @@ TARGETS: Mapping[Dialect, Target] = {
         joins_ctes_to_themselves=True,
         set_operations_keep_null=True,
         frames_single_rows=True,
+        computes_untaken=False,
+        rereads_set_operations=True,
         limits_by_expressions=True,
         is_lazy=True,
+        most_windows=None,
         most_levels=None,
     ),
 }

@@ -21,6 +21,7 @@ from dialects.relation import Relation
 from dialects.rewrites import queries
 from dialects.rewrites.ctes import levels
 from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
+from dialects.rewrites.windows import share_windows
 from dialects.schema import Schema
 from dialects.source import parse
 from dialects.tables import Tables
@@ -79,6 +80,7 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
         if compiler.hints and isinstance(relation.node, exp.Select):
             relation.node.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
         _refuse_depth(compiler, relation.node)
+        share_windows(compiler, relation.node)
         columns = _json_columns(compiler, relation, as_json=as_json)
         text = spell(relation.node, target)
     except RecursionError as error:

@@ -168,6 +168,7 @@ def _measured(column: DeclaredColumn, found: Stored, rows: int, chosen: Portable
         slashes=chosen is PortableType.DATE and found.slashes,
         days=found.days and not found.slashes,
         moments=found.moments and not found.slashes,
+        digits=found.digits,
         fractions=found.fractions,
         mixed=len(found.classes) > 1,
         apart=found.apart,

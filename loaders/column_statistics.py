@@ -25,6 +25,7 @@ _EXTREMES = (
     "CASE WHEN typeof(min({0})) IN ('integer', 'real') THEN min({0}) END",
     "CASE WHEN typeof(max({0})) IN ('integer', 'real') THEN max({0}) END",
     "min({0}) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*' AND max({0}) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-*'",
+    "min({0}) GLOB '[-0-9]*' AND max({0}) GLOB '[-0-9]*'",
 )  # fmt: skip
 """SQLite sorts NULL, numbers, texts, blobs: the classes of the extremes bound those of all values.
 
@@ -40,6 +41,13 @@ _LENGTH = "max(length(CAST({0} AS BLOB)))"
 
 _SUM_CLASS = "typeof(sum({0}))"
 """'integer' where all of only numbers are integers. https://sqlite.org/lang_aggfunc.html#sumunc"""
+
+_DIGITS = (
+    "min(CAST({0} AS TEXT) = CAST(CAST({0} AS INTEGER) AS TEXT) COLLATE BINARY)",
+    "min(CAST({0} AS INTEGER))",
+    "max(CAST({0} AS INTEGER))",
+)
+"""Whether all texts are INTEGERs as SQLite prints them, and the extremes of these."""
 
 _OVERFLOW = "integer overflow"
 
@@ -90,13 +98,15 @@ def _expected(column: DeclaredColumn) -> tuple[str, ...]:
 
 def _needed(column: DeclaredColumn, extremes: Sequence[Any], known: Mapping[str, Any]) -> tuple[str, ...]:
     """The expressions that say the rest of a column, given what the first pass has said."""
-    lowest, highest, dated = extremes[1], extremes[2], bool(extremes[5])
+    lowest, highest, dated, counted = *extremes[1:3], bool(extremes[5]), bool(extremes[6])
     if {lowest, highest} <= _NUMBER:
         is_real = affinity(column.declared) == "REAL"  # Integers in it become fractions when they are read.
         return () if is_real or known.get(_SUM_CLASS) == "integer" else _NUMBER_CLASSES
     if lowest == highest == "text":
         dated = dated or declared_type(column.declared) in {PortableType.DATE, PortableType.DATETIME}
-        return (_LENGTH, *FIGURES) if dated else (_LENGTH,)
+        if dated:
+            return (_LENGTH, *FIGURES)
+        return (_LENGTH, *_DIGITS) if counted else (_LENGTH,)
     return (_LENGTH,) if lowest == highest == "blob" else ()
 
 
@@ -113,6 +123,9 @@ def _stored(
     if classes <= _NUMBER:
         return found
     found = replace(found, longest=known[_LENGTH])
+    if known.get(_DIGITS[0]):
+        _, least, greatest = (known[text] for text in _DIGITS)
+        return replace(found, digits=True, least=least, greatest=greatest)
     dates = [known[text] for text in FIGURES if text in known]
     if not dates or dates[-1]:
         return found

@@ -45,13 +45,15 @@ class Stored:
     """The storage classes, as `typeof` names them. https://sqlite.org/datatype3.html."""
     least: float | None = None
     greatest: float | None = None
-    """The extremes where they are numbers."""
+    """The extremes where they are numbers, or texts that are such, see `digits`."""
     longest: int = 0
     """See `dialects.schema.Column.longest`."""
     days: bool = False
     """Whether every value is the text of a day."""
     moments: bool = False
     """Whether every value is the text of a plain day or of a moment."""
+    digits: bool = False
+    """See `dialects.schema.Column.digits`."""
     slashes: bool = False
     """See `dialects.schema.Column.slashes`."""
     fractions: bool = False

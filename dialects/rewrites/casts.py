@@ -64,7 +64,11 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         found = as_double(c, t)
     elif t.kind is Kind.TEXT:
         read = as_number(c, t)
-        found = _as_cast(read) if read.constant else read.of(integral=whole(read.node, *_CAST))
+        if read.constant:
+            found = _as_cast(read)
+        else:
+            # Of digits alone it is an INTEGER already.
+            found = read if read.kind is Kind.INTEGER else read.of(integral=whole(read.node, *_CAST))
     else:
         found = as_number(c, t)
     return found.of(affinity=Affinity.NUMERIC, collation=collation)

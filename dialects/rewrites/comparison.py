@@ -42,7 +42,8 @@ RULES = (
         "A number compared with a text column counts as its text; a text compared with a number column counts"
         " as its number if it is one as a whole.",
         "https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison",
-        "A literal of the other type, a cast, or `bird_sqlite.as_number`; an equality that filters or joins"
+        "A literal of the other type, a cast (of a text column, where it holds plainly written integers"
+        " alone), or `bird_sqlite.as_number`; an equality that filters or joins"
         " stays one, of `as_integer`, `as_real` or `as_key`.",
     ),
     Rule(

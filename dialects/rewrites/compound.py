@@ -191,7 +191,8 @@ def unify(c: Compiler, relations: list[Relation], at: int, *, normal: bool = Fal
         if found.kind is not kind:
             _change(relation.node, at, lambda node: converted(node, kind))
     low, high = bounds(values)
-    return _joined(relations, at, kind=kind, low=low, high=high)
+    digits = all(found.digits for found in values)
+    return _joined(relations, at, kind=kind, low=low, high=high, digits=digits)
 
 
 def _joined(relations: list[Relation], at: int, **known: object) -> Column:
@@ -200,9 +201,9 @@ def _joined(relations: list[Relation], at: int, **known: object) -> Column:
     affinities = {found.affinity for found in values}
     first = relations[0].columns[at]
     result = first.value.of(
-        nullable=any(found.nullable for found in values), form=None, mixed=False,
-        affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED, integral=None,
-        constant=None, written=None, **known,
+        nullable=any(found.nullable for found in values), form=None, mixed=False, integral=None,
+        affinity=affinities.pop() if len(affinities) == 1 else Affinity.VARIED,
+        constant=None, written=None, **{"digits": False, **known},
     )  # fmt: skip
     return Column(first.name, result)
 

@@ -58,8 +58,17 @@ def compile_ctes(c: Compiler, written: exp.Expr, scope: Scope) -> exp.With:
                 relation.node,
             )
         alias = exp.TableAlias(this=exp.to_identifier(target, quoted=True))
-        clauses.append(exp.CTE(this=relation.node, alias=alias))
+        clauses.append(exp.CTE(this=_looked_up(c, relation.node), alias=alias))
     return exp.With(expressions=clauses, recursive=recursive)
+
+
+def _looked_up(c: Compiler, node: exp.Expr) -> exp.Expr:
+    """A query that can be looked up from several places; its rows are different already."""
+    if c.target.rereads_set_operations or not isinstance(node, exp.Except | exp.Intersect):
+        return node
+    alias = exp.TableAlias(this=exp.to_identifier(c.name("q"), quoted=True))
+    source = exp.From(this=exp.Subquery(this=node, alias=alias))
+    return exp.Select(expressions=[exp.Star()], from_=source, distinct=exp.Distinct())
 
 
 def levels(node: exp.Expr, ctes: Mapping[str, int]) -> int:
@@ -283,7 +292,13 @@ def _undistinct(step: exp.Expr, operator: exp.Expr) -> exp.Expr:
 def _unbounded(found: Typed, kind: Kind) -> Typed:
     bound = _STEPS if kind is Kind.INTEGER else None
     return found.of(
-        kind=kind, low=None if bound is None else -bound, high=bound, form=None, nullable=True, boolean=False
+        kind=kind,
+        low=None if bound is None else -bound,
+        high=bound,
+        form=None,
+        digits=False,
+        nullable=True,
+        boolean=False,
     )
 
 

@@ -55,6 +55,7 @@ def _compare(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     wanted = node.expression
     while isinstance(wanted, exp.Paren | exp.Collate) and not isinstance(wanted, Plus):
         wanted = wanted.this
+    wanted = _aliased(wanted, scope)
     if isinstance(wanted, exp.Boolean) and operator in {exp.NullSafeEQ, exp.NullSafeNEQ}:
         found = comparison.is_value(c, c.expression(node.this, scope), wanted.this)
         return found if operator is exp.NullSafeEQ else found.of(node=exp.Not(this=grouped(found.node)))
@@ -137,8 +138,20 @@ def _grouped_logic(part: exp.Expr, node: exp.Expr) -> exp.Expr:
     return part
 
 
+def _aliased(wanted: exp.Expr, scope: Scope) -> exp.Expr:
+    """TRUE or FALSE where its alias is written: SQLite sees no difference behind IS."""
+    if not isinstance(wanted, exp.Column) or wanted.table:
+        return wanted
+    for place in scope.outward():
+        if any(source.column(wanted.name) for source in place.sources):
+            return wanted
+        if (found := place.aliases.get(wanted.name.lower())) is not None:
+            return found if isinstance(found, exp.Boolean) else wanted
+    return wanted
+
+
 def _is(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    wanted = node.expression
+    wanted = _aliased(node.expression, scope)
     found = c.expression(node.this, scope)
     if isinstance(wanted, exp.Boolean):
         return comparison.is_value(c, found, wanted.this)

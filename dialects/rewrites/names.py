@@ -26,7 +26,14 @@ def resolve(c: Compiler, node: exp.Column, scope: Scope) -> Typed:
         if found := _in_scope(c, place, name, qualifier):
             return found
         if not qualifier and (aliased := place.aliases.get(name.lower())) is not None:
-            return _alias(c, aliased, place)
+            found = _alias(c, aliased, place)
+            if place is not scope and any(
+                not call.find(exp.Column) for call in found.node.find_all(exp.AggFunc)
+            ):
+                raise Untranslatable(
+                    f"the name {name}", "it counts the rows of an outer SELECT", position(node)
+                )
+            return found
     quoted = isinstance(node.this, exp.Identifier) and node.this.quoted
     if not qualifier and quoted:
         c.applies("double-quoted-text")

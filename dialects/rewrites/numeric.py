@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from dialects.coercions import EXACT, as_double, as_integer, as_number, literal, within
+from dialects.coercions import BIGGEST, EXACT, as_double, as_integer, as_number, literal, within
 from dialects.errors import Untranslatable
 from dialects.functions import function
 from dialects.nodes import (
@@ -73,9 +73,14 @@ def absolute(c: Context, arguments: list[Typed]) -> Typed:
     x = as_number(c, x)
     if x.constant is not None and x.constant.value == -(2**63):
         raise Untranslatable("abs() of the least integer", "SQLite stops with an error where it runs")
+    node = x.node
+    if c.target.computes_untaken and x.kind is Kind.INTEGER and x.low == -(2**63):
+        # SQLite stops at the least integer, but only in a branch that it takes.
+        least = exp.Sub(this=number(-BIGGEST), expression=number(1))
+        node = exp.Nullif(this=node, expression=exp.Paren(this=least))
     low = 0.0 if x.low is None or x.high is None else max(0, x.low, -x.high)
     high = None if x.low is None or x.high is None else max(abs(x.low), abs(x.high))
-    return x.of(node=exp.Abs(this=x.node), low=low, high=high, constant=None)
+    return x.of(node=exp.Abs(this=node), low=low, high=high, constant=None)
 
 
 @scalar("round", least=1, most=2)

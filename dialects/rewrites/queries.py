@@ -200,6 +200,8 @@ def _grouped_instead(
     aliases, scope.aliases = scope.aliases, {}
     values = [c.expression(written, scope) for _, written, _ in results]
     scope.aliases = aliases
+    if any(found.node.find(exp.Window) for found in values):
+        raise Untranslatable("SELECT DISTINCT", "it has window functions, and compares texts by a collation")
     if any(found.kind is Kind.ANY for found in values):
         raise Untranslatable(
             "SELECT DISTINCT", "it compares texts by a collation, beside values of several types"

@@ -179,9 +179,12 @@ def _in_query(c: Compiler, node: exp.Expr, inside: exp.Expr, scope: Scope, left:
     relation = _compared(c, inside, scope)
     if len(relation.columns) != len(parts):
         raise Untranslatable("IN", f"{len(parts)} columns are compared with {len(relation.columns)}")
-    pairs = list(zip(parts, relation.columns, strict=True))
-    if not all(_alike(part, column.value) for part, column in pairs):
+    pairs = [
+        _converted(c, *pair) for pair in zip(parts, (each.value for each in relation.columns), strict=True)
+    ]
+    if not all(_alike(*pair) for pair in pairs):
         return _in_converted(c, parts, relation)
+    parts = [part for part, _ in pairs]
     query = _limitless(c, relation)
     if left is None:
         this = grouped(keyed(c, parts[0]))
@@ -195,6 +198,14 @@ def _compared(c: Compiler, inside: exp.Expr, scope: Scope) -> Relation:
     relation = c.query(inside, scope)
     several = any(column.value.carried is not None for column in relation.columns)
     return c.query(inside, scope, derived=True) if several else relation
+
+
+def _converted(c: Compiler, part: Typed, column: Typed) -> tuple[Typed, Typed]:
+    """A value and a column of a subquery, the value as it is compared if the column is as it is."""
+    if not part.digits or _alike(part, column):
+        return part, column
+    before, after = with_affinities(c, part, column)
+    return (before, after) if after is column and _alike(before, after) else (part, column)
 
 
 def _alike(left: Typed, right: Typed) -> bool:

@@ -72,6 +72,29 @@ def warn_of_peers(c: Compiler, scope: Scope, tree: exp.Select) -> None:
         c.warn(TIES)
 
 
+def share_windows(c: Compiler, tree: exp.Expr) -> None:
+    """Name the windows of each SELECT of a compiled tree that has more of them than the target takes.
+
+    Raises:
+        Untranslatable: too many of them are different.
+    """
+    most = c.target.most_windows
+    if most is None or len(list(tree.find_all(exp.Window))) <= most:
+        return
+    for select in list(tree.find_all(exp.Select)):
+        own = [window for window in select.find_all(exp.Window) if window.parent_select is select]
+        if len(own) <= most:
+            continue
+        names: dict[exp.Expr, exp.Identifier] = {}
+        for window in own:
+            shape = exp.Window(**{part: window.args.get(part) for part in ("partition_by", "order", "spec")})
+            name = names.setdefault(shape.copy(), exp.to_identifier(f"_w{len(names) + 1}", quoted=True))
+            window.replace(exp.Window(this=window.this, alias=name.copy(), over="OVER"))
+        if len(names) > most:
+            raise Untranslatable("the statement", f"{c.target.title} takes {most} windows in a SELECT")
+        select.set("windows", [exp.Window(**{**shape.args, "this": name}) for shape, name in names.items()])
+
+
 def filtered(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     """aggregate(...) FILTER (WHERE condition)."""
     call = node.this
@@ -160,7 +183,7 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     node = spec.over(exp.Anonymous(this=name.upper(), expressions=parts))
     found = result.of(
         node=node, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
-        form=None,
+        form=None, digits=False,
     )  # fmt: skip
     return found if found.carried is None else told(c, found.of(each=None))
 

@@ -358,17 +358,19 @@ BEGIN
 END $$;
 
 -- The INTEGER that a text is equal to where a comparison applies NUMERIC affinity; NULL if it is to none.
--- The body takes the place of a call, so that a join can hash it at little cost.
+-- The body takes the place of a call, so that a join can hash it at little cost; a pattern takes twice the time.
 CREATE FUNCTION bird_sqlite.as_integer(value text) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN value ~ '^-?[0-9]+$' AND length(value) < 19 THEN value::bigint
+RETURN CASE WHEN octet_length(value) < 19 AND ltrim(value, '0123456789') = '' AND value <> '' THEN value::bigint
+    WHEN value ~ '^-?[0-9]+$' AND length(value) < 19 THEN value::bigint
     WHEN value ~ '^[ \t\n\v\f\r]*[+-]?\.?[0-9]' THEN bird_sqlite.number_as_integer(value) END;
 
 -- The REAL that it is equal to. Of no more than four places, so far from any half that rounding twice is
 -- rounding once.
 CREATE FUNCTION bird_sqlite.as_real(value text) RETURNS float8
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN value ~ '^-?[0-9]+$' AND length(value) < 16 THEN value::float8
+RETURN CASE WHEN octet_length(value) < 16 AND ltrim(value, '0123456789') = '' AND value <> '' THEN value::float8
+    WHEN value ~ '^-?[0-9]+$' AND length(value) < 16 THEN value::float8
     WHEN value ~ '^-?[0-9]+\.[0-9]?[0-9]?[0-9]?[0-9]?$' AND length(value) < 16 THEN value::float8
     WHEN value ~ '^[ \t\n\v\f\r]*[+-]?\.?[0-9]' THEN bird_sqlite.number_as_real(value) END;
 

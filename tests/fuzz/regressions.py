@@ -388,4 +388,48 @@ REGRESSIONS = (
         "SELECT id FROM person ORDER BY -9223372036854775808 - IIF(boss, seen, born), id",
         untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
     ),
+    Regression(
+        "abs() of the least integer in a branch that is not taken",
+        "SELECT IIF(LAG(1, 2, 1) OVER (ORDER BY id) < 1, abs(n), n) FROM extreme",
+    ),
+    Regression(
+        "EXCEPT that is looked up from two places",
+        "WITH c(n) AS (SELECT id FROM person EXCEPT SELECT 1 FROM void) "
+        "SELECT 1 FROM c UNION ALL SELECT 2 FROM c WHERE NOT n <> 1",
+    ),
+    Regression(
+        "INTERSECT that is looked up from two places",
+        "WITH c AS (SELECT id AS n FROM person INTERSECT SELECT id FROM person) "
+        "SELECT (SELECT count(*) FROM c WHERE n = id), (SELECT count(*) FROM c WHERE n = id + 1) FROM person",
+    ),
+    Regression(
+        "more windows than MySQL takes",
+        "SELECT max('a', max('a', max(lead(made, 1) OVER v, 'a', 'a'), made)) FROM item "
+        "WINDOW w AS (), v AS (w ORDER BY id)",
+    ),
+    Regression(
+        "DISTINCT by a collation of what a window gives",
+        "SELECT DISTINCT IIF(LAST_VALUE(1) OVER (ORDER BY id) COLLATE RTRIM < 1, 'a', NULL) FROM extreme",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "rows of an outer SELECT counted in a subquery by an alias",
+        "SELECT count(*) AS c FROM kind GROUP BY code HAVING 1 >= "
+        "(SELECT c FROM (SELECT grade FROM dirty GROUP BY grade))",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "large integers and fractions in a sorted compound",
+        "SELECT 1 FROM dirty UNION SELECT n FROM extreme UNION SELECT 0.5 FROM person ORDER BY 1",
+        ordered=True,
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "IS with the alias of TRUE",
+        "SELECT name, true AS c FROM person GROUP BY name HAVING 0.5 IS c",
+    ),
+    Regression(
+        "IS NOT with the alias of FALSE",
+        "SELECT name, false AS c FROM person WHERE 0.5 IS NOT c",
+    ),
 )

@@ -218,6 +218,29 @@ def test_what_stands_behind_a_nul_character_is_seen(make_file: MakeFile, declare
     assert (column.type, column.days, column.moments) == (PortableType.TEXT, False, False)
 
 
+@pytest.mark.parametrize(
+    ("values", "digits"),
+    [
+        ("('7'), ('-12'), ('0'), (NULL)", (-12, 7)),
+        ("('-9223372036854775808'), ('9223372036854775807')", (-(2**63), 2**63 - 1)),
+        ("('7'), ('07')", None),
+        ("('7'), ('9223372036854775808')", None),
+        ("('7'), ('-0')", None),
+        ("('7'), ('7 ')", None),
+        ("('7'), ('7' || char(0))", None),
+        ("('7'), ('7.0')", None),
+        ("('1'), ('5b'), ('7')", None),
+        ("(NULL)", None),
+    ],
+)
+def test_texts_that_are_integers_are_known_with_their_extremes(
+    make_file: MakeFile, values: str, digits: tuple[int, int] | None
+) -> None:
+    [column] = census(make_file(f"CREATE TABLE t (c TEXT); INSERT INTO t VALUES {values}")).tables[0].columns
+    found = (column.least, column.greatest) if column.digits else None
+    assert (column.type, found) == (PortableType.TEXT, digits)
+
+
 def test_half_a_surrogate_pair_stops_the_load_of_a_utf16_file(make_file: MakeFile) -> None:
     script = "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('😀'), ({})"
     assert census(make_file(script.format("'b'"))).rows == 2
