@@ -92,6 +92,11 @@ class Compiler:
         """
         return self.tables.planner.plan(self._sql)
 
+    @property
+    def in_utf8(self) -> bool:
+        """See `Context.in_utf8`."""
+        return self.tables.in_utf8
+
     @cached_property
     def _collates(self) -> bool:
         """Whether COLLATE is somewhere in the statement."""

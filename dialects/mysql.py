@@ -189,6 +189,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Characters: lambda self, e: self.func("CHAR_LENGTH", e.this),
     nodes.Position: lambda self, e: self.func("LOCATE", e.expression, e.this),
     nodes.Slice: lambda self, e: self.func("SUBSTRING", e.this, e.args["start"], e.args.get("length")),
+    nodes.Bytes: lambda self, e: f"CAST({self.sql(e, 'this')} AS BINARY)",
     nodes.Hexadecimal: lambda self, e: self.func("HEX", e.this),
     nodes.JSONString: lambda self, e: f"JSON_QUOTE({self.sql(e.this)}) COLLATE {_COLLATION}",
     nodes.JSONNumber: lambda self, e: f"CAST(CAST({self.sql(e.this)} AS JSON) AS CHAR) COLLATE {_COLLATION}",

@@ -114,6 +114,12 @@ class Hexadecimal(exp.Expression):
     arg_types = {"this": True, "blob": False}
 
 
+class Bytes(exp.Expression):
+    """The UTF-8 bytes of a TEXT as a BLOB."""
+
+    arg_types = {"this": True}
+
+
 class JSONString(exp.Expression):
     """A TEXT as a string of JSON, in quotes."""
 
@@ -175,6 +181,12 @@ class Framed(exp.Window):
     """
 
     arg_types = {**exp.Window.arg_types, "ties": False}
+
+
+class Picked(exp.Expression):
+    """Over numbered rows: `lag`, `lead` or `nth_value` of a value, a number of rows, and maybe a default."""
+
+    arg_types = {"this": True, "expressions": True}
 
 
 AGGREGATES = (exp.AggFunc, AnyOf, Whichever, FirstOf, Listed)

@@ -122,6 +122,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Characters: lambda self, e: f"CAST(CHAR_LENGTH({self.sql(e.this)}) AS BIGINT)",
     nodes.Position: lambda self, e: f"CAST(STRPOS({self.sql(e.this)}, {self.sql(e.expression)}) AS BIGINT)",
     nodes.Slice: PostgreSQL.slice,
+    nodes.Bytes: lambda self, e: self.func("CONVERT_TO", e.this, nodes.string("UTF8")),
     nodes.Hexadecimal: PostgreSQL.hexadecimal,
     nodes.JSONString: lambda self, e: f"CAST(TO_JSON(CAST({self.sql(e.this)} AS TEXT)) AS TEXT)",
     nodes.JSONNumber: PostgreSQL.json_number,

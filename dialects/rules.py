@@ -31,6 +31,10 @@ class Context(Protocol):
     def filtering(self) -> bool:
         """Whether NULL is as good as FALSE where the expression stands."""
 
+    @property
+    def in_utf8(self) -> bool:
+        """Whether the bytes of a text are those of UTF-8 in the file."""
+
     def applies(self, rule: str) -> None:
         """Note that a rewrite has changed something."""
 

@@ -117,6 +117,8 @@ class Schema:
     escapes: bool = False
     """Whether what a server cannot hold is to be written in another form; see `loaders.escaping`."""
     views: tuple[View, ...] = ()
+    encoding: str = "UTF-8"
+    """Of its texts in the file, as `PRAGMA encoding` says."""
 
     @property
     def rows(self) -> int:

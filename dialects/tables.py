@@ -28,6 +28,7 @@ class Tables:
         tables = server_tables(schema, target, Profile.FAITHFUL, Path("schema"))
         self.target = target
         self._schema = schema
+        self.in_utf8 = schema.encoding == "UTF-8"
         self._tables = {table.source.name.lower(): table for table in tables}
         self._columns: dict[str, list[Column]] = {}
         self._views = {view.name.lower(): view for view in schema.views}

@@ -22,6 +22,8 @@ class Target:
     # What it has.
     has_boolean: bool
     """Conditions are of a type of their own, so that one is no number where a number has to stand."""
+    has_computed_offsets: bool
+    """LAG, LEAD and NTH_VALUE take how many rows from each row."""
     has_filter: bool
     """Aggregates take FILTER."""
     has_full_join: bool
@@ -116,6 +118,7 @@ TARGETS: Mapping[Dialect, Target] = {
         dialect=Dialect.MYSQL,
         title="MySQL",
         has_boolean=False,
+        has_computed_offsets=False,
         has_filter=False,
         has_full_join=False,
         has_group_frames=False,
@@ -162,6 +165,7 @@ TARGETS: Mapping[Dialect, Target] = {
         dialect=Dialect.POSTGRESQL,
         title="PostgreSQL",
         has_boolean=True,
+        has_computed_offsets=True,
         has_filter=True,
         has_full_join=True,
         has_group_frames=True,

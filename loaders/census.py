@@ -42,6 +42,7 @@ def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
         if not declared.tables:
             raise BadInput(f"{path}: has no table; give a SQLite file with tables")
         notes = declared.notes
+        [encoding] = connection.execute("PRAGMA encoding").fetchone()
         counts = [_rows(connection, table) for table in declared.tables]
         # Each by columns: most rows are often those of one table.
         parts = [
@@ -65,7 +66,7 @@ def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
         for table, (kept, left_out) in zip(bare, _each(connections, _kept, references, weights), strict=True):
             tables.append(replace(table, foreign_keys=tuple(kept)))
             notes += left_out
-    return Schema(tuple(tables), tuple(notes), escape, tuple(declared.views))
+    return Schema(tuple(tables), tuple(notes), escape, tuple(declared.views), encoding)
 
 
 def _figures(connection: sqlite3.Connection, part: tuple[int, DeclaredTable]) -> dict[str, Stored]:

@@ -1,6 +1,7 @@
 """Aggregate functions. https://sqlite.org/lang_aggfunc.html."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 
 from sqlglot import exp
 
@@ -107,7 +108,8 @@ def aggregate(
         arguments = [*arguments[0].expressions, *arguments[1:]]
     if arguments and isinstance(arguments[-1], exp.Order):
         raise Untranslatable(f"{name}() with ORDER BY", "SQLite 3.40 has none")
-    with c.ungrouped(scope):
+    # Over a window an aggregate is of groups, where there are any.
+    with nullcontext() if over and scope.grouping else c.ungrouped(scope):
         condition = None if where is None else c.condition(where, scope)
         if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
             return _count_rows(c, condition, over)

@@ -1,7 +1,7 @@
 """What scalar functions share: constants are decided now, NULL gives NULL, alternatives are kept apart."""
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 
 from sqlglot import exp
@@ -10,13 +10,14 @@ from dialects.coercions import literal, plain
 from dialects.errors import Untranslatable
 from dialects.functions import Call, function
 from dialects.rules import Context, Rule
+from dialects.source import Plus
 from dialects.typed import Affinity, Constant, Kind, Typed, null
 
 RULES = (
     Rule(
         "constant-call",
-        "A function of constants is a constant.",
-        "https://sqlite.org/lang_corefunc.html",
+        "A function or operator of constants is a constant.",
+        "https://sqlite.org/lang_expr.html",
         "Its value, asked of SQLite itself.",
     ),
 )
@@ -82,7 +83,6 @@ def folded(c: Context, name: str, arguments: Sequence[Typed]) -> Typed | None:
     return literal(found)
 
 
-_AS_WRITTEN = (exp.Anonymous, exp.Literal, exp.Null, exp.Boolean, exp.HexString, exp.Neg, exp.Paren)
 _OPEN = frozenset({
     "random", "randomblob", "load_extension",
     "date", "time", "datetime", "julianday", "strftime", "unixepoch",
@@ -94,14 +94,17 @@ _LONGEST = 100_000
 
 
 def written_out(c: Context, node: exp.Expr) -> Typed | None:
-    """The value of a call of functions on constants alone; None where SQLite refuses it, or it is no such.
+    """The value of an expression of constants alone; None where SQLite refuses it, or it is no such.
 
     Aggregates are none: the caller knows their names.
     """
-    parts = list(node.walk())
-    if not all(isinstance(part, _AS_WRITTEN) for part in parts) or any(
-        isinstance(part, exp.Anonymous) and part.name.lower() in _OPEN for part in parts
+    if any(
+        type(part) not in WRITTEN or (isinstance(part, exp.Anonymous) and part.name.lower() in _OPEN)
+        for part in node.walk()
+        if not isinstance(part, _INSIDE)
     ):
+        return None
+    if not c.in_utf8 and node.find(exp.Cast):
         return None
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST)
@@ -115,25 +118,83 @@ def written_out(c: Context, node: exp.Expr) -> Typed | None:
     return literal(found)
 
 
+_BINARY: dict[type[exp.Expr], str] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.DPipe: "||",
+    exp.BitwiseAnd: "&", exp.BitwiseOr: "|", exp.BitwiseLeftShift: "<<", exp.BitwiseRightShift: ">>",
+    exp.EQ: "=", exp.NEQ: "<>", exp.LT: "<", exp.LTE: "<=", exp.GT: ">", exp.GTE: ">=",
+    exp.Is: "IS", exp.NullSafeEQ: "IS", exp.NullSafeNEQ: "IS NOT", exp.And: "AND", exp.Or: "OR",
+    exp.Like: "LIKE", exp.Glob: "GLOB", exp.JSONExtract: "->", exp.JSONExtractScalar: "->>",
+}  # fmt: skip
+
+_PREFIX: dict[type[exp.Expr], str] = {
+    exp.Neg: "-", exp.Not: "NOT ", exp.BitwiseNot: "~", exp.Paren: "", Plus: "+",
+}  # fmt: skip
+
+WRITTEN = frozenset({
+    *_BINARY, *_PREFIX,
+    exp.Anonymous, exp.Literal, exp.Null, exp.Boolean, exp.HexString, exp.Tuple,
+    exp.Case, exp.If, exp.Cast, exp.Collate, exp.Between, exp.In, exp.Escape,
+})  # fmt: skip
+
+"""The kinds of nodes of an expression of constants."""
+
+_INSIDE = (exp.DataType, exp.Var, exp.Identifier)
+"""The words of a type or a collation."""
+
+
 def _spelled(node: exp.Expr) -> str:
+    if (sign := _BINARY.get(type(node))) is not None:
+        negated = "NOT " if node.args.get("negate") else ""
+        return f"({_spelled(node.this)} {negated}{sign} {_spelled(node.expression)})"
+    if (sign := _PREFIX.get(type(node))) is not None:
+        return f"({sign}{_spelled(node.this)})"
     match node:
         case exp.Anonymous():
-            return f"{node.name}({', '.join(_spelled(part) for part in node.expressions)})"
+            return f"{node.name}({_several(node.expressions)})"
         case exp.Literal() if node.is_string:
-            doubled = node.name.replace("'", "''")
-            return f"'{doubled}'"
+            return _quoted(node.name, "'")
         case exp.Null():
             return "NULL"
         case exp.Boolean():
-            return str(int(node.this))
+            return str(bool(node.this)).upper()
         case exp.HexString():
             return f"x'{node.name}'"
-        case exp.Neg():
-            return f"(-{_spelled(node.this)})"
-        case exp.Paren():
-            return f"({_spelled(node.this)})"
-        case _:
+        case exp.Tuple():
+            return f"({_several(node.expressions)})"
+        case exp.Cast():
+            words = _quoted(node.args["to"].args["kind"], '"')
+            return f"CAST({_spelled(node.this)} AS {words})"
+        case exp.Collate():
+            name = _quoted(node.expression.name, '"')
+            return f"({_spelled(node.this)} COLLATE {name})"
+        case exp.Escape():
+            like = node.this
+            return f"({_spelled(like)[1:-1]} ESCAPE {_spelled(node.expression)})"
+        case exp.Between():
+            low, high = _spelled(node.args["low"]), _spelled(node.args["high"])
+            return f"({_spelled(node.this)} BETWEEN {low} AND {high})"
+        case exp.In() if node.args.get("query") is None and node.args.get("field") is None:
+            return f"({_spelled(node.this)} IN ({_several(node.expressions)}))"
+        case exp.Case():
+            base = "" if node.this is None else f" {_spelled(node.this)}"
+            branches = [
+                f" WHEN {_spelled(part.this)} THEN {_spelled(part.args['true'])}" for part in node.args["ifs"]
+            ]
+            last = node.args.get("default")
+            other = "" if last is None else f" ELSE {_spelled(last)}"
+            return f"CASE{base}{''.join(branches)}{other} END"
+        case exp.Literal():
             return node.name
+        case _:
+            raise ValueError(node.key)
+
+
+def _several(nodes: Iterable[exp.Expr]) -> str:
+    return ", ".join(_spelled(node) for node in nodes)
+
+
+def _quoted(text: str, mark: str) -> str:
+    return f"{mark}{text.replace(mark, mark * 2)}{mark}"
 
 
 def detached(arguments: Sequence[Typed], result: Typed) -> Typed:

@@ -17,7 +17,7 @@ from dialects.coercions import (
 )
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Truncated, number, server
+from dialects.nodes import Bytes, Truncated, number, server
 from dialects.rules import Context, Rule
 from dialects.schema import affinity
 from dialects.scope import Scope
@@ -45,10 +45,29 @@ def cast(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return cast_to(c, c.expression(node.this, scope), affinity(node.args["to"].args["kind"]))
 
 
+def cast_affinity(node: exp.Expr) -> Affinity:
+    """The affinity of CAST(x AS type) in a comparison."""
+    match affinity(node.args["to"].args["kind"]):
+        case "TEXT":
+            return Affinity.TEXT
+        case "BLOB":
+            return Affinity.BLOB
+        case _:
+            return Affinity.NUMERIC
+
+
 def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
     """Cast to one of the five affinities."""
+    if wanted == "BLOB" and t.kind not in {Kind.BLOB, Kind.NULL}:
+        if not c.in_utf8:
+            raise Untranslatable("CAST AS BLOB", "the bytes of a text depend on the file's encoding")
+        if t.kind is Kind.ANY:
+            raise Untranslatable("CAST AS BLOB", "of numbers and texts")
+        c.applies("cast")
+        found = as_text(c, t)
+        return Typed(Bytes(this=found.node), Kind.BLOB, nullable=found.nullable, affinity=Affinity.BLOB)
     if wanted == "BLOB":
-        raise Untranslatable("CAST AS BLOB", "the bytes of a text depend on the file's encoding")
+        return t.of(affinity=Affinity.BLOB)
     if t.kind is Kind.NULL:
         return null().of(affinity=Affinity.TEXT if wanted == "TEXT" else Affinity.NUMERIC)
     if t.kind is Kind.ANY and t.each is not None:

@@ -6,7 +6,18 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import FirstOf, Framed, Listed, case, every, number, some
+from dialects.nodes import (
+    Bigint,
+    FirstOf,
+    Framed,
+    Listed,
+    Picked,
+    case,
+    every,
+    grouped,
+    number,
+    some,
+)  # fmt: skip
 from dialects.rewrites.determined import conjuncts
 from dialects.rewrites.grouping import Groups
 from dialects.rewrites.results import aliased
@@ -215,8 +226,22 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
     for window, (keys, place, peers) in zip(framed, places, strict=True):
         own, other = (_columns_of(side, [*keys, place, peers]) for side in (alias, again))
         conditions: list[exp.Expr] = [exp.NullSafeEQ(this=other[key], expression=own[key]) for key in keys]
-        conditions += _within(window.args.get("spec"), (own[place], other[place]), (own[peers], other[peers]))
         call = window.this.copy()
+        if isinstance(call, Picked):
+            conditions += _picked(call, window.args.get("spec"), own, other, place, peers)
+            shown, _, *default = call.expressions
+            for column in shown.find_all(exp.Column):
+                if column.table == alias:
+                    column.set("table", exp.to_identifier(again, quoted=True))
+            found = exp.Select(
+                expressions=[shown], from_=derived(again), where=exp.Where(this=every(conditions))
+            )
+            node: exp.Expr = exp.Subquery(this=found)
+            if default:
+                node = case((exp.Exists(this=found.copy()), node), default=default[0])
+            window.replace(node)
+            continue
+        conditions += _within(window.args.get("spec"), (own[place], other[place]), (own[peers], other[peers]))
         for column in call.find_all(exp.Column):
             if column.table == alias:
                 column.set("table", exp.to_identifier(again, quoted=True))
@@ -224,6 +249,24 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
     tree.set("from_", derived(alias))
     tree.set("joins", None)
     tree.set("where", None)
+
+
+def _picked(
+    call: exp.Expr, frame: exp.Expr | None, own: dict[str, exp.Expr], other: dict[str, exp.Expr],
+    place: str, peers: str,
+) -> list[exp.Expr]:  # fmt: skip
+    """Which row of the partition is so many rows away; of the frame, which begins with the partition."""
+    rows = grouped(call.expressions[1].copy())
+    if call.name == "nth_value":
+        number_of = exp.EQ(this=Bigint(this=other[place].copy()), expression=rows)
+        return [
+            *_within(frame, (own[place], other[place]), (own[peers], other[peers])),
+            number_of,
+        ]
+    here, there = (Bigint(this=side[place].copy()) for side in (own, other))
+    if call.name == "lag":
+        here, there = there, here
+    return [exp.EQ(this=there, expression=exp.Add(this=here, expression=rows))]
 
 
 def _columns_of(source: str, names: list[str]) -> dict[str, exp.Expr]:

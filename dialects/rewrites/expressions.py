@@ -11,8 +11,8 @@ from dialects.functions import FUNCTIONS
 from dialects.nodes import grouped
 from dialects.rewrites import comparison, conditional, dates, json, numeric, operators, printf, text
 from dialects.rewrites.aggregates import aggregate, is_aggregate
-from dialects.rewrites.calls import written_out
-from dialects.rewrites.casts import cast
+from dialects.rewrites.calls import WRITTEN, written_out
+from dialects.rewrites.casts import cast, cast_affinity
 from dialects.rewrites.names import resolve, shared
 from dialects.rewrites.names import value as column_value
 from dialects.rewrites.patterns import glob, like
@@ -181,9 +181,18 @@ def _between(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
 
 
 def _case(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    base = None if node.this is None else c.expression(node.this, scope)
+    parts = None if node.this is None else row(c, node.this, scope)
+    base = None if node.this is None or parts is not None else c.expression(node.this, scope)
     branches = []
     for branch in node.args["ifs"]:
+        if parts is not None:
+            others = row(c, branch.this, scope)
+            if others is None:
+                raise Untranslatable("a row value", "it is compared with a single value")
+            own = [part.of(node=part.node.copy()) for part in parts]
+            same = comparison.compare_rows(c, exp.EQ, own, others)
+            branches.append((same.node, c.expression(branch.args["true"], scope)))
+            continue
         tested = c.expression(branch.this, scope)
         test = (
             as_condition(c, tested)
@@ -202,16 +211,25 @@ def _collate(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return c.expression(node.this, scope).of(collation=Collation(name), collates=True)
 
 
-def _call(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
-    try:
-        return _called(c, node, scope)
-    except Untranslatable:
-        if any(is_aggregate(call.name.lower(), call.expressions) for call in node.find_all(exp.Anonymous)):
-            raise
-        known = written_out(c, node)
-        if known is None:
-            raise
-        return known
+def _known(rewrite: Handler) -> Handler:
+    """A rewrite, and where it refuses an expression of constants, what SQLite says of it."""
+
+    def handle(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
+        try:
+            return rewrite(c, node, scope)
+        except Untranslatable:
+            if any(
+                is_aggregate(call.name.lower(), call.expressions) for call in node.find_all(exp.Anonymous)
+            ):
+                raise
+            known = written_out(c, node)
+            if known is None:
+                raise
+            if isinstance(node, exp.Cast):
+                return known.of(affinity=cast_affinity(node))
+            return known
+
+    return handle
 
 
 def _called(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
@@ -279,7 +297,7 @@ def _lambda(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     return c.expression(exp.JSONExtract(this=name, expression=node.this.copy()), scope)
 
 
-HANDLERS: Mapping[type[exp.Expr], Handler] = {
+_REWRITES: dict[type[exp.Expr], Handler] = {
     exp.Lambda: _lambda,
     exp.Column: resolve,
     Starred: _starred,
@@ -299,7 +317,7 @@ HANDLERS: Mapping[type[exp.Expr], Handler] = {
     exp.Between: _between,
     exp.Case: _case,
     exp.Collate: _collate,
-    exp.Anonymous: _call,
+    exp.Anonymous: _called,
     exp.CurrentDate: _clock("date"),
     exp.CurrentTime: _clock("time"),
     exp.CurrentTimestamp: _clock("datetime"),
@@ -328,4 +346,8 @@ HANDLERS: Mapping[type[exp.Expr], Handler] = {
     exp.Subquery: scalar,
     exp.Window: window,
     exp.Filter: filtered,
+}
+
+HANDLERS: Mapping[type[exp.Expr], Handler] = {
+    kind: _known(rewrite) if kind in WRITTEN else rewrite for kind, rewrite in _REWRITES.items()
 }

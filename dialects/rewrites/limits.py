@@ -5,7 +5,7 @@ from sqlglot import exp
 from dialects.coercions import BIGGEST, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import case, every, number, some
+from dialects.nodes import Bigint, case, every, number, some
 from dialects.numbers import well_formed
 from dialects.rules import Rule
 from dialects.scope import Scope
@@ -99,7 +99,9 @@ def limited(
 
     conditions: list[exp.Expr] = [exp.GT(this=_column(alias, place), expression=start)]
     if most is not None:
-        last = exp.LTE(this=exp.Sub(this=_column(alias, place), expression=start.copy()), expression=most)
+        # Numbers of rows have no sign on MySQL, where a difference below zero is an error.
+        behind = exp.Sub(this=Bigint(this=_column(alias, place)), expression=start.copy())
+        last = exp.LTE(this=behind, expression=most)
         conditions.append(some([exp.LT(this=most.copy(), expression=number(0)), last]))
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     return exp.Select(

@@ -97,6 +97,11 @@ def arithmetic(c: Context, operator: Arithmetic, left: Typed, right: Typed) -> T
         return spread
     if Kind.NULL in {left.kind, right.kind}:
         return null()
+    if Kind.REAL not in {left.kind, right.kind}:
+        if left.decimal and left.integral is not None:
+            return _of_exact(c, left, lambda part: arithmetic(c, operator, part, right))
+        if right.decimal and right.integral is not None:
+            return _of_exact(c, right, lambda part: arithmetic(c, operator, left, part))
     low, high = _interval(operator, left, right)
     nullable = left.nullable or right.nullable
     if left.kind is Kind.INTEGER and right.kind is Kind.INTEGER:
@@ -134,6 +139,14 @@ def _by_class(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
     whole = integer(Truncated(this=Double(this=t.node.copy())), -EXACT, EXACT, nullable=t.nullable)
     other = rewrite(real(t.node.copy(), nullable=t.nullable))
     return choose(c, [(t.integral.copy(), rewrite(whole))], other)
+
+
+def _of_exact(c: Context, t: Typed, rewrite: Rewrite) -> Typed:
+    """What becomes of a sum or product that may not fit 64 bits: an INTEGER, or a REAL that is rounded."""
+    assert t.integral is not None  # noqa: S101 - the caller has looked
+    whole = integer(Bigint(this=t.node.copy()), _LOWEST, _HIGHEST, nullable=t.nullable)
+    rounded = real(Double(this=t.node.copy()), nullable=t.nullable)
+    return choose(c, [(t.integral.copy(), rewrite(whole))], rewrite(rounded))
 
 
 def divide(c: Context, left: Typed, right: Typed) -> Typed:
@@ -211,6 +224,8 @@ def negate(c: Context, operand: Typed) -> Typed:
         return literal(-operand.constant.value)
     if operand.kind is Kind.INTEGER and operand.low is not None and operand.low <= _LOWEST:
         return _checked(c, exp.Sub, literal(0), operand)
+    if operand.decimal and operand.integral is not None:
+        return _of_exact(c, operand, lambda part: negate(c, part))
     low = None if operand.high is None else -operand.high
     high = None if operand.low is None else -operand.low
     return Typed(

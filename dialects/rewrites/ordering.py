@@ -78,5 +78,6 @@ def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list
     both = exp.Mul(this=nulls[0], expression=nulls[1])
     written = term.args.get("nulls_first")
     first = not descending if written is None else bool(written)
-    keys = [value(c, rank), *_numbers(c, numbers), value(c, texts)]
+    letters = texts if texts.kind is Kind.NULL else texts.of(collation=t.collation)
+    keys = [value(c, rank), *_numbers(c, numbers), keyed(c, letters)]
     return [exp.Ordered(this=both, desc=first), *(exp.Ordered(this=key, desc=descending) for key in keys)]

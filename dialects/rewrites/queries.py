@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from dialects.carried import carry, told
-from dialects.coercions import as_double, value
+from dialects.coercions import value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import is_constant, number
@@ -236,8 +236,6 @@ def _carried(c: Compiler, found: Typed, written: exp.Expr, *, derived: bool, dis
     stored = found.mixed and found.carried is None and isinstance(found.node, exp.Column)
     if found.kind is not Kind.ANY or (derived and stored and (found.is_stored_once or not distinct)):
         return found
-    if not derived and (numbers := _as_numbers(c, found)).kind is not Kind.ANY:
-        return numbers
     try:
         return carry(c, found, normal=distinct)
     except Untranslatable as error:
@@ -252,21 +250,6 @@ def _item(c: Compiler, found: Typed, name: str | None, written: exp.Expr, *, der
     except Untranslatable as error:
         raise Untranslatable(error.construct, error.reason, position(written)) from None
     return item if name is None else aliased(item, name)
-
-
-def _as_numbers(c: Compiler, found: Typed) -> Typed:
-    """A result of integers that double precision may round and reals: it leaves as a double all the same."""
-    kinds: set[Kind] = set()
-
-    def note(part: Typed) -> Typed:
-        kinds.add(part.kind)
-        return part
-
-    if found.each is None:
-        return found
-    found.each(note)
-    numeric = all(kind.is_numeric or kind is Kind.NULL for kind in kinds) and found.carried is None
-    return found.each(lambda part: as_double(c, part)) if numeric else found
 
 
 def _exported_value(found: Typed, name: str) -> Typed:

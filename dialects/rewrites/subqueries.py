@@ -6,7 +6,7 @@ from dialects.carried import told
 from dialects.coercions import is_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import case, every, grouped, number, some
+from dialects.nodes import case, every, grouped, is_null, number, some
 from dialects.relation import Relation, Wanted, named
 from dialects.rewrites.casts import mixed
 from dialects.rewrites.comparison import (
@@ -50,8 +50,10 @@ def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:
         node = node.this
     if isinstance(node, exp.Tuple):
         return [c.expression(part, scope) for part in node.expressions]
-    if isinstance(node, exp.Subquery) and (len(node.selects) > 1 or any(map(_is_star, node.selects))):
-        return _row_of(c, node, scope)
+    if isinstance(node, exp.Subquery):
+        inside = node.unnest()
+        shown = inside.expressions[0].expressions if isinstance(inside, exp.Values) else node.selects
+        return _row_of(c, node, scope) if len(shown) > 1 or any(map(_is_star, shown)) else None
     return None
 
 
@@ -60,12 +62,10 @@ def _is_star(item: exp.Expr) -> bool:
 
 
 def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None:
-    """The columns of the only row of a subquery, each as a subquery of its own."""
-    relation = c.query(node.this, scope, derived=True)
+    """The columns of the first row of a subquery, each as a subquery of its own."""
+    relation = c.query(node.this, scope, derived=True, wanted=Wanted.FIRST)
     if len(relation.columns) == 1:
         return None
-    if not relation.one_row:
-        raise Untranslatable("a row value", "its subquery may have several rows")
     alias = c.name("q")
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     parts = []
@@ -129,6 +129,11 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         if len(rows) != len(parts):
             raise Untranslatable("a row value in IN", "the list has single values")
         return boolean(some(compare_rows(c, exp.EQ, _copies(left), part).node for part in rows))
+    if len(listed) == 1 and listed[0].find(exp.Collate) and not listed[0].find(*_VARYING):
+        # SQLite reads `x IN (constant)` as `x = +constant`, whose COLLATE counts.
+        with c.filtered(False):
+            only = c.expression(listed[0], scope).of(affinity=Affinity.NONE)
+            return equal(c, c.expression(node.this, scope), only)
     with c.filtered(False):
         found = c.expression(node.this, scope)
         values = [
@@ -136,6 +141,10 @@ def membership(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
             for item in listed
         ]
     return _in_list(c, found, values)
+
+
+_VARYING = (exp.Column, exp.Query, exp.Anonymous)
+"""What is no constant where SQLite reads a list."""
 
 
 def _copies(parts: list[Typed]) -> list[Typed]:
@@ -231,17 +240,19 @@ def _limitless(c: Compiler, relation: Relation) -> exp.Expr:
 
 def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
     """IN where a value has to be converted: EXISTS says the same, apart from NULL."""
-    if len(parts) != 1:
-        raise Untranslatable("a row value in IN", "a column of the subquery is of another type")
     c.applies("in-affinity")
-    found, column = parts[0], relation.columns[0].value
     columns = named(relation)
     alias = c.name("q")
-    node = exp.column(exp.to_identifier(columns[0], quoted=True), table=exp.to_identifier(alias, quoted=True))
-    inner = told_apart(c, column.of(node=node, boolean=False, constant=None))
+    inside = []
+    for column, name in zip(relation.columns, columns, strict=True):
+        node = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
+        inside.append(told_apart(c, column.value.of(node=node, boolean=False, constant=None)))
     source = exp.Subquery(
         this=relation.node, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     )
+    if len(parts) > 1:
+        return _row_in_converted(c, parts, inside, source)
+    found, inner = parts[0], inside[0]
     with c.filtered(True):
         test = equal(c, plain(c, found), inner).node
     hit = _hit(test, source)
@@ -255,6 +266,21 @@ def _in_converted(c: Compiler, parts: list[Typed], relation: Relation) -> Typed:
         unknown.append(every([null_test(found).node, _exists(source, None)]))
     undecided = exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean"))
     branches = [(hit, exp.Boolean(this=True)), *([(some(unknown), undecided)] if unknown else [])]
+    return boolean(case(*branches, default=exp.Boolean(this=False)))
+
+
+def _row_in_converted(c: Compiler, parts: list[Typed], inside: list[Typed], source: exp.Subquery) -> Typed:
+    """The same of row values: NULL where a row would be equal but for NULL."""
+    with c.filtered(False):
+        test = compare_rows(c, exp.EQ, _copies(parts), inside).node
+    if test.find(exp.AggFunc, exp.Window):
+        raise Untranslatable("IN", "an aggregate is compared with values of another type")
+    hit = _exists(source, test)
+    if c.filtering:
+        return boolean(hit)
+    undecided = exp.Cast(this=exp.Null(), to=exp.DataType.build("boolean"))
+    unknown = _exists(source, is_null(test))
+    branches = [(hit, exp.Boolean(this=True)), (unknown, undecided)]
     return boolean(case(*branches, default=exp.Boolean(this=False)))
 
 

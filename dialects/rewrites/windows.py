@@ -8,13 +8,14 @@ from dialects.carried import carry, together, told
 from dialects.coercions import BIGGEST, as_double, bounds, is_beyond_double, plain, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Bigint, Framed, Text, case, is_constant, number
+from dialects.nodes import Bigint, Framed, Picked, Text, case, is_constant, is_null, number
 from dialects.rewrites.aggregates import aggregate, is_aggregate
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import Name, determined, is_fixed, name_of, reached
 from dialects.rewrites.frames import compile_frame, distances, needs_numbers, ordered_by_distance
 from dialects.rewrites.ordering import ordered
 from dialects.rewrites.visiting import found_first
+from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.typed import Affinity, Kind, Typed, integer, null, real
 
@@ -29,6 +30,15 @@ _BACKWARDS = {"lag": "lead", "lead": "lag"}
 UNFILTERED = "SQLite 3.40 ignores the FILTER of min() and max() where rows leave the frame"
 
 EMPTY = "SQLite 3.40 loses a separator of group_concat() beside an empty text where rows leave the frame"
+
+RULES = (
+    Rule(
+        "computed-offset",
+        "lag(), lead() and nth_value() take how many rows from each row.",
+        "https://sqlite.org/windowfunctions.html#built_in_window_functions",
+        "PostgreSQL: the same. MySQL: the row with that number, among numbered rows.",
+    ),
+)
 
 TIES = "rows that tie in the window's order come in an order that SQLite does not define"
 
@@ -170,6 +180,8 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
     shown = first.node if first.carried else value(c, first)
     # PostgreSQL gives a literal no type where a function takes any.
     parts = [Text(this=shown) if first.kind is Kind.TEXT and is_constant(shown) else shown]
+    if len(arguments) > 1 and arguments[1].constant is None:
+        return _pick_computed(c, name, parts[0], arguments[1], first, default, spec)
     if len(arguments) > 1:
         # Backwards is the other function: not every target counts below zero.
         count = _count(arguments[1], name, 1 if name == "nth_value" else -BIGGEST)
@@ -186,6 +198,38 @@ def _pick(c: Compiler, name: str, arguments: list[Typed], spec: "_Specification"
         form=None, digits=False,
     )  # fmt: skip
     return found if found.carried is None else told(c, found.of(each=None))
+
+
+_FARTHEST = 2**31 - 1
+"""How many rows a window function of PostgreSQL takes as an offset."""
+
+
+def _pick_computed(
+    c: Compiler, name: str, shown: exp.Expr, count: Typed, first: Typed, default: Typed,
+    spec: "_Specification",
+) -> Typed:  # fmt: skip
+    """lag(), lead() and nth_value() where how many rows is computed for each row."""
+    if count.kind is not Kind.INTEGER:
+        raise Untranslatable(f"{name}()", "how many rows is not an integer")
+    c.applies("computed-offset")
+    rows: exp.Expr = value(c, count)
+    other = None if default.kind is Kind.NULL else default.node if default.carried else value(c, default)
+    if not c.target.has_computed_offsets:
+        found = spec.picked(name, shown, rows, other)
+    else:
+        near = exp.Least(this=Bigint(this=rows.copy()), expressions=[number(_FARTHEST)])
+        limited = exp.Greatest(this=near, expressions=[number(-_FARTHEST)])
+        arguments = [shown, exp.Cast(this=limited, to=exp.DataType.build("int"))]
+        arguments += [] if other is None else [other]
+        found = spec.over(exp.Anonymous(this=name.upper(), expressions=arguments))
+        if other is not None and count.nullable:
+            found = case((is_null(rows), other.copy()), default=found)
+    low, high = bounds([first, default])
+    result = (first if default.kind is Kind.NULL else default).of(
+        node=found, nullable=True, affinity=Affinity.NONE, collation=None, constant=None, integral=None,
+        form=None, low=low, high=high,
+    )  # fmt: skip
+    return result if result.carried is None else told(c, result.of(each=None))
 
 
 def _both_carried(c: Compiler, first: Typed, default: Typed) -> tuple[Typed, Typed]:
@@ -285,6 +329,23 @@ class _Specification:
         rows = exp.Window(this=exp.Count(this=exp.Star()), over="OVER")
         empty = number(0) if isinstance(call, exp.Count) else exp.Null()
         return case((exp.GT(this=rows, expression=number(1)), window), default=empty)
+
+    def picked(self, name: str, shown: exp.Expr, rows: exp.Expr, default: exp.Expr | None) -> exp.Expr:
+        """The value of the row that is so many rows away, or so far in the frame, by numbered rows.
+
+        Raises:
+            Untranslatable: the frame's first row is not the first one of its partition.
+        """
+        if name == "nth_value" and (self.slides() or self.leaves_rows_out()):
+            raise Untranslatable("nth_value()", f"{self.c.target.title} has no computed number of rows")
+        self.numbered = True
+        arguments = [shown, rows] if default is None else [shown, rows, default]
+        return self.over(Picked(this=name, expressions=arguments))
+
+    def leaves_rows_out(self) -> bool:
+        """Whether EXCLUDE leaves some out."""
+        written = "" if self.frame is None else str(self.frame.args.get("exclude") or "")
+        return written.upper() not in {"", "NO OTHERS"}
 
     def _numbered(self, window: exp.Window) -> exp.Expr:
         """The window for `dialects.rewrites.emulation`."""

@@ -175,7 +175,7 @@ def test_what_is_no_query_is_untranslatable(schema: Schema, target: Dialect, sql
             "the table function pragma_table_info",
             "pragma_table_info",
         ),
-        ("SELECT CAST(name AS BLOB) FROM pupil", "CAST AS BLOB", "name"),
+        ("SELECT CAST(v AS BLOB) FROM loose", "CAST AS BLOB", "v"),
         ("SELECT 1, name LIKE 'a' ESCAPE 'xy' FROM pupil", "ESCAPE", "xy"),
     ],
 )
@@ -194,7 +194,7 @@ def test_what_means_nothing_is_named_with_its_place(
     [
         ("SELECT id FROM pupil LIMIT (SELECT 2.5)", "LIMIT"),
         ("SELECT id FROM pupil UNION SELECT 1 LIMIT (SELECT 2)", "LIMIT"),
-        ("SELECT id FROM pupil WHERE (name, points) = (SELECT name, points FROM pupil)", "a row value"),
+        ("SELECT id FROM pupil WHERE (name, points) = 1", "a row value"),
         ("SELECT id FROM pupil LIMIT 1.5", "LIMIT"),
         ("SELECT rooms FROM house", "values of several types"),
         ("SELECT IIF(id > 3, id, name) FROM pupil", "values of several types"),

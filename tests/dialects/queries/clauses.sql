@@ -79,6 +79,7 @@ WITH t AS (SELECT id FROM pupil WHERE id < 4) SELECT id, (SELECT h.code FROM hou
 SELECT COUNT(*) FROM (SELECT id FROM pupil LIMIT (SELECT COUNT(*) FROM nobody));
 SELECT (SELECT code FROM house LIMIT (SELECT COUNT(*) FROM nobody));
 SELECT house, MAX(id), name FROM pupil GROUP BY house ORDER BY house LIMIT (SELECT 3);
+SELECT id FROM pupil ORDER BY id LIMIT (SELECT MIN(points) + 7 FROM pupil) OFFSET (SELECT 2);
 
 -- view
 SELECT * FROM scored ORDER BY id;
@@ -205,6 +206,8 @@ SELECT id FROM pupil WHERE 0 IN (SELECT pupil.locker IN (SELECT founded FROM hou
 SELECT id FROM pupil WHERE locker IN (SELECT id FROM pupil WHERE points > 0) AND 0 = (locker IN (SELECT founded FROM house))
 ORDER BY id;
 SELECT '1' IN (1), 1 IN ('1'), 1 IN (1.0), '1' IN ('1', NULL), 2 IN (1, NULL);
+SELECT (NULL, 7) IN (SELECT mentor, points FROM pupil), (NULL, -99) IN (SELECT mentor, points FROM pupil), (4, 7) NOT IN (SELECT mentor, points FROM pupil);
+SELECT id FROM pupil WHERE (locker, points) IN (SELECT credits + 3, 10 FROM subject) OR (locker, id) NOT IN (SELECT id, id FROM pupil) ORDER BY id;
 
 -- found-first
 SELECT name FROM pupil ORDER BY points LIMIT 4;
@@ -271,3 +274,10 @@ SELECT FIRST_VALUE(COALESCE(mentor, 'x')) OVER (ORDER BY id DESC) FROM pupil;
 SELECT CASE WHEN points > 2 THEN points ELSE 'low' END AS k, COUNT(*) FROM pupil GROUP BY k HAVING k <> 'x' ORDER BY 2 DESC, 1;
 SELECT h.rooms, p.id FROM house h JOIN pupil p ON h.rooms = p.id;
 SELECT house, MAX(COALESCE(mentor, 'x')) OVER (PARTITION BY house), COUNT(*) OVER (PARTITION BY COALESCE(mentor, 'x')) FROM pupil;
+
+-- computed-offset
+SELECT id, LAG(name, id) OVER (ORDER BY id), LEAD(points, points) OVER (ORDER BY id), LAG(id, points, -1) OVER (PARTITION BY house ORDER BY id) FROM pupil ORDER BY id;
+SELECT id, NTH_VALUE(name, id) OVER (ORDER BY id), NTH_VALUE(id, id) OVER (PARTITION BY house ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM pupil ORDER BY id;
+SELECT id, LEAD(height, id - 1, 0.5) OVER (PARTITION BY house ORDER BY id DESC) FROM pupil ORDER BY id;
+
+

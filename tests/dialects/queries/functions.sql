@@ -105,6 +105,9 @@ SELECT -7 % 3, 7 % -3, 7 % 0.5, 5 % NULL, '7' % '4', n % 10 FROM extreme ORDER B
 SELECT n + 1, n - 1, n * 2, n * n, -n FROM extreme ORDER BY id;
 SELECT 9223372036854775807 + 1, 9223372036854775807 * 2, -9223372036854775808 - 1, 3037000500 * 3037000500;
 SELECT (n + 1) || '', TYPEOF(n * 2), (n * 3) % 7 FROM extreme ORDER BY id;
+SELECT CAST(n + 1 - 1 AS TEXT), n + 1 - 1 = n, (n + n - n) || 'x', LENGTH(n * 2), SUBSTR(n * 2 - 1, 1, 5) FROM extreme ORDER BY id;
+SELECT -(n + 1) || '', ABS(n + 1) > 5, PRINTF('%s', n - 2 + 1), (n + 9223372036854775807 - 9223372036854775807) || '' FROM extreme ORDER BY id;
+SELECT id, n + 1 - 1, -(n + 1), n * 2 + id FROM extreme ORDER BY id;
 
 -- concatenation
 SELECT name || ', ' || house, name || NULL, points || height, id || '' FROM pupil ORDER BY id;

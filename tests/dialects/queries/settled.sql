@@ -113,3 +113,10 @@ SELECT p.id, s.code FROM subject s FULL JOIN pupil p ON p.id IN (SELECT pupil FR
 SELECT id FROM pupil WHERE NOT (SELECT '' FROM mark m RIGHT JOIN extreme e ON m.code == e.n) ORDER BY id;
 SELECT id FROM pupil WHERE (SELECT '7' FROM pupil p RIGHT JOIN subject s ON p.locker = s.credits) ORDER BY id;
 SELECT id, (SELECT 'x' FROM pupil p LEFT JOIN subject s ON p.locker == s.credits) FROM pupil ORDER BY id;
+
+-- groups in windows
+SELECT house, MAX(house) OVER (ORDER BY house), SUM(COUNT(*)) OVER (ORDER BY house) FROM pupil GROUP BY house ORDER BY house;
+SELECT house, MIN(title) OVER (ORDER BY house) FROM pupil JOIN house ON code = house GROUP BY house ORDER BY house;
+
+-- row values
+SELECT id FROM pupil WHERE (VALUES (house, points)) IN (SELECT house, MAX(points) FROM pupil GROUP BY house) ORDER BY id;

@@ -94,6 +94,9 @@ SELECT UPPER('aé'), LENGTH('hé'), ROUND(2.5), ABS(-3), SUBSTR('abc', -2), HEX(
 SELECT DATE('2020-01-31', '+1 month'), STRFTIME('%j', '2020-12-31'), JULIANDAY('2000-01-01');
 SELECT id FROM pupil WHERE born > DATE('2000-01-31', '+1 month') ORDER BY id;
 SELECT COALESCE(NULL, 2), NULLIF(1, 1), IFNULL(NULL, 'x'), MAX(1, 2.5), MIN('a', 1), REPLACE('aXa', 'X', '');
+SELECT CAST(X'616263' AS TEXT), CAST(X'313233' AS NUMERIC) = '123', CAST('1e400' AS REAL) > 1e308, 'a' LIKE 'A' ESCAPE 'x', quote(1.5 + 1);
+SELECT CASE (2, 2) WHEN (1, 1) THEN 2 ELSE 1 END, typeof(CAST(X'41' AS TEXT)), length(CAST('äb' AS BLOB));
+SELECT id FROM pupil ORDER BY id LIMIT CASE WHEN X'31' THEN 2 END;
 
 -- cast
 SELECT id, CAST(CASE WHEN id > 4 THEN 7 ELSE '10x' END AS INTEGER) > locker, CAST(IFNULL(points, 'x') AS TEXT) = points FROM pupil ORDER BY id;
@@ -107,6 +110,7 @@ SELECT CAST('9e1' AS INTEGER), CAST('9e1' AS REAL), CAST(' -5.9x' AS INTEGER), C
 SELECT CAST(points AS VARCHAR(1)), CAST(name AS VARCHAR(1)), CAST(height AS DECIMAL(10, 1)), CAST('1.50' AS NUMERIC) FROM pupil ORDER BY id;
 SELECT CAST(REPLACE(remark, ' points', '') AS INTEGER) AS n FROM mark ORDER BY n;
 SELECT CAST(rooms AS INTEGER), CAST(fee AS INTEGER), CAST(rooms AS TEXT), CAST(fee AS TEXT) FROM house ORDER BY code;
+SELECT id, HEX(CAST(name AS BLOB)), LENGTH(CAST(name AS BLOB)), CAST(points AS BLOB) = X'3130', TYPEOF(CAST(raw AS BLOB)) FROM pupil LEFT JOIN extreme USING (id) ORDER BY id;
 
 -- mixed-column
 SELECT id, v, w, far, f, TYPEOF(v), TYPEOF(w), TYPEOF(far), TYPEOF(f) FROM loose ORDER BY id;
@@ -205,6 +209,8 @@ SELECT id FROM pupil WHERE name COLLATE NOCASE IN ('ann', 'bob') ORDER BY id;
 SELECT id FROM pupil WHERE nick = (SELECT 'BOB') ORDER BY id;
 SELECT id FROM pupil WHERE nick IN (SELECT UPPER(nick) FROM pupil) ORDER BY id;
 SELECT id, RANK() OVER (ORDER BY nick) FROM pupil ORDER BY id;
+SELECT id, v COLLATE NOCASE FROM loose ORDER BY w COLLATE NOCASE, id;
+SELECT 'a' IN ('A' COLLATE NOCASE), 'a' IN ('A' COLLATE NOCASE, 'b'), 'a' COLLATE BINARY IN ('A' COLLATE NOCASE), name IN ('ANN' COLLATE NOCASE) FROM pupil ORDER BY id;
 
 -- is-with-values
 SELECT id, points IS 10, points IS NOT 10, points IS mentor, points IS NOT mentor FROM pupil ORDER BY id;
@@ -218,6 +224,10 @@ SELECT id FROM pupil WHERE (points, name) > (7, 'B') ORDER BY id;
 SELECT id FROM pupil WHERE (points, name) <= (7, 'a') ORDER BY id;
 SELECT id, (points, name) IS (7, ''), (points, mentor) <> (10, 2), (points, mentor) < (10, 2) FROM pupil ORDER BY id;
 SELECT (1, 2) < (1, 3), (1, NULL) < (2, 0), (1, NULL) = (1, 2), (2, NULL) > (1, 0), (1, '1') = (1, 1);
+SELECT id FROM pupil WHERE (name, points) = (SELECT name, points FROM pupil ORDER BY id DESC) ORDER BY id;
+SELECT (3, 7) = (SELECT weight, 7 FROM mark ORDER BY weight DESC, pupil), (SELECT * FROM subject ORDER BY code) = ('1', 'One', 4);
+SELECT id FROM pupil p WHERE (points, id) >= (SELECT points, id FROM pupil q WHERE q.house = p.house ORDER BY points, id) ORDER BY id;
+SELECT id, CASE (house, points) WHEN ('N', 10) THEN 'a' WHEN ('S', 10) THEN 'b' ELSE 'c' END FROM pupil ORDER BY id;
 
 -- null-order
 SELECT id FROM pupil ORDER BY points, id;
