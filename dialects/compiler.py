@@ -55,7 +55,7 @@ def _collation_below(node: exp.Expr) -> Collation | None:
     return next((found for part in parts if (found := _collation_below(part)) is not None), None)
 
 
-_LISTS = frozenset({"group_concat", "json_group_array"})
+_LISTS = frozenset({"group_concat", "json_group_array", "json_group_object"})
 
 
 class Compiler:

@@ -85,6 +85,13 @@ class _Parser(SQLiteParser):
                 self.raise_error("an operator behind a predicate without parentheses")
             this = self._parse_comparison(this)
 
+    def _parse_primary(self) -> exp.Expr | None:
+        """A text behind a text is its alias, and no part of it."""
+        if self._next and self._curr.token_type is self._next.token_type is TokenType.STRING:
+            self._advance()
+            return exp.Literal.string(self._prev.text)
+        return super()._parse_primary()
+
     def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:
         this = this or self._parse_bitwise()
         while self._match_set(self.COMPARISON):

@@ -23,9 +23,13 @@ from dialects.nodes import (
     AGGREGATES,
     AsInteger,
     Bigint,
+    Characters,
     Double,
     Joined,
     Listed,
+    Lower,
+    Slice,
+    Whole,
     case,
     every,
     is_not_null,
@@ -37,7 +41,7 @@ from dialects.nodes import (
 from dialects.rewrites.casts import whole
 from dialects.rewrites.comparison import keyed
 from dialects.rewrites.determined import reached
-from dialects.rewrites.json import element
+from dialects.rewrites.json import element, label
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, integer, real, text
@@ -75,6 +79,12 @@ RULES = (
         "MySQL: CASE inside the aggregate.",
     ),
     Rule(
+        "outer-aggregate",
+        "An aggregate belongs to the innermost SELECT whose columns it names, be it around its own.",
+        "https://sqlite.org/lang_aggfunc.html",
+        "The same; the SELECT around it is a grouped one.",
+    ),
+    Rule(
         "distinct-constant",
         "count(DISTINCT) leaves NULL out.",
         "https://sqlite.org/lang_aggfunc.html#count",
@@ -87,8 +97,11 @@ Finish = Callable[[exp.Expr], exp.Expr]
 """Adds FILTER and OVER to the call of an aggregate."""
 
 NAMES = frozenset(
-    {"count", "sum", "total", "avg", "group_concat", "string_agg", "json_group_array", "min", "max"}
-)
+    {
+        "count", "sum", "total", "avg", "group_concat", "string_agg", "min", "max",
+        "json_group_array", "json_group_object",
+    }
+)  # fmt: skip
 
 UNORDERED = "{}() joins the rows of a group in an order that SQLite does not define"
 
@@ -108,10 +121,13 @@ def aggregate(
         arguments = [*arguments[0].expressions, *arguments[1:]]
     if arguments and isinstance(arguments[-1], exp.Order):
         raise Untranslatable(f"{name}() with ORDER BY", "SQLite 3.40 has none")
+    if (owner := owner_of(node, scope)) is not None:
+        scope = _grouped(c, node, owner)
     # Over a window an aggregate is of groups, where there are any.
     with nullcontext() if over and scope.grouping else c.ungrouped(scope):
         condition = None if where is None else c.condition(where, scope)
         if name == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
+            _refuse_outer_filter(name, condition, set(), scope)
             return _count_rows(c, condition, over)
         found = [c.expression(argument, scope) for argument in arguments]
 
@@ -120,6 +136,7 @@ def aggregate(
     named = {source for part in found for source in reached(part.node)}
     if named and not named & {source.alias for source in scope.sources}:
         raise Untranslatable(f"{name}()", "its argument belongs to an outer SELECT")
+    _refuse_outer_filter(name, condition, named, scope)
 
     filters = _filters(c, condition, over)
 
@@ -131,7 +148,7 @@ def aggregate(
     if condition is not None:
         c.applies("aggregate-filter")
     kept = _kept(None if filters else condition)
-    first, rest = found[0], found[1:]
+    first = found[0]
     match name:
         case "count":
             key = kept(_countable(c, first, distinct=distinct))
@@ -159,16 +176,60 @@ def aggregate(
             return _average(c, read, kept, finish, distinct=distinct)
         case "min" | "max":
             return _extreme(c, name, first, kept, finish)
-        case "json_group_array":
+        case "json_group_array" | "json_group_object":
+            part = _json_part(c, name, arguments, found, scope)
             return _listed_as_json(
-                c, arguments[0], first, scope, kept, finish, distinct=distinct, over=over is not None
+                c, name, part, scope, kept, finish, distinct=distinct, over=over is not None
             )
         case _:
             # Over a window the window's order is that of the list.
             order = None if over or distinct else _order_of_rows(scope)
             if order is None and over is None:
                 c.warn(UNORDERED.format("group_concat"))
-            return _listed(c, found[0], rest, kept, finish, order, distinct=distinct)
+            return _listed(c, first, found[1:], kept, finish, order, distinct=distinct)
+
+
+class OuterAggregate(Exception):
+    """An aggregate belongs to a SELECT around its own, which has to be grouped."""
+
+    def __init__(self, scope: Scope, call: exp.Anonymous) -> None:
+        super().__init__(call.name)
+        self.scope = scope
+        self.call = call
+
+
+def _grouped(c: Compiler, node: exp.Expr, owner: Scope) -> Scope:
+    """The SELECT around its own that an aggregate belongs to, if that is known to be grouped.
+
+    Raises:
+        OuterAggregate: nothing says yet that this SELECT is grouped.
+        Untranslatable: a subquery in FROM is between them, or a window.
+    """
+    if node.find_ancestor(exp.From, exp.Join, exp.Window, exp.Filter):
+        raise Untranslatable(f"{node.name}()", "its argument belongs to an outer SELECT")
+    if owner.grouping is None:
+        assert isinstance(node, exp.Anonymous)  # noqa: S101 - what the table has
+        raise OuterAggregate(owner, node)
+    c.applies("outer-aggregate")
+    return owner
+
+
+def owner_of(call: exp.Expr, scope: Scope) -> Scope | None:
+    """The SELECT around the one in which an aggregate stands to which it belongs: its columns are of that."""
+    columns = list(call.find_all(exp.Column))
+
+    def knows(place: Scope, column: exp.Column) -> bool:
+        qualifier = column.table.lower()
+        return any(
+            source.column(column.name) is not None
+            for source in place.sources
+            if not qualifier or source.name.lower() == qualifier
+        )
+
+    if any(knows(scope, column) or column.name.lower() in scope.aliases for column in columns):
+        return None
+    around = scope.parent.outward() if scope.parent else ()
+    return next((place for place in around if any(knows(place, column) for column in columns)), None)
 
 
 def _of_nulls(finish: Finish) -> Typed:
@@ -296,6 +357,8 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
         return _extreme_of_several(c, name, t, kept, finish)
     if t.kind is Kind.BLOB:
         raise Untranslatable(f"{name}() of blobs", "PostgreSQL has none")
+    if t.kind is Kind.TEXT and t.collation is Collation.NOCASE:
+        return _extreme_without_case(c, name, t, kept, finish)
     if t.kind is Kind.TEXT and t.collation not in {None, Collation.BINARY}:
         raise Untranslatable(
             f"{name}() under {t.collation}", "which of the equal texts is returned is not defined"
@@ -309,6 +372,23 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
         # A column of REALs alone, or without a type, can hold one that is whole.
         return found.of(integral=whole(call) if t.mixed and t.affinity is Affinity.NUMERIC else None)
     return found
+
+
+ANY_CASE = "of texts that differ in case alone, min() and max() return any"
+
+
+def _extreme_without_case(
+    c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
+) -> Typed:
+    """Sorted by the text in lower case, which is as long as the text, and stands before it."""
+    c.applies("collation")
+    c.warn(ANY_CASE)
+    both = Joined(expressions=[Lower(this=t.node.copy()), string("\x01"), t.node.copy()])
+    found = finish((exp.Min if name == "min" else exp.Max)(this=kept(both)))
+    start = Whole(
+        this=exp.Paren(this=exp.Add(this=Characters(this=found), expression=number(3))), expression=number(2)
+    )
+    return text(Slice(this=found.copy(), start=start))
 
 
 def _extreme_of_several(
@@ -372,19 +452,37 @@ def _order_of_rows(scope: Scope) -> list[exp.Expr] | None:
     return scope.sources[0].order if len(scope.sources) == 1 else None
 
 
+def _refuse_outer_filter(name: str, condition: exp.Expr | None, named: set[str], scope: Scope) -> None:
+    """PostgreSQL would take the aggregate for one of the SELECT whose columns its FILTER names alone."""
+    within = set() if condition is None or named else reached(condition)
+    if within and not within & {source.alias for source in scope.sources}:
+        raise Untranslatable(f"{name}()", "its FILTER belongs to an outer SELECT")
+
+
+def _json_part(
+    c: Compiler, name: str, arguments: list[exp.Expr], found: list[Typed], scope: Scope
+) -> exp.Expr:
+    """What one row adds to json_group_array() or json_group_object()."""
+    value = element(c, arguments[-1], found[-1], scope)
+    return (
+        value if name == "json_group_array" else Joined(expressions=[label(c, found[0]), string(":"), value])
+    )
+
+
 def _listed_as_json(
-    c: Compiler, written: exp.Expr, t: Typed, scope: Scope, kept: Callable[[exp.Expr], exp.Expr],
+    c: Compiler, name: str, node: exp.Expr, scope: Scope, kept: Callable[[exp.Expr], exp.Expr],
     finish: Finish, *, distinct: bool, over: bool,
 ) -> Typed:  # fmt: skip
-    """json_group_array(): NULL is an element, too, and of no rows there is an empty array."""
+    """json_group_array() and json_group_object(): of no rows there is an empty one."""
     if distinct:
-        raise Untranslatable("json_group_array(DISTINCT)", "fractions that differ may be printed alike")
+        raise Untranslatable(f"{name}(DISTINCT)", "fractions that differ may be printed alike")
     # Over a window the window's order is that of the list.
     order = None if over else _order_of_rows(scope)
     if order is None and not over:
-        c.warn(UNORDERED.format("json_group_array"))
-    listed = _list(c, kept(element(c, written, t, scope)), ",", order)
+        c.warn(UNORDERED.format(name))
+    listed = _list(c, kept(node), ",", order)
     c.documents.append(scope)
     empty = exp.Coalesce(this=finish(listed), expressions=[string("")])
     c.applies("json-text")
-    return text(Joined(expressions=[string("["), empty, string("]")]), nullable=False)
+    begin, end = "[]" if name == "json_group_array" else "{}"
+    return text(Joined(expressions=[string(begin), empty, string(end)]), nullable=False)

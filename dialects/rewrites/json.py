@@ -55,11 +55,11 @@ RULES = (
     ),
 )
 
-BUILDERS = frozenset({"json_array", "json_object"})
-LIST = "json_group_array"
-"""The aggregate."""
+BUILDERS = frozenset({"json_array", "json_object", "json_quote"})
+LISTS = frozenset({"json_group_array", "json_group_object"})
+"""The aggregates."""
 
-_DOCUMENTS = BUILDERS | {LIST}
+_DOCUMENTS = BUILDERS | LISTS | {"json"}
 
 
 _STEP = re.compile(r'\.(?:"(?P<quoted>[^"]*)"|(?P<label>[^."\[][^.\[]*))|\[(?P<end>#-)?(?P<at>\d{1,9})\]')
@@ -300,8 +300,11 @@ def build(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if name == "json_array":
         parts = [element(c, written, part, scope) for written, part in zip(arguments, found, strict=True)]
         return _written(c, "[", parts, "]")
-    if len(arguments) % 2:
-        raise Untranslatable("json_object()", "SQLite has no such function with an odd number of arguments")
+    if name == "json_quote" and len(arguments) == 1:
+        c.applies("json-text")
+        return text(element(c, arguments[0], found[0], scope), nullable=False)
+    if name == "json_quote" or len(arguments) % 2:
+        raise Untranslatable(f"{name}()", f"SQLite has no such function with {len(arguments)} arguments")
     pairs = []
     for at in range(0, len(arguments), 2):
         if found[at].kind is not Kind.TEXT or found[at].nullable:
@@ -326,7 +329,7 @@ def _written(c: Context, begin: str, parts: Sequence[exp.Expr], end: str) -> Typ
 def element(c: Compiler, written: exp.Expr, found: Typed, scope: Scope) -> exp.Expr:
     """A value as JSON: a TEXT that is never NULL."""
     if _is_document(written, scope):
-        return found.node
+        return exp.Coalesce(this=found.node, expressions=[string("null")]) if found.nullable else found.node
     _refuse_hidden_documents(c, written, scope)
     return _element(c, found)
 
@@ -344,6 +347,13 @@ def _element(c: Context, t: Typed) -> exp.Expr:
         case _:
             node = as_text(c, t).node
     return exp.Coalesce(this=node, expressions=[string("null")]) if t.nullable else node
+
+
+def label(c: Context, t: Typed) -> exp.Expr:
+    """A label of json_group_object(): any value but NULL as a text."""
+    if t.nullable:
+        raise Untranslatable("json_group_object()", "a label may be NULL, which SQLite leaves out")
+    return _string(c, as_text(c, t))
 
 
 def _string(c: Context, t: Typed) -> exp.Expr:

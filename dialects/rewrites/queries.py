@@ -11,7 +11,7 @@ from dialects.errors import Untranslatable
 from dialects.nodes import is_constant, number
 from dialects.relation import Relation, Wanted
 from dialects.rewrites import compound, ctes, emulation
-from dialects.rewrites.aggregates import is_aggregate
+from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
 from dialects.rewrites.determined import Name, conjuncts, determined, is_fixed, name_of
 from dialects.rewrites.grouping import Groups, group
 from dialects.rewrites.joins import From, sources
@@ -80,7 +80,21 @@ def select(
 ) -> Relation:
     """Compile one SELECT; see `query`."""
     _refuse(node)
-    scope = Scope(parent)
+    below: list[exp.Anonymous] = []
+    while True:
+        scope = Scope(parent)
+        try:
+            return _selected(c, node, scope, below, derived=derived, wanted=wanted)
+        except OuterAggregate as found:
+            if found.scope is not scope or below:
+                raise
+            below.append(found.call)
+
+
+def _selected(
+    c: Compiler, node: exp.Select, scope: Scope, below: list[exp.Anonymous], *, derived: bool, wanted: Wanted
+) -> Relation:
+    """Compile one SELECT; `below` are aggregates of it that stand in subqueries."""
     found = sources(c, node, scope)
     scope.windows = named_windows(node.args.get("windows") or [])
     results = results_of(c, node, scope)
@@ -91,7 +105,7 @@ def select(
     if where is not None:
         conditions.append(c.condition(where.this, scope, filtering=True))
     scope.holding = [*found.holding, *(part for condition in conditions for part in conjuncts(condition))]
-    groups = _groups(c, node, scope, results)
+    groups = _groups(c, node, scope, results, below)
     distinct = node.args.get("distinct") is not None and not (
         # The first row that is found is the first of DISTINCT, too.
         (wanted is Wanted.FIRST or _is_one(node.args.get("limit")))
@@ -274,11 +288,14 @@ def _refuse(node: exp.Select) -> None:
         raise Untranslatable("DISTINCT ON", "SQLite has none")
 
 
-def _groups(c: Compiler, node: exp.Select, scope: Scope, results: list[Result]) -> Groups | None:
+def _groups(
+    c: Compiler, node: exp.Select, scope: Scope, results: list[Result], below: list[exp.Anonymous]
+) -> Groups | None:
     written = node.args.get("group")
     parts = [*(item for _, item, _ in results)]
     parts += [node.args[clause] for clause in ("having", "order") if node.args.get(clause) is not None]
-    if written is None and not any(_aggregates(part) for part in parts):
+    calls = [call for part in parts for call in _calls(part) if owner_of(call, scope) is None] + below
+    if written is None and not calls:
         if node.args.get("having") is not None:
             raise Untranslatable("HAVING", "SQLite takes it with GROUP BY or an aggregate only")
         return None
@@ -286,7 +303,7 @@ def _groups(c: Compiler, node: exp.Select, scope: Scope, results: list[Result]) 
     compiled = [(term, c.expression(term, scope)) for term in terms]
     compiled = [(term, _group_key(c, key)) for term, key in compiled]
     keys = [(term, key) for term, key in compiled if not is_constant(key.node)]
-    extremes = [call for part in parts for call in _calls(part) if call.name.lower() in {"min", "max"}]
+    extremes = [call for call in calls if call.name.lower() in {"min", "max"}]
     return group(c, node, scope, keys, scope.holding, extremes, empty=written is not None and not keys)
 
 
@@ -308,10 +325,6 @@ def _group_term(term: exp.Expr, results: list[Result], scope: Scope) -> exp.Expr
             raise Untranslatable(f"GROUP BY {at}", f"there are {len(results)} result columns")
         return results[at - 1][1]
     return term
-
-
-def _aggregates(node: exp.Expr) -> bool:
-    return next(iter(_calls(node)), None) is not None
 
 
 def _calls(node: exp.Expr) -> Iterable[exp.Anonymous]:

@@ -236,12 +236,14 @@ def char(_c: Context, _arguments: list[Typed]) -> Typed:
 def quote(_c: Context, arguments: list[Typed]) -> Typed:
     """A value as a literal of SQL."""
     [x] = arguments
-    if x.kind not in {Kind.INTEGER, Kind.TEXT}:
+    if x.kind not in {Kind.INTEGER, Kind.TEXT, Kind.BLOB}:
         raise Untranslatable(f"quote() of {x.kind}", "its digits are SQLite's own")
     shown: exp.Expr = Text(this=x.node)
     if x.kind is Kind.TEXT:
         doubled = exp.Anonymous(this="REPLACE", expressions=[x.node, string("'"), string("''")])
         shown = Joined(expressions=[string("'"), doubled, string("'")])
+    if x.kind is Kind.BLOB:
+        shown = Joined(expressions=[string("X'"), Hexadecimal(this=x.node, blob=True), string("'")])
     if x.nullable:
         shown = exp.Coalesce(this=shown, expressions=[string("NULL")])
     return text(shown, nullable=False)

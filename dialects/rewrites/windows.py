@@ -125,11 +125,11 @@ def window(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     if is_aggregate(name, call.expressions):
         if call.expressions and isinstance(call.expressions[0], exp.Distinct):
             raise Untranslatable("DISTINCT in a window function", "SQLite has none")
-        lists = name in {"group_concat", "string_agg", "json_group_array"}
+        lists = name in {"group_concat", "string_agg", "json_group_array", "json_group_object"}
         spec.numbered = spec.numbered or (lists and not c.target.has_list_over)
         if spec.counts_rows() or lists:
             spec.note_ties()
-        if lists and name != "json_group_array" and spec.slides() and not spec.excludes():
+        if lists and not name.startswith("json") and spec.slides() and not spec.excludes():
             c.warn(EMPTY)
         if where is not None and name in {"min", "max"} and spec.slides() and not spec.excludes():
             c.warn(UNFILTERED)

@@ -280,4 +280,8 @@ SELECT id, LAG(name, id) OVER (ORDER BY id), LEAD(points, points) OVER (ORDER BY
 SELECT id, NTH_VALUE(name, id) OVER (ORDER BY id), NTH_VALUE(id, id) OVER (PARTITION BY house ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM pupil ORDER BY id;
 SELECT id, LEAD(height, id - 1, 0.5) OVER (PARTITION BY house ORDER BY id DESC) FROM pupil ORDER BY id;
 
-
+-- outer-aggregate
+SELECT (SELECT SUM(points) FROM subject), (SELECT MAX(p.points)), (SELECT COUNT(p.house) FROM nobody) FROM pupil p;
+SELECT p.house, (SELECT COUNT(*) FROM pupil q WHERE q.points > AVG(p.points)) FROM pupil p GROUP BY p.house ORDER BY 1;
+SELECT p.house, (SELECT SUM(p.points) - SUM(credits) FROM subject) FROM pupil p GROUP BY p.house ORDER BY p.house;
+SELECT MAX(points), (SELECT COUNT(*) FROM mark WHERE score > MIN(p.height)) FROM pupil p;

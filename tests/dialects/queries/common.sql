@@ -92,6 +92,7 @@ SELECT REPLACE(points, '1', 'one'), REPLACE(height, '.', ',') FROM pupil ORDER B
 SELECT CAST(REPLACE('1,234', ',', '') AS INTEGER) + points FROM pupil ORDER BY id;
 SELECT UPPER(SUBSTR(name, 1, 1)) || LOWER(SUBSTR(name, 2)) AS n FROM pupil ORDER BY n, id;
 SELECT UNICODE(name), HEX(name), QUOTE(name), QUOTE(points) FROM pupil ORDER BY id;
+SELECT QUOTE(raw), QUOTE(n) FROM extreme ORDER BY id;
 SELECT SIGN(points), CEIL(height), FLOOR(height), TRUNC(-height) FROM pupil ORDER BY id;
 SELECT PI() > 3, EXP(0), POWER(2, 10), POW(points, 2), LOG2(8), SQRT(16) FROM pupil ORDER BY id;
 SELECT ABS(n) FROM extreme ORDER BY id;

@@ -183,6 +183,11 @@ SELECT json_array(rooms, fee, title, CASE WHEN rooms THEN rooms ELSE title END, 
 SELECT json_array(n, x, bits) FROM extreme ORDER BY id;
 SELECT j, COUNT(*) FROM (SELECT json_array(house, points > 2) AS j FROM pupil) GROUP BY j ORDER BY j;
 SELECT id, json_object('marks', json_array((SELECT COUNT(*) FROM mark WHERE pupil = p.id)), 'rank', RANK() OVER (ORDER BY points)) FROM pupil p ORDER BY id;
+SELECT id, JSON_QUOTE(name), JSON_QUOTE(points), JSON_QUOTE(height), JSON_QUOTE(NULL), JSON_ARRAY(JSON_QUOTE(name)) FROM pupil ORDER BY id;
+SELECT JSON_GROUP_OBJECT(id, name) FROM (SELECT id, name FROM pupil ORDER BY id);
+SELECT house, JSON_GROUP_OBJECT('k' || id, points) FROM (SELECT id, house, points FROM pupil ORDER BY id) GROUP BY house ORDER BY house;
+SELECT JSON_GROUP_OBJECT(id, JSON(CASE WHEN id < 3 THEN '[1, 2]' END)) FROM (SELECT id FROM pupil ORDER BY id);
+SELECT id, JSON_OBJECT('a', JSON('{"x" : 1}'), 'b', JSON(CASE WHEN id < 3 THEN ' [1]' END)) FROM pupil ORDER BY id;
 
 -- json-rows
 SELECT * FROM json_each('{"a":1,"b c":[2,{"d":null}],"e":"x","f":1.50,"g":true,"h":[],"i1":"\u00e9","j_k":0}') ORDER BY id;

@@ -25,3 +25,10 @@ SELECT DISTINCT nick FROM pupil LIMIT 2;
 
 -- lists of frames that slide
 SELECT id, GROUP_CONCAT(name, '.') OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING) FROM pupil;
+
+-- extremes of texts under NOCASE
+SELECT MAX(nick), MIN(nick) FROM pupil WHERE id > 5;
+SELECT house, MAX(name COLLATE NOCASE) FROM pupil GROUP BY house ORDER BY house;
+
+-- aggregates of a SELECT around
+SELECT points, (SELECT COUNT(*) FROM subject WHERE credits < MAX(p.points)) FROM pupil p;

@@ -43,3 +43,7 @@ SELECT p.id, value FROM pupil p, json_each('[1]', '$[' || p.id || ']');
 
 -- shared columns of parentheses with a name
 SELECT * FROM (pupil LEFT JOIN mark ON id = pupil JOIN subject USING (code)) AS q;
+
+-- the FILTER of an aggregate that names a SELECT around it alone
+SELECT (SELECT COUNT(*) FILTER (WHERE p.points) FROM mark) FROM pupil p;
+SELECT (SELECT s FROM (SELECT SUM(p.points) AS s)) FROM pupil p;

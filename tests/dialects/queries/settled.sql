@@ -120,3 +120,6 @@ SELECT house, MIN(title) OVER (ORDER BY house) FROM pupil JOIN house ON code = h
 
 -- row values
 SELECT id FROM pupil WHERE (VALUES (house, points)) IN (SELECT house, MAX(points) FROM pupil GROUP BY house) ORDER BY id;
+
+-- a text behind a text
+SELECT 'a' 'b', 'c' AS 'd' FROM house;
