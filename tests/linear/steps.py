@@ -8,7 +8,7 @@ https://swtch.com/~rsc/regexp/regexp2.html
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -32,6 +32,8 @@ class _Instruction:
     first: int = 0
     second: int = 0
     fits: Callable[[str], bool] | None = None
+    known: dict[str, bool] = field(default_factory=dict)
+    """What `fits` has said of characters."""
     inner: "list[_Instruction] | None" = None
     is_wanted: bool = True
     width: int | None = None
@@ -44,7 +46,7 @@ class Machine:
     def __init__(self, pattern: "re.Pattern[Any]") -> None:
         self._is_bytes = isinstance(pattern.pattern, bytes)
         self.tree = _parser.parse(pattern.pattern, pattern.flags)
-        self._characters: dict[tuple[str, int, str], bool] = {}
+        self._characters: dict[tuple[str, int], dict[str, bool]] = {}
         self._marks = 0
         self._named = {int(group) for group in _GROUP.findall(repr(self.tree))}
         self._code = self._compiled(self.tree, pattern.flags)
@@ -64,21 +66,27 @@ class Machine:
             place = end if end is not None and end > place else place + 1
         return most - self._left
 
-    def _run(self, code: list[_Instruction], text: str, start: int, saved: dict[int, int]) -> int | None:  # noqa: C901, PLR0912 - a case for each kind
+    def _run(self, code: list[_Instruction], text: str, start: int, saved: dict[int, int]) -> int | None:  # noqa: C901, PLR0912, PLR0915 - a case for each kind
         """Where the match at `start` ends; None if there is none. Groups of atomic parts are kept."""
         stack: list[tuple[int, int, dict[int, int]]] = [(0, start, saved)]
+        size, left = len(text), self._left
         while stack:
             at, place, state = stack.pop()
             while True:
-                self._left -= 1
-                if self._left < 0:
+                left -= 1
+                if left < 0:
                     raise TooMuch
                 one = code[at]
                 at += 1
+                # The two that are most of all steps come first.
                 match one.kind:
                     case "char":
-                        assert one.fits is not None
-                        if place >= len(text) or not one.fits(text[place]):
+                        if place >= size:
+                            break
+                        if (fits := one.known.get(text[place])) is None:
+                            assert one.fits is not None
+                            fits = one.fits(text[place])
+                        if not fits:
                             break
                         place += 1
                     case "split":
@@ -97,12 +105,16 @@ class Machine:
                     case "look":
                         assert one.inner is not None
                         begin = place if one.width is None else place - one.width
+                        self._left = left
                         found = None if begin < 0 else self._run(one.inner, text, begin, state)
+                        left = self._left
                         if (found is not None) is not one.is_wanted:
                             break
                     case "atomic":
                         assert one.inner is not None
+                        self._left = left
                         found = self._run(one.inner, text, place, state)
+                        left = self._left
                         if found is None:
                             break
                         place = found
@@ -113,7 +125,9 @@ class Machine:
                         place += end - begin
                     case _:
                         saved.update(state)
+                        self._left = left
                         return place
+        self._left = left
         return None
 
     def _compiled(self, tree: Sequence[tuple[Any, Any]], flags: int) -> list[_Instruction]:
@@ -125,7 +139,13 @@ class Machine:
         for operation, value in tree:
             match str(operation):
                 case "LITERAL" | "NOT_LITERAL" | "ANY" | "IN":
-                    code.append(_Instruction("char", fits=self.fits(operation, value, flags)))
+                    code.append(
+                        _Instruction(
+                            "char",
+                            fits=self.fits(operation, value, flags),
+                            known=self._characters[repr((str(operation), value)), flags],
+                        )
+                    )
                 case "BRANCH":
                     self._write_branch(code, value[1], flags)
                 case "SUBPATTERN":
@@ -211,15 +231,13 @@ class Machine:
         state.flags = flags
         state.str = b"" if self._is_bytes else ""
         one = _compiler.compile(_parser.SubPattern(state, [(operation, value)]), flags)
-        key = (repr((str(operation), value)), flags)
+        known = self._characters.setdefault((repr((str(operation), value)), flags), {})
 
         def fits(character: str) -> bool:
-            found = self._characters.get((*key, character))
-            if found is None:
+            if character not in known:
                 given = character.encode("latin-1", "replace") if self._is_bytes else character
-                found = one.fullmatch(given) is not None
-                self._characters[(*key, character)] = found
-            return found
+                known[character] = one.fullmatch(given) is not None
+            return known[character]
 
         return fits
 

@@ -23,11 +23,11 @@ from harness.sqltree.diagnosis import is_query
 from harness.sqltree.diagnosis.reading import canonical
 from loaders.textfiles import one_line
 
-SHORT, LONG = 8_000, 64_000
+SHORT, LONG = 4_000, 32_000
 MOST_GROWTH = 24
 """Between 8, which is linear, and 64, which is quadratic."""
 TRIES = 3
-WORTH = 0.2
+WORTH = 0.05
 """Seconds that even the long text has to take to be looked at: less says nothing."""
 
 

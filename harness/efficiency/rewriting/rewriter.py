@@ -13,6 +13,9 @@ from harness.efficiency.rewriting.statement import Fact, HeldKeys, Refused, Stat
 MOST_STEPS = 40
 """Places that all rules together change in one text."""
 
+_Applied = tuple[int, list[Fact], str, list[str]]
+"""A rule wherever it applies: how many places, facts, the text, and why not elsewhere."""
+
 
 def rewrite(  # noqa: PLR0913 - a text, and what is known of its database
     sql: str,
@@ -76,13 +79,14 @@ def consider(  # noqa: PLR0913 - as `rewrite`
 
 
 class _Context:
-    """One text with what is known of its database; each text on the way is read once."""
+    """One text with what is known of its database; each text on the way is read, and tried, once."""
 
     def __init__(self, sql: str, schema: Schema, dialect: Dialect, profile: Profile, held: HeldKeys) -> None:
         self._sql = sql
         self._schema, self._dialect, self._profile, self._held = schema, dialect, profile, held
         self._statements: dict[str, Statement | None] = {}
         self._settled: dict[str, list[Fact] | Refused] = {}
+        self._tried: dict[tuple[str, str], _Applied] = {}
 
     def consider(self, rules: Sequence[Rule]) -> Iterator[Considered]:
         for rule in rules:
@@ -105,8 +109,12 @@ class _Context:
                     names.append(rule.name)
         return Rewritten(text, tuple(dict.fromkeys(names)), self._sql, _once(facts)) if names else None
 
-    def _applied(self, rule: Rule, sql: str) -> tuple[int, list[Fact], str, list[str]]:
-        """A rule wherever it applies: how many places, facts, the text, and why not elsewhere."""
+    def _applied(self, rule: Rule, sql: str) -> _Applied:
+        if (rule.name, sql) not in self._tried:
+            self._tried[rule.name, sql] = self._try(rule, sql)
+        return self._tried[rule.name, sql]
+
+    def _try(self, rule: Rule, sql: str) -> _Applied:
         places, facts, text = 0, list[Fact](), sql
         while places < MOST_STEPS:
             statement = self._fresh(text)

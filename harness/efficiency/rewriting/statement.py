@@ -607,8 +607,9 @@ def read(
 def _is_kept(statement: Statement) -> bool:
     """Whether the text that the tree makes is read as the same tree."""
     try:
-        again = read_query(statement.sql, statement.dialect)
+        text = statement.sql
+        again = read_query(text, statement.dialect)
     except (ValueError, RecursionError):
         return False
-    texts = [statement.text(again), statement.sql] if again is not None else []
+    texts = [statement.text(again), text] if again is not None else []
     return len({text.replace(" CROSS JOIN ", ", ") for text in texts}) == 1

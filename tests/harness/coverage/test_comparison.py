@@ -122,9 +122,9 @@ def test_consecutive_integers_beside_floats_stay_apart() -> None:
     assert compare(left, right[1:]).only_left, "one is missing, whichever is said to be"
 
 
-def test_a_hundred_thousand_rows_of_floats_in_another_order() -> None:
+def test_many_rows_of_floats_in_another_order() -> None:
     chance = random.Random(7)  # noqa: S311 - the same rows every time
-    left: list[Row] = [(i, chance.random() * 1000, str(i % 7), None) for i in range(100_000)]
+    left: list[Row] = [(i, chance.random() * 1000, str(i % 7), None) for i in range(20_000)]
     right: list[Row] = [(a, b * (1 + chance.uniform(-4e-10, 4e-10)), c, d) for a, b, c, d in left]  # type: ignore[operator]
     chance.shuffle(right)
     assert compare(left, right).same_bag
