@@ -21,10 +21,10 @@ from harness.data.questions import QuestionSet
 from harness.engines.execution import Limits
 from harness.report.loading import loading_bar
 from harness.request import check_range
-from harness.runs.files import replace
 from harness.session.servers import find_servers
 from harness.sets.loading import load_set
 from loaders.errors import command, to_start
+from loaders.files import replace
 from loaders.machine import processors
 
 

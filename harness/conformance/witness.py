@@ -10,7 +10,7 @@ from enum import StrEnum
 from math import isclose, isfinite
 
 from harness.conformance.suites import Expected
-from harness.metrics.comparison import Row
+from harness.engines.base import Row
 
 _LEADING = re.compile(r"\s*([+-]?\d+)")
 _HALF_OF_THE_LAST = 0.0005

@@ -15,7 +15,7 @@ from dialects.overrides import MOST, overrides
 from harness.coverage import Answer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
-from harness.coverage.rendering import JSON, markdown, print_coverage, replace_section, write_folder
+from harness.coverage.rendering import JSON, markdown, print_coverage, write_folder
 from harness.data.choosing import Choice
 from harness.data.gold_packs import under
 from harness.data.questions import Question, QuestionSet
@@ -25,6 +25,7 @@ from harness.engines.execution import Limits
 from harness.outcomes import GoldOrigin
 from harness.sets.loading import load_set
 from loaders import load as loading
+from loaders.files import replace_section
 from loaders.load import Progress
 from loaders.machine import processors
 from loaders.server import Server

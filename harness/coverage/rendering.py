@@ -12,11 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from dialects.enums import Dialect
-from dialects.errors import BadInput
 from harness.coverage import Answer, Reason
 from harness.data.questions import levels_of
 from harness.report.tables import NAMES, print_line, print_table, wide
-from harness.runs.files import write_folder_of
+from loaders.files import write_folder_of
 
 SCHEMA_VERSION = 1
 """Version of `coverage.json`; docs/coverage.md describes it."""
@@ -184,23 +183,3 @@ def _detail(answer: Answer) -> str:
     parts += [f"only SQLite: {row}" for row in answer.only_sqlite]
     parts += [f"only {NAMES[answer.dialect]}: {row}" for row in answer.only_engine]
     return "; ".join(parts)
-
-
-def replace_section(path: Path, name: str, text: str) -> None:
-    """Write the section of that name anew; the rest of the page stays.
-
-    Raises:
-        BadInput: the page is not there, or has no such section.
-    """
-    first, last = f"<!-- begin: {name} -->", f"<!-- end: {name} -->"
-    try:
-        page = path.read_text(encoding="utf-8")
-        before, found, rest = page.partition(first)
-        _, closed, after = rest.partition(last)
-        if not (found and closed):
-            raise BadInput(
-                f"{path}: has no section '{first} ... {last}'; add it where the figures are to stand"
-            )
-        path.write_text(f"{before}{first}\n{text}{last}{after}", encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written ({error.strerror}); --update needs a checkout") from error

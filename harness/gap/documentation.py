@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dialects.errors import BadInput
-from harness.coverage.rendering import replace_section
 from harness.engines import TITLES
 from harness.gap.causes import ABOUT, Cause
 from harness.gap.explaining import Explained, Gap
 from harness.gap.tables import documented
 from harness.report.texts import markdown
 from harness.request import Request
+from loaders.files import replace_section
 
 PAGE = Path(__file__).parents[2] / "docs" / "dialect-gap.md"
 JUDGED = Path(__file__).with_name("judged.json")

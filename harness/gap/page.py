@@ -20,7 +20,7 @@ from harness.gap.explaining import Explained, Gap, PredictorGap
 from harness.gap.tables import documented, printed_steps
 from harness.gap.trying import Trial
 from harness.outcomes import PairResult
-from harness.preview import Preview, PreviewText
+from harness.outcomes.preview import Preview, PreviewText
 from harness.report.formatting import heads, printable, spelled, texts
 from harness.report.html.columns import MOST_CHARACTERS, Texts
 from harness.report.html.page import packed, policy

@@ -17,7 +17,7 @@ from typing import Any
 
 from harness.data.prediction_names import JOURNAL
 from harness.predictors.base import Ask, Reply, Usage
-from harness.runs.files import as_json
+from loaders.files import as_json
 from loaders.textfiles import refuse
 
 FILE = JOURNAL

@@ -37,11 +37,11 @@ from harness.report.loading import loading_bar
 from harness.report.passes import passes_grid
 from harness.report.table_model import Document
 from harness.report.writing import TEXTS, ReportFormat, write
-from harness.runs.files import locked
 from harness.runs.reading import read_run
 from harness.session.plan import prepare as prepare_evaluation
 from harness.sets.loading import name_of
 from loaders.errors import EngineUnavailable, stopped_exit
+from loaders.files import locked
 from loaders.load import Progress
 from loaders.paths import making
 

@@ -7,7 +7,7 @@ from dialects.errors import BadInput
 from harness.data.questions import Question
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
-from harness.preview import Preview, Side
+from harness.outcomes.preview import Preview, Side
 from harness.runs.summary import TOTAL, Score
 from harness.session.evaluation import Pair
 

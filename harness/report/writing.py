@@ -15,10 +15,10 @@ from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import REPRODUCED, PublishedReference, reference_of
 from harness.report.table_model import Document
 from harness.report.texts import csv_text, json_text, latex, markdown
-from harness.runs.files import replace
 from harness.runs.groups import By
 from harness.runs.plans import read_plans
 from harness.runs.reading import Run, read_previews, read_questions, read_run
+from loaders.files import replace
 
 HTML = "report.html"
 

@@ -25,7 +25,6 @@ from harness.data.questions import Question, in_order
 from harness.engines import kind_of
 from harness.outcomes import Outcome, PairResult
 from harness.runs.extent import Extent, how_far
-from harness.runs.files import as_json, locked, point, replace, write_json
 from harness.runs.reading import (
     LATEST,
     MANIFEST,
@@ -43,6 +42,7 @@ from harness.runs.summary import SCHEMA_VERSION, Score, completed, summarize
 from harness.runs.usage import UsageByPair, read_usage, write_usage
 from loaders import machine
 from loaders.errors import command
+from loaders.files import as_json, locked, point, replace, write_json
 from loaders.textfiles import parse_json, read_lines, refuse
 
 _ROOT = Path(__file__).parents[2]

@@ -7,17 +7,19 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from dialects.errors import BadInput
 from harness.engines import EngineName, kind_of
 from harness.engines.plan_comparison import PlanComparison, compare_plans
 from harness.engines.plans import QueryPlan
-from harness.runs.files import locked, replace
 from harness.runs.reading import AGAIN
+from loaders.files import locked, replace
 from loaders.textfiles import parse_json, read_lines, refuse
 
 PLANS = "plans.jsonl"
+
+Text = TypeVar("Text")
 
 TextKey = tuple[EngineName, str, str]
 """What a plan is filed under: the engine, the database, the text."""
@@ -53,20 +55,25 @@ class ExplainedText:
 
 
 @dataclass(frozen=True)
-class ExplainedPair:
-    """Gold and a prediction with their plans; None for what has no text, with the reason.
+class PlannedPair(Generic[Text]):
+    """A gold and a prediction whose plans are looked at; None for what has no text, with the reason.
 
     `name` is who gave the prediction, `question` the key of what it answers; empty for texts of a user's.
     """
 
     dialect: EngineName
     db_id: str
-    gold: ExplainedText | None
-    prediction: ExplainedText | None
+    gold: Text | None
+    prediction: Text | None
     name: str = ""
     question: str = ""
     without_gold: str | None = None
     without_prediction: str | None = None
+
+
+@dataclass(frozen=True)
+class ExplainedPair(PlannedPair[ExplainedText]):
+    """A pair with its plans."""
 
     @cached_property
     def comparison(self) -> PlanComparison | None:

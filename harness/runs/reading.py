@@ -11,7 +11,7 @@ from dialects.errors import BadInput
 from harness.data.questions import BIRD_LEVELS, Question, level
 from harness.engines import EngineName, kind_of
 from harness.outcomes import PairResult
-from harness.preview import Preview
+from harness.outcomes.preview import Preview
 from harness.runs.extent import Extent, Whose
 from harness.runs.summary import SCHEMA_VERSION
 from harness.runs.usage import UsageByPair, read_usage

@@ -9,7 +9,7 @@ from typing import Any
 
 from harness.data.usage import AnswerUsage
 from harness.engines import EngineName, kind_of
-from harness.runs.files import as_json, replace
+from loaders.files import as_json, replace
 from loaders.textfiles import parse_json, read_lines, refuse
 
 USAGE_FILE = "usage.jsonl"

@@ -15,7 +15,7 @@ from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import TooManyRows
 from harness.metrics.strict import Answers
 from harness.outcomes import Judgement, Outcome
-from harness.preview import PreviewText, preview
+from harness.outcomes.preview import PreviewText, preview
 from harness.scoring.golds import Gold
 from harness.scoring.once import Once
 from harness.scoring.suite import Suite

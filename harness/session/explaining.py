@@ -16,7 +16,7 @@ from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import same_text
 from harness.outcomes import Outcome, PairResult
 from harness.request import Request
-from harness.runs.plans import ExplainedPair, ExplainedText, TextKey
+from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
 from harness.runs.reading import Run, key_of, read_previews, read_questions
 from harness.runs.selector import select
 from harness.scoring.golds import Golds, NoGold
@@ -30,17 +30,8 @@ from loaders.sample import PREDICTIONS
 
 
 @dataclass(frozen=True)
-class AskedPair:
-    """A pair whose plans are asked for: the texts, None where there is none, and then the reason."""
-
-    dialect: EngineName
-    db_id: str
-    gold: str | None
-    prediction: str | None
-    name: str = ""
-    question: str = ""
-    without_gold: str | None = None
-    without_prediction: str | None = None
+class AskedPair(PlannedPair[str]):
+    """A pair of SQL texts whose plans are asked for."""
 
     @property
     def texts(self) -> list[TextKey]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harness.engines.base import Row
 from harness.metrics.ex import ex
-from harness.preview import (
+from harness.outcomes.preview import (
     MOST_CHARACTERS,
     MOST_COLUMNS,
     MOST_DIFFERENT,

@@ -27,7 +27,6 @@ from harness.report.table_model import Document, TableModel
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.report.writing import write
 from harness.request import Request, check
-from harness.runs.files import write_json
 from harness.runs.folder import here, require_same
 from harness.scoring.tasks import Setup
 from harness.session.evaluation import Evaluation
@@ -35,6 +34,7 @@ from harness.session.plan import equip, open_judging
 from harness.sets.loading import load_set
 from loaders.digests import digests
 from loaders.errors import command
+from loaders.files import write_json
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
 from loaders.textfiles import read_json, read_text

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialects.errors import BadInput
-from harness.coverage.rendering import replace_section
 from harness.report.table_model import Document
 from harness.report.texts import markdown
+from loaders.files import replace_section
 
 PAGE = Path(__file__).parents[3] / "docs" / "efficiency.md"
 

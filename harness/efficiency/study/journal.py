@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.runs.files import as_json, locked
+from loaders.files import as_json, locked
 from loaders.textfiles import parse_json, refuse
 
 JOURNAL = "journal.jsonl"

@@ -14,7 +14,7 @@ from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.preview import Preview, Side
+from harness.outcomes.preview import Preview, Side
 
 MOST_CHARACTERS = 20_000
 """A longer text is cut for display; the page says so. The run folder has all of it."""

@@ -8,7 +8,7 @@ from harness.data.questions import Question, in_order
 from harness.engines import kinds_by_name
 from harness.metrics import METRICS
 from harness.outcomes import Outcome, PairResult
-from harness.preview import Preview
+from harness.outcomes.preview import Preview
 from harness.report.documents import cautions
 from harness.report.formatting import heads as column_heads
 from harness.report.formatting import spelled, spelled_range, texts

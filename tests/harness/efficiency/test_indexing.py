@@ -17,9 +17,8 @@ import pytest
 from dialects.enums import Dialect, Profile
 from harness.efficiency.indexing.advice import advise
 from harness.efficiency.indexing.candidates import candidates
-from harness.efficiency.indexing.copies import INDEX_PREFIX, CopyRoom, Index, Keys, copying
+from harness.efficiency.indexing.copies import INDEX_PREFIX, CopyRoom, Index, Keys, copying, foreign_indexes
 from harness.efficiency.indexing.files import copy_with_keys
-from harness.efficiency.indexing.schemes import foreign_indexes
 from harness.efficiency.study.measuring import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question
 from harness.engines.error_classes import ErrorClass
 from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.preview import Preview, preview
+from harness.outcomes.preview import Preview, preview
 from harness.runs.reading import Key, Run, key_of
 from tests.harness.real_runs import recorded
 

@@ -16,7 +16,7 @@ from harness.gap.explaining import Explained, Gap, PredictorGap, WhatIf
 from harness.gap.page import write_gap_page
 from harness.gap.trying import Trial
 from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.preview import PreviewText, preview
+from harness.outcomes.preview import PreviewText, preview
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE
 from tests.harness.html.test_looks import violations

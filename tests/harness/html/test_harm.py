@@ -18,7 +18,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.metrics.efficiency import Clock, Timing
 from harness.outcomes import Outcome
-from harness.preview import preview
+from harness.outcomes.preview import preview
 from harness.report.html import write_html
 from harness.report.html.columns import MOST_CHARACTERS, time_ratio
 from harness.report.html.page import packed

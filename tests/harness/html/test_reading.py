@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from dialects.enums import Dialect
 from harness.outcomes import Outcome, PairResult
-from harness.preview import preview
+from harness.outcomes.preview import preview
 from harness.report.formatting import spelled
 from harness.report.html import write_html
 from harness.report.table_model import CellKind

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import Difficulty, Question
 from harness.outcomes import Outcome, PairResult
-from harness.preview import Preview, PreviewText, Side
+from harness.outcomes.preview import Preview, PreviewText, Side
 from harness.pytest_plugin.runner import score
 from harness.report.documents import tables
 from harness.request import Request

@@ -15,8 +15,15 @@ from typing import Any
 from harness.data.questions import QuestionSet
 from harness.efficiency.indexing.advice import advise
 from harness.efficiency.indexing.candidates import candidates
-from harness.efficiency.indexing.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
-from harness.efficiency.indexing.schemes import Scheme, foreign_indexes
+from harness.efficiency.indexing.copies import (
+    CopyRoom,
+    DatabaseCopy,
+    Index,
+    Keys,
+    Scheme,
+    copying,
+    foreign_indexes,
+)
 from harness.efficiency.study.measuring import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName, dialect_of

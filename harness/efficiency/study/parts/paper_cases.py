@@ -17,8 +17,7 @@ from typing import Any
 from harness.efficiency.indexing.advice import advise
 from harness.efficiency.indexing.candidates import candidates
 from harness.efficiency.indexing.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
-from harness.efficiency.study.cases import CASES, PaperCase
-from harness.efficiency.study.coaches import ROWS, make_coaches
+from harness.efficiency.study.cases import CASES, ROWS, PaperCase, make_coaches
 from harness.efficiency.study.measuring import counted, indexes_of, outline, plan_of, work_of
 from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName, dialect_of

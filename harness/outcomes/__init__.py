@@ -10,7 +10,7 @@ from harness.engines import EngineName, kind_of
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
-from harness.preview import PreviewText
+from harness.outcomes.preview import PreviewText
 from harness.sqltree.spider import Match, Structure
 
 
