@@ -35,8 +35,8 @@ from dialects.typed import Carried, Kind, Typed, boolean, integer, text
 RULES = (
     Rule(
         "json-text",
-        "json_array(), json_object() and json_group_array() write values as JSON; only what another such"
-        " function gives is JSON already.",
+        "json_array(), json_object(), json_quote() and aggregates write values as JSON; what another such"
+        " function gives alone is JSON already.",
         "https://sqlite.org/json1.html#interface_overview",
         "The text put together; JSON_QUOTE() on MySQL and to_json() on PostgreSQL for texts.",
     ),

@@ -7,6 +7,7 @@ from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, case, every, number, some
 from dialects.numbers import well_formed
+from dialects.rewrites.calls import written_out
 from dialects.rules import Rule
 from dialects.scope import Scope
 from dialects.source import position
@@ -176,6 +177,8 @@ def cuts(c: Compiler, node: exp.Expr) -> bool:
 
 def _count(c: Compiler, node: exp.Expr) -> int:
     found = c.expression(node, Scope())
+    if found.constant is None:
+        found = written_out(c, node) or found
     if found.constant is None or found.constant.value is None:
         raise Untranslatable("LIMIT", "it is not a constant", position(node))
     count = found.constant.value

@@ -20,6 +20,7 @@ from dialects.coercions import (
 )
 from dialects.errors import Untranslatable
 from dialects.nodes import (
+    AsInteger,
     Bigint,
     Double,
     Exact,
@@ -156,6 +157,9 @@ def divide(c: Context, left: Typed, right: Typed) -> Typed:
         return spread
     if Kind.NULL in {left.kind, right.kind}:
         return null()
+    if isinstance(right.node, AsInteger) and isinstance(right.node.this, exp.Boolean):
+        # MySQL refuses to give a function what it divides by a zero that is written out.
+        right = literal(int(right.node.this.this))
     if right.constant is not None and right.constant.value == 0:
         return null()
     if left.kind is Kind.INTEGER and right.kind is Kind.INTEGER:

@@ -123,3 +123,6 @@ SELECT id FROM pupil WHERE (VALUES (house, points)) IN (SELECT house, MAX(points
 
 -- a text behind a text
 SELECT 'a' 'b', 'c' AS 'd' FROM house;
+
+-- a comparison that is known as a divisor
+SELECT (3 / (1 = 'a')) << 0, (points / (1 < 'a')) << 1 FROM pupil ORDER BY id;
