@@ -1,5 +1,6 @@
 """What a text makes each engine do is counted: alike every time, by what it does, within the limits."""
 
+import gc
 import sqlite3
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +10,9 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.engines import kind_of, on_server
-from harness.engines.base import Engine, SqlError, SqlTimeout
+from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Limits, execute
+from harness.engines.sqlite.engine import SQLiteEngine
 from harness.engines.work import NotCounted, Work, count_work
 from loaders.load import load
 from loaders.namespace import Database
@@ -176,3 +178,55 @@ def test_another_load_comes_to_the_same_statistics_and_counts(
 def _after_load(server: Server, database: Database, sql: str) -> Sequence[tuple[object, ...]]:
     load([database], server, force=True)
     return execute(on_server(server), database, sql, Limits()).rows
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT load_extension('x')",
+        "SELECT * FROM sqlite_dbpage",
+        "ATTACH 'other.sqlite' AS other",
+        "PRAGMA temp_store = 1",
+        "SELECT 1; SELECT 2",
+        "SELECT 'a\0b'",
+    ],
+)
+def test_what_sqlite_may_not_run_is_not_counted(numbers: Database, sql: str) -> None:
+    with pytest.raises(SqlError):
+        count_work(SQLiteEngine(pooled=True), numbers, sql, Limits())
+
+
+def test_a_fault_while_sqlite_asks_for_leave_is_none(
+    numbers: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise MemoryError
+
+    monkeypatch.setattr("harness.engines.sqlite.file.allow_reading", full)
+    with pytest.raises(SqlError):
+        count_work(SQLiteEngine(), numbers, "SELECT MAX(n) FROM number", Limits())
+
+
+def test_sqlite_counts_in_many_threads_that_are_stopped_or_run_out_of_memory(numbers: Database) -> None:
+    large = (
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        " SELECT MAX(h) FROM (SELECT hex(zeroblob(7000000)) || i AS h FROM n ORDER BY h)"
+    )
+    engine, word = SQLiteEngine(pooled=True), "SELECT word FROM number ORDER BY word"
+    expected = counted(engine, numbers, word)
+
+    def count(turn: int) -> object:
+        sql = (word, large, ENDLESS[Dialect.SQLITE], "SELECT nothing FROM number")[turn % 4]
+        try:
+            return count_work(engine, numbers, sql, Limits(seconds=0.2 if turn % 8 < 4 else 2))
+        except SqlError as error:
+            return error
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(count, range(24)))
+    gc.collect()
+    assert {type(each) for turn, each in enumerate(found) if turn % 4} <= {SqlTimeout, SqlTooLarge, SqlError}
+    # Memory is one limit for all of a process: a neighbour may take what these need.
+    whole = [each for each in found[::4] if isinstance(each, Work)]
+    assert all(each.counters == expected for each in whole)
+    assert counted(engine, numbers, word) == expected

@@ -202,8 +202,11 @@ class SQLiteSession:
     def counted(self, sql: str) -> Mapping[str, int]:
         """See `Session.counted`."""
         try:
+            # What it may not do is refused here, as is what are several statements.
+            steps = self._connection.execute(f"EXPLAIN {sql}").fetchall()
+            program = [(place, name, target) for place, name, _, target, *_ in steps]
             with CountingConnection(self._path) as self._counting:
-                return self._counting.counted(sql)
+                return self._counting.counted(sql, program)
         except _FAILURES as error:
             raise self._translated(error) from error
         finally:

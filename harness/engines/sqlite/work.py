@@ -1,7 +1,10 @@
 """Work on SQLite: the steps of its virtual machine, counted by the library itself for each statement.
 
 Python's `sqlite3` does not say them. So the same library, the one that this Python has loaded, is called here
-through its C interface, on a connection of its own that is opened as `harness.engines.sqlite.file` opens one.
+through its C interface, on a connection of its own, to which nothing can be written. What a statement may do
+is decided before, by Python's connection (`harness.engines.sqlite.file`), which explains it: the library
+calls nothing of Python's here. Of an error in a function that it calls by `ctypes` it would not hear: what it
+is told then is undefined.
 The package `apsw` brings another release of SQLite along, whose plans are others.
 
 https://www.sqlite.org/c3ref/c_stmtstatus_counter.html, https://www.sqlite.org/c3ref/c_dbstatus_options.html
@@ -13,7 +16,7 @@ import ctypes
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from ctypes import CFUNCTYPE, POINTER, byref, c_char_p, c_int, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_int, c_void_p
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -21,8 +24,8 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
-from harness.engines.base import CannotCount, EngineLost, is_empty
-from harness.engines.sqlite.file import LIMITS, SETTINGS, address, allow_reading, bound_memory
+from harness.engines.base import CannotCount, EngineLost
+from harness.engines.sqlite.file import LIMITS, SETTINGS, address, bound_memory
 
 _OPEN_READONLY_URI = 0x01 | 0x40
 _STATEMENT = {"scan_step": 1, "sort": 2, "auto_index": 3, "vm_step": 4}
@@ -52,19 +55,14 @@ _TIMES = 30
 """How often a loop is taken to run each time that the one around it does."""
 _ROW, _DONE = 100, 101
 
-_Authorizer = CFUNCTYPE(c_int, c_void_p, c_int, c_char_p, c_char_p, c_char_p, c_char_p)
-
 _FUNCTIONS: Mapping[str, tuple[Any, list[Any]]] = {
     "sqlite3_open_v2": (c_int, [c_char_p, POINTER(c_void_p), c_int, c_char_p]),
     "sqlite3_close_v2": (c_int, [c_void_p]),
     "sqlite3_exec": (c_int, [c_void_p, c_char_p, c_void_p, c_void_p, c_void_p]),
     "sqlite3_limit": (c_int, [c_void_p, c_int, c_int]),
-    "sqlite3_set_authorizer": (c_int, [c_void_p, _Authorizer, c_void_p]),
-    "sqlite3_prepare_v2": (c_int, [c_void_p, c_void_p, c_int, POINTER(c_void_p), POINTER(c_void_p)]),
+    "sqlite3_prepare_v2": (c_int, [c_void_p, c_char_p, c_int, POINTER(c_void_p), c_void_p]),
     "sqlite3_step": (c_int, [c_void_p]),
     "sqlite3_column_count": (c_int, [c_void_p]),
-    "sqlite3_column_int": (c_int, [c_void_p, c_int]),
-    "sqlite3_column_text": (c_char_p, [c_void_p, c_int]),
     "sqlite3_finalize": (c_int, [c_void_p]),
     "sqlite3_stmt_status": (c_int, [c_void_p, c_int, c_int]),
     "sqlite3_db_status": (c_int, [c_void_p, c_int, POINTER(c_int), POINTER(c_int), c_int]),
@@ -93,23 +91,6 @@ def _library() -> ctypes.CDLL:
         ) from error
     return library
 
-
-def _authorize(
-    _context: int | None,
-    action: int,
-    first: bytes | None,
-    second: bytes | None,
-    schema: bytes | None,
-    trigger: bytes | None,
-) -> int:
-    one, other, database, cause = (
-        None if each is None else each.decode(errors="replace") for each in (first, second, schema, trigger)
-    )
-    return allow_reading(action, one, other, database, cause)
-
-
-_AUTHORIZER = _Authorizer(_authorize)
-"""Kept as long as connections may call it."""
 
 _NAMES = {
     getattr(sqlite3, name): name
@@ -164,44 +145,31 @@ class CountingConnection:
             self._library.sqlite3_exec(self._database, setting.encode(), None, None, None)
         for category, limit in LIMITS.items():
             self._library.sqlite3_limit(self._database, category, limit)
-        self._library.sqlite3_set_authorizer(self._database, _AUTHORIZER, None)
 
-    def counted(self, sql: str) -> Mapping[str, int]:
+    def counted(self, sql: str, program: Sequence[tuple[int, str, int]]) -> Mapping[str, int]:
         """See `Session.counted`.
+
+        Args:
+            sql: a single statement that a connection with all limits has been given before: what it may do
+                is not looked at here.
+            program: its steps: the place of each, its name, and where it may go on.
 
         Raises:
             Failed: the library refused the statement, or failed while it ran.
         """
-        with self._prepared(f"EXPLAIN {sql}") as explained:
-            program = list(self._steps(explained))
         with self._prepared(sql) as statement:
             return self._run(statement, _shares(program)) if statement.value else {}
 
     @contextlib.contextmanager
     def _prepared(self, sql: str) -> Iterator[c_void_p]:
-        if "\0" in sql:
-            raise sqlite3.ProgrammingError("the query contains a null character")
-        text = ctypes.create_string_buffer(sql.encode())
-        statement, tail = c_void_p(), c_void_p()
-        start = ctypes.addressof(text)
-        prepared = self._library.sqlite3_prepare_v2(
-            self._database, start, len(text), byref(statement), byref(tail)
-        )
+        text, statement = sql.encode(), c_void_p()
+        prepared = self._library.sqlite3_prepare_v2(self._database, text, -1, byref(statement), None)
         if prepared != sqlite3.SQLITE_OK:
             raise self._failed()
         try:
-            if not is_empty(text.raw[(tail.value or start) - start : -1].decode()):
-                raise sqlite3.ProgrammingError("You can only execute one statement at a time.")
             yield statement
         finally:
             self._library.sqlite3_finalize(statement)
-
-    def _steps(self, explained: c_void_p) -> Iterator[tuple[int, str, int]]:
-        """The steps of a program: the place of each, its name, and where it may go on."""
-        library = self._library
-        while library.sqlite3_step(explained) == _ROW:
-            name = library.sqlite3_column_text(explained, 1).decode()
-            yield library.sqlite3_column_int(explained, 0), name, library.sqlite3_column_int(explained, 3)
 
     def _run(self, statement: c_void_p, shares: Mapping[str, Fraction]) -> Mapping[str, int]:
         before = self._pages()
