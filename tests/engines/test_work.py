@@ -17,6 +17,7 @@ from harness.engines.work import NotCounted, Work, count_work
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.counting import TEXTS, numbers_in
 
 pytestmark = pytest.mark.engine
 
@@ -35,25 +36,10 @@ ENDLESS: Mapping[Dialect, str] = {
     " WHERE a.n + b.n + c.n + d.n = 1",
 }
 
-TEXTS = (
-    "SELECT n FROM number WHERE word LIKE '%7%' ORDER BY word, n",
-    "SELECT word, COUNT(*), MAX(n) FROM number GROUP BY word ORDER BY 2 DESC, 1 LIMIT 3",
-    "SELECT a.n FROM number a JOIN number b ON a.n = b.n WHERE b.word <> '3'",
-    "SELECT n FROM number WHERE n > (SELECT AVG(n) FROM number) OR word IN (SELECT word FROM number)",
-    "SELECT DISTINCT word FROM number UNION SELECT 'x'",
-)
-
 
 @pytest.fixture(scope="session")
 def numbers(tmp_path_factory: pytest.TempPathFactory) -> Database:
-    path = tmp_path_factory.mktemp("work") / "numbers" / "numbers.sqlite"
-    path.parent.mkdir()
-    connection = sqlite3.connect(path)
-    connection.execute("CREATE TABLE number (n INTEGER PRIMARY KEY, word TEXT)")
-    connection.executemany("INSERT INTO number VALUES (?, ?)", [(n, str(n % 50)) for n in range(2000)])
-    connection.commit()
-    connection.close()
-    return Database("bird_work_tests", "numbers", path)
+    return numbers_in(tmp_path_factory.mktemp("work"))
 
 
 @pytest.fixture(params=list(Dialect))

@@ -3,17 +3,22 @@
 import dataclasses
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
+from harness.engines.execution import Limits
+from harness.engines.work import Work, count_work
 from harness.provision import compose, containers
 from harness.provision.docker_command import docker
 from harness.provision.server_kinds import SERVERS
 from loaders.errors import EngineUnavailable
+from loaders.load import load
 from loaders.server import Origin, Server
+from tests.counting import TEXTS, numbers_in
 
 pytestmark = pytest.mark.engine
 
@@ -51,6 +56,24 @@ def test_a_container_is_there_for_the_context_alone(
     with pytest.raises(EngineLost):
         on_server(server).version()
     assert set(volumes).isdisjoint(docker("volume", "ls", "--quiet").split())
+
+
+@pytest.mark.usefixtures("image")
+def test_the_same_work_is_counted_with_half_a_processor(dialect: Dialect, tmp_path: Path) -> None:
+    database = numbers_in(tmp_path)
+    found = []
+    for processors in ("1", "0.5"):
+        with containers.throwaway(dialect) as server:
+            docker("update", f"--cpus={processors}", container_of(server))
+            given = docker("inspect", "--format={{.HostConfig.NanoCpus}}", container_of(server))
+            assert int(given) == float(processors) * 1e9
+            load([database], server)
+            engine = on_server(server)
+            found.append([count_work(engine, database, sql, Limits()) for sql in TEXTS for _ in range(2)])
+    whole, half = found
+    assert all(isinstance(each, Work) for each in whole)
+    assert half == whole
+    assert whole[::2] == whole[1::2]
 
 
 def test_a_container_that_ends_is_quoted(

@@ -196,3 +196,33 @@ def test_what_is_not_there_is_said_in_one_line(private: Private, monkeypatch: py
     assert private.server.address in fault()
     monkeypatch.delenv("SALES_DSN")
     assert "SALES_DSN is not set" in fault()
+
+
+def test_work_is_counted_by_who_may_only_read_and_where_it_may_not_be_a_sentence_says_so(
+    private: Private,
+) -> None:
+    dialect = private.server.dialect
+    ask(private.server, private.database, "CREATE VIEW lately AS SELECT * FROM orders")
+    if dialect is Dialect.MYSQL:
+        # What explains the query of a view shows it.
+        ask(private.server, None, f"REVOKE SHOW VIEW ON \"{NAME}\".* FROM 'sales_reader'@'%'")
+    else:
+        ask(private.server, private.database, "GRANT SELECT ON lately TO sales_reader")
+    with Evaluator(
+        str(private.folder), dialects=dialect, workers=1, metrics=("ex", "r_ves_work"), say=lambda _: None
+    ) as evaluator:
+        table, view = evaluator.score(
+            [Answer(0, f"SELECT COUNT(id) FROM {name}") for name in ("orders", "lately")]
+        )
+    assert table.outcome is view.outcome is Outcome.MATCH
+    assert table.work is not None
+    assert table.work.reason is None
+    assert table.scores["r_ves_work"] > 0
+    assert view.work is not None
+    if dialect is Dialect.MYSQL:
+        assert view.work.tau is None
+        assert view.work.reason is not None
+        assert "this account may not count on MySQL" in view.work.reason
+        assert "r_ves_work" not in view.scores
+    else:
+        assert view.scores["r_ves_work"] > 0
