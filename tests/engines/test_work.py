@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Dialect
+from dialects.enums import Dialect, Profile
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.engines.work import NotCounted, Work, count_work
-from loaders.load import load
+from harness.sets.loading import load_set
+from loaders.load import load, load_each
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.counting import TEXTS, numbers_in
@@ -69,6 +70,20 @@ def test_the_same_is_counted_every_time_however_many_count(
     with ThreadPoolExecutor(4) as threads:
         again = threads.map(lambda _: counted(engine, numbers, sql), range(8))
     assert all(found == first for found in again)
+
+
+def test_golds_count_the_same_first_and_again_in_any_order(server: Server) -> None:
+    questions = load_set("sample")
+    databases = {db_id: questions.database(db_id, Profile.OFFICIAL) for db_id in questions.db_ids}
+    # As new: no session has read a page or the catalog.
+    load_each(list(databases.values()), server, force=True)
+    texts = [(databases[each.db_id], each.gold[server.dialect]) for each in questions.questions]
+    kind = kind_of(server.dialect)
+    first = [counted(kind.make(server, pooled=False), database, sql) for database, sql in texts]
+    engine = on_server(server)
+    again = [counted(engine, database, sql) for database, sql in reversed(texts)]
+    assert again[::-1] == first
+    assert [counted(engine, database, sql) for database, sql in texts] == first
 
 
 def test_what_reads_twice_as_much_counts_twice_as_much(engine: Engine, numbers: Database) -> None:

@@ -32,7 +32,17 @@ from harness.engines.mysql.connections import MySQLConnections, close_at_once
 from harness.engines.mysql.errors import message, translated
 from harness.engines.mysql.plan_nodes import read_plan
 from harness.engines.mysql.statements import refused, uncounted
-from harness.engines.mysql.work import EXPLAIN, FIELDS_OF, PLAN, SETTING, STATUS, counters, requests
+from harness.engines.mysql.work import (
+    EXPLAIN,
+    PLAN,
+    SETTING,
+    STATUS,
+    TABLE,
+    TABLE_SETTING,
+    Table,
+    counters,
+    requests,
+)
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from loaders.namespace import Database
 from loaders.server import Server
@@ -68,7 +78,7 @@ class MySQLSession:
         self._seconds = seconds
         self._database = database
         self._connection = connections.take(database, seconds)
-        self._fields: dict[tuple[str, str], int] = {}
+        self._tables: dict[tuple[str, str], Table] = {}
         self._closing = contextlib.ExitStack()
         self._thread: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
         self._runs = False
@@ -177,7 +187,8 @@ class MySQLSession:
         if self._stopped:
             # What was stopped is told as far as it came, without an error.
             raise SqlTimeout("stopped while it was counted", None)
-        found = counters(json.loads(str(explained))["query_plan"], self._fields_of)
+        self._all(TABLE_SETTING.encode())
+        found = counters(json.loads(str(explained))["query_plan"], self._table_of)
         return found + requests(readings)
 
     def _begin_counting(self) -> None:
@@ -190,12 +201,12 @@ class MySQLSession:
                 raise CannotCount(words) from error
             raise translated(error, in_time=not self._stopped, is_open=self._connection.open) from error
 
-    def _fields_of(self, schema: str, table: str) -> int:
+    def _table_of(self, schema: str, table: str) -> Table:
         key = (schema, table)
-        if key not in self._fields:
-            sql = FIELDS_OF.format(self._connection.escape(schema), self._connection.escape(table))
-            self._fields[key] = sum(int(str(count)) for (count,) in self._all(sql.encode()))
-        return self._fields[key]
+        if key not in self._tables:
+            sql = TABLE.format(self._connection.escape(schema), self._connection.escape(table))
+            self._tables[key] = Table.of(self._all(sql.encode()))
+        return self._tables[key]
 
     def _all(self, text: bytes) -> list[Row]:
         """All rows of a statement."""

@@ -13,7 +13,9 @@ https://dev.mysql.com/doc/refman/9.7/en/explain.html#explain-analyze
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+
+from harness.engines.conditions import later_parts
 
 EXPLAIN = "EXPLAIN ANALYZE FORMAT=JSON "
 
@@ -36,11 +38,45 @@ _REQUESTS = {
 https://dev.mysql.com/doc/refman/9.7/en/server-status-variables.html
 """
 
-FIELDS_OF = "SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = {} AND table_name = {}"
-"""How many columns a table has: a row of many takes longer to read, however few of them are wanted."""
+TABLE_SETTING = "SET SESSION information_schema_stats_expiry = 0"
+"""Of a session that asks for `TABLE`: the figures are those of the statistics, and none that were kept."""
 
-FieldsOf = Callable[[str, str], int]
+TABLE = (
+    "SELECT column_name, character_set_name IS NOT NULL, avg_row_length, data_length"
+    " FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)"
+    " WHERE table_schema = {} AND table_name = {}"
+)
+"""What a `Table` is made of, a row a column."""
+
+
+class Table(NamedTuple):
+    """A table when its statistics were gathered, with the names of its text columns.
+
+    A row of many columns or bytes takes longer to read, however few of them are wanted.
+    """
+
+    columns: int
+    texts: frozenset[str]
+    row_bytes: int
+    bytes: int
+
+    @classmethod
+    def of(cls, found: Sequence[Sequence[object]]) -> "Table":
+        """Of the rows of `TABLE`."""
+        texts = frozenset(str(name).lower() for name, is_text, *_ in found if is_text)
+        row, table = (int(str(figure or 0)) for figure in (found[0][2:] if found else (0, 0)))
+        return cls(len(found), texts, row, table)
+
+    def texts_among(self, names: Sequence[str]) -> int:
+        """How many of these columns are texts."""
+        return sum(name.lower() in self.texts for name in names)
+
+
+TableOf = Callable[[str, str], Table]
 """The same, of a schema and a table."""
+
+_NEAR_BYTES = 2**24
+"""Rows of a larger table that are looked for one by one are not in the processor's caches."""
 
 Iterator = Mapping[str, Any]
 
@@ -52,8 +88,14 @@ _CALL = re.compile(
 _WORD = re.compile(
     r"\b(?:case|is|in|between|div|mod)\b|\b(?:nullif|coalesce|ifnull|if|greatest|least)(?=\()", re.IGNORECASE
 )
-_DECIDES = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
+_DECIDES = re.compile(r"\b(and|or)\b", re.IGNORECASE)
 _AGGREGATE = re.compile(r"\b(?:count|sum|avg|min|max|\w+_concat)(?=\()", re.IGNORECASE)
+_DATE = re.compile(
+    r"\b(?:year|quarter|month\w*|week\w*|day\w*|hour|minute|second|date\w*|time\w*|extract|str_to_date|last_day"
+    r"|to_days|unix_timestamp)(?=\()",
+    re.IGNORECASE,
+)
+"""Functions that take a date apart, or make one."""
 _OPERATOR = re.compile(r"(?<![\w(<])[-+*/<>=!%&|^~]+(?![a-z_]+>)")
 _PATTERN = re.compile(r"\blike\b|\b(?:regexp_like|instr|locate)(?=\()", re.IGNORECASE)
 
@@ -75,68 +117,78 @@ def requests(readings: Sequence[Sequence[Sequence[object]]]) -> "Counter[str]":
     )
 
 
-def counters(plan: Iterator, fields_of: FieldsOf) -> "Counter[str]":
+def counters(plan: Iterator, table_of: TableOf) -> "Counter[str]":
     """What a plan that was run says: the `query_plan` of EXPLAIN's answer.
 
-    `node`: iterators; `start`: how often they were started; `scan`: rows read one after the other, `index` by
-    an index, `lookup`, `search`: searches in the primary key and in another one, `fetch`: rows looked for in
-    the table after that; `column`: values taken out of these rows, `field`: values that these rows have;
-    `pass`: rows that other iterators returned; `term`, `call`, `pattern`: operators and functions evaluated,
-    and comparisons with a pattern; `pair`: rows held against each other by a nested loop; `build`, `probe`:
-    rows put into a hash table, and looked for there; `compare`: comparisons of sorting; `aggregate`: rows
-    that were aggregated, once a function; `group`: rows looked for in a temporary table of groups; `store`:
-    rows put into another temporary table; `row`: of the result. `requests` has the rest.
+    `node`: iterators; `scan`, `scan_byte`: rows read one after the other, and their bytes; `search`: searches
+    in an index that is not the primary key; `fetch`: rows looked for in the table after that; `far_lookup`,
+    `far_search`, `far_fetch`: searches in the primary key, in another one, and rows of these, times how often
+    `_NEAR_BYTES` have to be doubled to hold the table; `column`, `text_column`: values taken out of rows that
+    were read, and texts among them, `field`: values that these rows have; `joined`, `pass`: rows that joins
+    and other iterators returned; `term`, `call`, `date`, `pattern`: operators, functions and those of dates
+    evaluated, and comparisons with a pattern; `pair`: rows held against each other by a loop, or hashed;
+    `compare`: comparisons of sorting; `aggregate`: rows that were aggregated, once a function; `group`: rows
+    looked for in a temporary table of groups; `store`: rows put into another temporary table; `row`: of the
+    result. `requests` has the rest.
 
     Args:
         plan: the outermost iterator.
-        fields_of: how many columns a table has.
+        table_of: what is known of a table.
     """
     found = Counter[str]()
-    _count(plan, found, fields_of)
+    _count(plan, found, table_of)
     found["statement"] = 1
     found["row"] = _returned(plan)
     return found
 
 
-def _count(iterator: Iterator, found: "Counter[str]", fields_of: FieldsOf) -> None:
+def _count(iterator: Iterator, found: "Counter[str]", table_of: TableOf) -> None:
     inputs: list[Iterator] = iterator.get("inputs", [])
     taken = [_returned(each) for each in inputs if not each.get("subquery")]
     found["node"] += 1
-    found["start"] += _loops(iterator)
     if "schema_name" in iterator:
-        _count_read(iterator, found, fields_of)
+        _count_read(iterator, found, table_of)
     else:
-        found["pass"] += _returned(iterator)
+        found["joined" if iterator.get("access_type") == "join" else "pass"] += _returned(iterator)
         _count_taken(iterator, taken, found)
     # What stands in a select list, and perhaps elsewhere, has a list of its own.
     for name in sorted(name for name in iterator if name.startswith("inputs")):
         for child in iterator[name]:
-            _count(child, found, fields_of)
+            _count(child, found, table_of)
 
 
-def _count_read(iterator: Iterator, found: "Counter[str]", fields_of: FieldsOf) -> None:
+def _count_read(iterator: Iterator, found: "Counter[str]", table_of: TableOf) -> None:
     """An iterator over a table."""
-    returned = _returned(iterator)
-    found["column"] += returned * len(iterator.get("used_columns", ()))
-    found["field"] += returned * fields_of(iterator["schema_name"], iterator["table_name"])
+    returned, table = _returned(iterator), table_of(iterator["schema_name"], iterator["table_name"])
+    depth = (table.bytes // _NEAR_BYTES).bit_length()
+    used = iterator.get("used_columns", ())
+    found["column"] += returned * len(used)
+    found["text_column"] += returned * table.texts_among(used)
+    found["field"] += returned * table.columns
     if iterator.get("covering") is False and iterator.get("index_name") != "PRIMARY":
         found["fetch"] += returned
+        found["far_fetch"] += returned * depth
     if iterator.get("access_type") == "table" or iterator.get("index_access_type") == "index_scan":
         found["scan"] += returned
+        found["scan_byte"] += returned * table.row_bytes
+    elif iterator.get("index_name") == "PRIMARY":
+        found["far_lookup"] += _loops(iterator) * depth
     else:
-        found["index"] += returned
-        found["lookup" if iterator.get("index_name") == "PRIMARY" else "search"] += _loops(iterator)
+        found["search"] += _loops(iterator)
+        found["far_search"] += _loops(iterator) * depth
 
 
 def _count_taken(iterator: Iterator, taken: Sequence[int], found: "Counter[str]") -> None:
     """An iterator over others, which gave so many rows each."""
     match iterator.get("access_type"), iterator.get("join_algorithm"):
         case "filter", _:
-            _evaluate(str(iterator.get("condition", "")), sum(taken), found)
+            _evaluate(str(iterator.get("condition", "")), sum(taken), found, _returned(iterator))
         case "join", "hash":
-            found["probe"] += sum(taken[:1])
-            found["build"] += sum(taken[1:])
-            _evaluate(" ".join(iterator.get("extra_condition", ())), _returned(iterator), found)
+            # Without a condition to hash by, each row is held against each.
+            pairs = 0 if iterator.get("hash_condition") else sum(taken[:1]) * sum(taken[1:])
+            found["pair"] += sum(taken) + pairs
+            rows = max(pairs, _returned(iterator))
+            _evaluate(" and ".join(iterator.get("extra_condition", ())), rows, found, _returned(iterator))
         case "join", _:
             found["pair"] += sum(taken[1:])
         case "sort", _:
@@ -173,13 +225,17 @@ def _comparisons(iterator: Iterator, rows: int) -> int:
     return rows * (rows // loops).bit_length()
 
 
-def _evaluate(expression: str, rows: int, found: "Counter[str]") -> None:
-    """Count what an expression has to be evaluated for so many rows.
+def _evaluate(expression: str, rows: int, found: "Counter[str]", passed: int | None = None) -> None:
+    """Count what an expression has to be evaluated for so many rows; `passed`: those a condition lets by.
 
-    What stands behind AND and OR is taken to be evaluated for every other row: the first part often decides.
+    The first part often decides: see `later_parts`.
     """
-    for place, part in enumerate(_DECIDES.split(_NAME.sub("n", _TEXT.sub("x", expression)))):
-        times = rows // 2 if place else rows
+    parts = _DECIDES.split(_NAME.sub("n", _TEXT.sub("x", expression)))
+    later = later_parts(rows, passed)
+    for word, part in zip(("", *parts[1::2]), parts[::2], strict=True):
+        times = later.get(word.upper(), rows)
         found["pattern"] += times * len(_PATTERN.findall(part))
-        found["call"] += times * len(_CALL.findall(_AGGREGATE.sub("", _PATTERN.sub("x", part))))
+        bare, dates = _DATE.subn("x", _AGGREGATE.sub("", _PATTERN.sub("x", part)))
+        found["date"] += times * dates
+        found["call"] += times * len(_CALL.findall(bare))
         found["term"] += times * (len(_OPERATOR.findall(part)) + len(_WORD.findall(part)))

@@ -14,7 +14,7 @@ import re
 import socket
 import weakref
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from types import TracebackType
 from typing import Any, ClassVar, Self, cast
@@ -43,7 +43,7 @@ from harness.engines.postgresql.connections import ConnectionPool
 from harness.engines.postgresql.plan_nodes import read_plan
 from harness.engines.postgresql.rows import ReceivedTooMuch, parse, results, run
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
-from harness.engines.postgresql.work import COLUMNS_OF, EXPLAIN, SETTINGS, counters
+from harness.engines.postgresql.work import EXPLAIN, INDEX, SETTINGS, TABLE, Table, counters
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 
@@ -163,6 +163,7 @@ class PostgreSQLSession:
         self._closing = contextlib.ExitStack()
         self._pool = pool
         self._as_new = True
+        self._known: dict[str, list[Row]] = {}
         self._may_have_set = self._stopped = False
         self._connection = pool.take(self._conninfo) or self._connect()
 
@@ -325,7 +326,7 @@ class PostgreSQLSession:
             for setting in SETTINGS:
                 self._run(setting)
             for statement in found:
-                counted += counters(self._explained(statement), self._columns_of)
+                counted += counters(self._explained(statement), self)
         except (psycopg.Error, UnicodeError) as error:
             raise self._translated(error) from error
         except ReceivedTooMuch as error:
@@ -333,10 +334,21 @@ class PostgreSQLSession:
         self._as_new = not self._may_have_set
         return counted
 
-    def _columns_of(self, schema: str, table: str) -> Sequence[tuple[str, int]]:
-        text = COLUMNS_OF.format(*(f"'{name.replace(_QUOTE, 2 * _QUOTE)}'" for name in (schema, table)))
-        found = [row for rows in results(self._connection, text.encode()) for row in rows or ()]
-        return [(str(name), int(str(place))) for name, place in found]
+    def table(self, schema: str, name: str) -> Table:
+        """See `Catalog.table`."""
+        return Table.of(self._asked(TABLE, schema, name))
+
+    def first_place(self, schema: str, index: str) -> int:
+        """See `Catalog.first_place`."""
+        return sum(int(str(place)) for (place,) in self._asked(INDEX, schema, index))
+
+    def _asked(self, text: str, *names: str) -> list[Row]:
+        """The rows of a statement with names in it, which is sent once."""
+        asked = text.format(*(f"'{name.replace(_QUOTE, 2 * _QUOTE)}'" for name in names))
+        if asked not in self._known:
+            found = results(self._connection, asked.encode())
+            self._known[asked] = [row for rows in found for row in rows or ()]
+        return self._known[asked]
 
     def _explained(self, statement: Statement) -> Any:
         """The plan of a query that was run."""

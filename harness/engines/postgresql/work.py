@@ -2,7 +2,10 @@
 
 The server counts the rows that each node returned and removed, and how often it was started. What a node does
 with a row follows from the plan: how many operators and functions its conditions and its output have, how
-often n rows are compared to be sorted. So nothing here depends on a clock, or on what was in memory before.
+often n rows are compared to be sorted. Pages follow from the rows that were read, and from the size and the
+order of the table when statistics were gathered: the pages that the server counts itself are those of its
+catalog, too, in a session that has not read it yet. So nothing here depends on a clock, or on what was in
+memory before.
 Up to version 17 the server gives the rows of a node that was started several times as a rounded mean.
 
 https://www.postgresql.org/docs/current/sql-explain.html
@@ -10,8 +13,12 @@ https://www.postgresql.org/docs/current/sql-explain.html
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+from harness.engines.conditions import later_parts
 
 EXPLAIN = "EXPLAIN (ANALYZE, VERBOSE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT JSON) "
 
@@ -24,125 +31,328 @@ SETTINGS = (
 
 Node = Mapping[str, Any]
 
-_TEXT = re.compile(r"'(?:[^']|'')*+'?")
+_TEXT = re.compile(
+    r"'(?:[^']|'')*+'?"
+    r"(?:::(?:\"[^\"]*+\"|[a-z_]\w*+)(?: precision| varying| with(?:out)? time zone)?"
+    r"(?:\([\d,]++\))?(?:\[\])?)?"
+)
+"""A constant, with its type."""
 _NAME = re.compile(r'"(?:[^"]|"")*+"?')
-_CALL = re.compile(
-    r"\b(?!(?:AND|OR|ANY|ALL|NOT|ROW|ARRAY|IN|OPERATOR|NULLIF|COALESCE|GREATEST|LEAST)\b)[A-Za-z_]\w*\("
+_COLUMN = re.compile(r'(?:\w+|"(?:[^"]|"")++")\.(?:\w+|"(?:[^"]|"")++")')
+_DECIDES = re.compile(r"\b(AND|OR)\b")
+_AGGREGATE = re.compile(
+    r"\b(?:count|sum|avg|min|max|\w+_agg|stddev\w*|var\w*|bool_\w+|every|mode|percentile_\w+|\w*rank|row_number"
+    r"|ntile|lag|lead|\w+_value)\("
 )
-_WORD = re.compile(r"\b(?:CASE|IS|NULLIF|COALESCE|GREATEST|LEAST)\b|\bOPERATOR\(")
-_FORMAT = re.compile(
-    r"\b(?:to_\w+|EXTRACT|date_\w+|timestamp\w*|age|regexp_\w+|replace|jsonb?_\w+)\(", re.IGNORECASE
+_LIKE = re.compile(r"!?~~\*?|\b(?:strpos|position)\(")
+_KINDS = (
+    ("format", re.compile(r"\bto_char\(")),
+    ("date", re.compile(r"\b(?:EXTRACT|date_part|date_trunc|age|timezone|make_\w+)\(")),
+    ("regex", re.compile(r"\b(?:regexp_\w+|similar_to_escape|jsonb?_\w+)\(|(?<![~!])!?~\*?(?![~*])")),
+    (
+        "parse",
+        re.compile(
+            r"\bto_(?:date|timestamp|number)\("
+            r"|::(?:date|timestamp|time|interval)\b(?: with(?:out)? time zone)?"
+        ),
+    ),
+    ("probe", re.compile(r"\bhashed SubPlan\b")),
+    (
+        "call",
+        re.compile(
+            r"\b(?!(?:AND|OR|ANY|ALL|NOT|ROW|ARRAY|IN|OPERATOR|NULLIF|COALESCE|GREATEST|LEAST|CASE|SubPlan)\b)"
+            r"[A-Za-z_]\w*\("
+        ),
+    ),
+    (
+        "term",
+        re.compile(
+            r"\b(?:CASE|IS|NULLIF|COALESCE|GREATEST|LEAST|OPERATOR)\b|(?<![\w(:])[-+*/<>=~!@#%^&|?]+"
+            r"|::(?!text\b|character varying\b|bpchar\b)[a-z]+"
+        ),
+    ),
 )
-"""Functions that take several times as long as others."""
-_DECIDES = re.compile(r"\b(?:AND|OR)\b")
-_AGGREGATE = re.compile(r"\b(?:count|sum|avg|min|max|\w+_agg)\(")
-_OPERATOR = re.compile(r"(?<![\w(:])[-+*/<>=~!@#%^&|?]+")
-_PATTERN = re.compile(r"!?~~?\*?")
-_CAST = re.compile(r"::(?!text\b|character varying\b|bpchar\b)[a-z]+")
+"""What expressions are made of: what takes several times as long as others has a counter of its own. What one
+of them finds is no matter of the next."""
 
-_CONDITIONS = ("Filter", "Join Filter", "Recheck Cond", "One-Time Filter")
+_CONDITIONS = ("Filter", "Join Filter", "One-Time Filter", "Recheck Cond")
+_JOINED_BY = ("Hash Cond", "Merge Cond", "Join Filter")
 _REMOVED = ("Rows Removed by Filter", "Rows Removed by Join Filter", "Rows Removed by Index Recheck")
 _BY_INDEX = ("Index Scan", "Index Only Scan", "Bitmap Index Scan", "Bitmap Heap Scan", "Tid Scan")
 _SCANS = ("Seq Scan", "Sample Scan")
-_PAGES = ("Shared Hit Blocks", "Shared Read Blocks")
+_JOINS = ("Hash Join", "Merge Join", "Nested Loop")
 _TEMPORARY = ("Temp Read Blocks", "Temp Written Blocks")
 
+_MANY_PAGES = 8_192
+"""A larger table does not stay in a cache of 256 MiB, as the project configures: its pages are read anew."""
+_FAR_PAGES = 4_096
+"""Rows of a larger table that are looked for one by one are not in the processor's caches."""
+_FAR_BYTES = 2 * 2**20
+"""Nor are the entries of a larger hash table, each of which takes"""
+_ENTRY_BYTES = 48
+"""beside its values."""
+_UNKNOWN_BYTES = 32
+"""How wide a text is taken to be that is no column."""
 
-COLUMNS_OF = (
-    "SELECT quote_ident(attname), attnum FROM pg_attribute JOIN pg_class ON attrelid = pg_class.oid"
-    " JOIN pg_namespace ON relnamespace = pg_namespace.oid"
+TABLE = (
+    "SELECT quote_ident(pg_attribute.attname), attnum, typcategory = 'S', avg_width, correlation, relpages,"
+    " reltuples::float8 FROM pg_attribute JOIN pg_class ON attrelid = pg_class.oid"
+    " JOIN pg_namespace ON relnamespace = pg_namespace.oid JOIN pg_type ON atttypid = pg_type.oid"
+    " LEFT JOIN pg_stats ON schemaname = nspname AND tablename = relname AND pg_stats.attname ="
+    " pg_attribute.attname AND NOT inherited"
     " WHERE nspname = {} AND relname = {} AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
 )
-"""The columns of a table as expressions name them, with their places in a row."""
+"""What `Table` is made of, a row a column."""
 
-ColumnsOf = Callable[[str, str], Sequence[tuple[str, int]]]
-"""The same, of a schema and a table."""
+INDEX = (
+    "SELECT indkey[0] FROM pg_index JOIN pg_class ON indexrelid = pg_class.oid"
+    " JOIN pg_namespace ON relnamespace = pg_namespace.oid WHERE nspname = {} AND relname = {}"
+)
+"""The place of the first column of an index in its table; 0 if it is an expression."""
 
 
-def counters(plan: Node, columns_of: ColumnsOf) -> Counter[str]:
+@dataclass(frozen=True)
+class Column:
+    """A column as expressions name it, and what statistics say of it.
+
+    `place` is that in a row, from 1 on; `width` the mean of bytes; `correlation` that of its order with the
+    order in which rows are stored, from -1 to 1.
+    """
+
+    name: str
+    place: int
+    is_text: bool
+    width: int
+    correlation: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table when its statistics were gathered."""
+
+    columns: Sequence[Column]
+    pages: int
+    rows: float
+
+    @classmethod
+    def of(cls, found: Sequence[Sequence[Any]]) -> "Table":
+        """Of the rows of `TABLE`."""
+        columns = [
+            Column(str(name), place, bool(is_text), width or 0, correlation or 0.0)
+            for name, place, is_text, width, correlation, *_ in found
+        ]
+        pages, rows = found[0][5:7] if found else (0, 0.0)
+        return cls(columns, pages, rows)
+
+    @cached_property
+    def pages_of_row(self) -> float:
+        """Pages for each row."""
+        return self.pages / self.rows if self.rows > 0 else 0.0
+
+    def correlation(self, place: int) -> float:
+        """That of the column at `place`."""
+        return next((each.correlation for each in self.columns if each.place == place), 0.0)
+
+
+class Catalog(Protocol):
+    """What the server knows of tables and indexes."""
+
+    def table(self, schema: str, name: str) -> Table:
+        """A table."""
+        ...
+
+    def first_place(self, schema: str, index: str) -> int:
+        """See `INDEX`."""
+        ...
+
+
+def counters(plan: Node, catalog: Catalog) -> "Counter[str]":
     """What a plan that was run says: the `Plan` of EXPLAIN's answer.
 
-    `node`: nodes; `start`: how often they were started; `scan`: rows read one after the other, `index` by an
-    index, `lookup`: searches in one; `page`, `index_page`: pages that these two asked for; `field`: values of
-    rows that were read, up to the last one that is wanted; `pass`: rows that other nodes returned; `term`,
-    `call`, `format`, `pattern`: operators, functions, slow functions and comparisons with a pattern that were
-    evaluated; `pair`: rows held against each other by a nested loop; `build`, `probe`: rows put into a hash
-    table, and looked for there; `merge`: rows of both sides of a merge join; `compare`: comparisons of
-    sorting; `aggregate`: rows that were aggregated, once a function; `group`: rows put into groups; `store`:
-    rows kept to be read again; `temporary`: blocks of temporary files; `row`, `value`: of the result.
+    `node`: nodes; `start`: how often they were started; `scan`: rows read one after the other, `page`: their
+    pages, `many_page`: those of large tables; `index`: rows found by an index, `lookup`: searches in one,
+    `entry`: entries of indexes that are read from end to end; `fetch`: pages of the table looked up after
+    that, `far_fetch`: those of a large one; `field`: values of rows that were read, up to the last one that
+    is wanted; `pass`, `joined`: rows that other nodes and joins returned; `term`, `call`: operators and
+    functions evaluated; `format`, `date`, `regex`, `parse`: those that take longer, by kind; `pattern`: bytes
+    compared with a pattern; `pair`: rows held against each other by a nested loop; `build`, `build_byte`,
+    `probe`: rows put into a hash table, with their bytes, and looked for there, `far_probe`: in a large one;
+    `merge`: rows of both sides of a merge join; `compare`: comparisons of sorting; `sorted`, `top`: rows that
+    were sorted, and of which only the first were kept; `taken`: rows that were aggregated; `aggregate`: the
+    same, once a function; `group`: keys of rows put into groups, `far_group`: rows put into one of many;
+    `store`: rows kept to be read again; `temporary`: blocks of temporary files; `value`: of the result.
 
     Args:
         plan: the uppermost node.
-        columns_of: the columns of a table.
+        catalog: of the database.
     """
-    found = Counter[str]()
-    _count(plan, found)
-    wanted = "\n".join(_wanted(plan))
-    for scan in _scans(plan):
-        found["field"] += _seen(scan) * _last(scan, wanted, columns_of)
-    found["statement"] = 1
-    found["value"] = _returned(plan) * max(1, len(plan.get("Output", ())))
-    found["row"] = _returned(plan)
-    found["temporary"] = sum(int(plan.get(name, 0)) for name in _TEMPORARY)
-    return found
+    return _Counting(plan, catalog).found
 
 
-def _count(node: Node, found: "Counter[str]") -> None:
-    children: list[Node] = node.get("Plans", [])
-    kind, returned = node["Node Type"], _returned(node)
-    seen = _seen(node)
-    found["node"] += 1
-    found["start"] += _loops(node)
-    if "Relation Name" in node or kind == "Bitmap Index Scan":
-        # Its own: what a node above does besides may read the catalogue for the first time.
-        page = "page" if kind in _SCANS else "index_page"
-        found[page] += sum(node.get(name, 0) for name in _PAGES)
-        found[page] -= sum(child.get(name, 0) for child in children for name in _PAGES)
-    if kind in _BY_INDEX:
-        found["index"] += seen
-        found["lookup"] += _loops(node)
-    else:
-        found["scan" if kind in _SCANS else "pass"] += seen
-    for name in _CONDITIONS:
-        _evaluate(str(node.get(name, "")), seen, found)
-    output = [each for each in node.get("Output", ()) if not _is_taken(each, children)]
-    for each in output:
-        _evaluate(each, returned, found)
-    _count_taken(node, output, found)
-    for child in children:
-        _count(child, found)
+class _Counting:
+    """The counters of one plan."""
 
+    def __init__(self, plan: Node, catalog: Catalog) -> None:
+        self.found = Counter[str]()
+        self._catalog = catalog
+        self._columns = {
+            name: column
+            for scan in _scans(plan)
+            for column in self._table(scan).columns
+            for name in _named(scan, column)
+        }
+        self._wanted = "\n".join(_wanted(plan))
+        self._count(plan, None)
+        self.found["statement"] = 1
+        self.found["value"] = _returned(plan) * max(1, len(plan.get("Output", ())))
+        self.found["temporary"] = sum(int(plan.get(name, 0)) for name in _TEMPORARY)
 
-def _count_taken(node: Node, output: Sequence[str], found: "Counter[str]") -> None:
-    """What a node does with the rows that those below give it."""
-    returned = _returned(node)
-    taken = [
-        _returned(child)
-        for child in node.get("Plans", ())
-        if child.get("Parent Relationship") not in {"SubPlan", "InitPlan"}
-    ]
-    match node["Node Type"]:
-        case "Nested Loop":
-            found["pair"] += sum(taken[1:])
-        case "Hash Join":
-            found["probe"] += sum(taken[:1])
-        case "Hash":
-            found["build"] += sum(taken)
-        case "Merge Join":
-            found["merge"] += sum(taken)
-        case "Sort" | "Incremental Sort":
-            found["compare"] += _comparisons(node, sum(taken))
-        case "Aggregate" | "Group" | "WindowAgg" | "Unique" | "SetOp":
-            said = [_bare(each) for each in (*output, str(node.get("Filter", "")))]
-            found["aggregate"] += sum(taken) * max(1, sum(len(_AGGREGATE.findall(each)) for each in said))
-            for each in said:
-                # What is aggregated is evaluated for each row that comes.
-                _evaluate(each, max(0, sum(taken) - returned), found)
-                found["compare"] += sum(taken) * sum(taken).bit_length() * each.count("(DISTINCT ")
-            if node.get("Strategy") in {"Hashed", "Mixed"}:
-                found["group"] += sum(taken)
-        case "Materialize" | "Memoize":
-            found["store"] += sum(taken)
+    def _table(self, scan: Node) -> Table:
+        return self._catalog.table(scan["Schema"], scan["Relation Name"])
+
+    def _count(self, node: Node, parent: Node | None) -> None:
+        children: list[Node] = node.get("Plans", [])
+        kind, returned, seen = node["Node Type"], _returned(node), _seen(node)
+        self.found["node"] += 1
+        self.found["start"] += _loops(node)
+        if "Relation Name" in node or kind in _BY_INDEX:
+            self._count_read(node, parent)
+        else:
+            self.found["joined" if kind in _JOINS else "pass"] += seen
+        for name in _CONDITIONS:
+            # Rows are checked again where a bitmap had no room for each of them.
+            if name != "Recheck Cond" or node.get("Lossy Heap Blocks"):
+                self._evaluate(str(node.get(name, "")), seen, returned)
+        output = [each for each in node.get("Output", ()) if not _is_taken(each, children)]
+        taken = [
+            _returned(child)
+            for child in children
+            if child.get("Parent Relationship") not in {"SubPlan", "InitPlan"}
+        ]
+        if kind in {"Aggregate", "Group", "WindowAgg", "Unique", "SetOp"}:
+            self._count_aggregated(node, output, sum(taken))
+        else:
+            for each in output:
+                self._evaluate(each, returned)
+            self._count_taken(node, taken)
+        for child in children:
+            self._count(child, node)
+
+    def _count_read(self, node: Node, parent: Node | None) -> None:
+        """A node that reads a table or an index."""
+        found, kind, seen = self.found, node["Node Type"], _seen(node)
+        if kind in _BY_INDEX:
+            found["index"] += seen
+            found["lookup"] += _loops(node) if kind != "Bitmap Heap Scan" else 0
+        else:
+            found["scan"] += seen
+        if "Relation Name" not in node:
+            return
+        table = self._table(node)
+        found["field"] += self._fields(node, parent, table)
+        if kind in _SCANS:
+            pages = round(seen * table.pages_of_row)
+            found["page"] += pages
+            found["many_page"] += pages if table.pages > _MANY_PAGES else 0
+        elif kind == "Bitmap Heap Scan":
+            found["fetch"] += int(node.get("Exact Heap Blocks", 0)) + int(node.get("Lossy Heap Blocks", 0))
+            for search in _searches(node):
+                self._count_entries(search, node, table)
+        elif "Index Name" in node:
+            self._count_entries(node, node, table)
+        if kind == "Index Scan":
+            order = table.correlation(self._catalog.first_place(node["Schema"], node["Index Name"])) ** 2
+            # In the order of the table they are those of a scan, in any other order one a row.
+            pages = max(round(seen * (1 - order + order * table.pages_of_row)), min(_loops(node), seen))
+            found["fetch"] += pages
+            found["far_fetch"] += pages if table.pages > _FAR_PAGES else 0
+
+    def _count_entries(self, search: Node, scan: Node, table: Table) -> None:
+        """An index is read from end to end for each search that does not name its first column."""
+        place = self._catalog.first_place(scan["Schema"], search["Index Name"])
+        first = [name for column in table.columns if column.place == place for name in _named(scan, column)]
+        condition = str(search.get("Index Cond", ""))
+        if condition and first and not any(_names(condition, name) for name in first):
+            self.found["entry"] += _loops(search) * round(table.rows)
+
+    def _fields(self, node: Node, parent: Node | None, table: Table) -> int:
+        """Values of the rows that a node reads: a row is taken apart up to the last one that is wanted.
+
+        By a condition of the node in all rows; in those that pass, by what it returns, or where it gives rows
+        on as they are, by what joins them, and only in joined rows by all that is above.
+        """
+        returned, everything = _returned(node), _last(node, self._wanted, table)
+        checked = _last(node, "\n".join(str(node.get(name, "")) for name in _CONDITIONS), table)
+        late = 0
+        if parent is None or len(node.get("Output", ())) < len(table.columns):
+            wanted = _last(node, "\n".join(node.get("Output", ())), table)
+        elif parent["Node Type"] in _JOINS:
+            wanted = _last(node, "\n".join(str(parent.get(name, "")) for name in _JOINED_BY), table)
+            late = min(_returned(parent), returned) * max(0, everything - max(wanted, checked))
+        else:
+            wanted = everything
+        return _seen(node) * checked + returned * max(0, wanted - checked) + late
+
+    def _count_aggregated(self, node: Node, output: Sequence[str], rows: int) -> None:
+        """What a node does that makes fewer rows of so many; the server computes equal aggregates once."""
+        found, returned = self.found, _returned(node)
+        calls = dict[str, None]()
+        for each in (*output, str(node.get("Filter", ""))):
+            inside, rest = _aggregates(each)
+            calls.update(dict.fromkeys(inside))
+            self._evaluate(rest, returned)
+        found["taken"] += rows
+        found["aggregate"] += rows * len(calls)
+        for call in calls:
+            self._evaluate(call[call.index("(") :], rows)
+            in_group = rows // max(1, _seen(node))
+            found["compare"] += rows * in_group.bit_length() * call.count("(DISTINCT ")
+        if node.get("Strategy") in {"Hashed", "Mixed"}:
+            found["group"] += rows * max(1, len(node.get("Group Key", ())))
+            found["far_group"] += rows if _is_far(node, _seen(node)) else 0
+
+    def _count_taken(self, node: Node, taken: Sequence[int]) -> None:
+        """What a node does with the rows that those below give it."""
+        found = self.found
+        match node["Node Type"]:
+            case "Nested Loop":
+                found["pair"] += sum(taken[1:])
+            case "Hash Join":
+                found["probe"] += sum(taken[:1])
+                if _is_far(node["Plans"][1], sum(taken[1:])):
+                    found["far_probe"] += sum(taken[:1])
+            case "Hash":
+                found["build"] += sum(taken)
+                found["build_byte"] += sum(taken) * int(node.get("Plan Width", 0))
+            case "Merge Join":
+                found["merge"] += sum(taken)
+            case "Sort" | "Incremental Sort":
+                found["compare"] += _comparisons(node, sum(taken))
+                found["top" if node.get("Sort Method") == "top-N heapsort" else "sorted"] += sum(taken)
+            case "Materialize" | "Memoize":
+                found["store"] += sum(taken)
+
+    def _evaluate(self, expression: str, rows: int, passed: int | None = None) -> None:
+        """Count what an expression has to be evaluated for so many rows; `passed`: those a condition lets by.
+
+        The first part often decides: see `later_parts`.
+        """
+        if not expression or not rows:
+            return
+        later = later_parts(rows, passed)
+        parts = _DECIDES.split(_TEXT.sub("x", expression))
+        for word, part in zip(("", *parts[1::2]), parts[::2], strict=True):
+            times = later.get(word, rows)
+            columns = [column for name in _COLUMN.findall(part) if (column := self._columns.get(name))]
+            if patterns := len(_LIKE.findall(part)):
+                widths = sum(column.width for column in columns)
+                self.found["pattern"] += times * (widths or patterns * _UNKNOWN_BYTES)
+            # A date made of a date needs no reading.
+            is_read = not columns or any(column.is_text for column in columns)
+            bare = _LIKE.sub(" ", _NAME.sub("n", part))
+            for kind, what in _KINDS:
+                bare, count = what.subn(" ", bare)
+                self.found[kind if is_read or kind != "parse" else "term"] += times * count
 
 
 def _loops(node: Node) -> int:
@@ -162,12 +372,26 @@ def _seen(node: Node) -> int:
     return _returned(node) + removed
 
 
+def _is_far(node: Node, rows: int) -> bool:
+    """Whether a hash table of a node's rows is a large one."""
+    return rows * (int(node.get("Plan Width", 0)) + _ENTRY_BYTES) > _FAR_BYTES
+
+
 def _scans(node: Node) -> Iterator[Node]:
     """The nodes that read a table."""
     if "Relation Name" in node:
         yield node
     for child in node.get("Plans", ()):
         yield from _scans(child)
+
+
+def _searches(node: Node) -> Iterator[Node]:
+    """The searches in indexes below a node that reads what they found."""
+    for child in node.get("Plans", ()):
+        if child["Node Type"] == "Bitmap Index Scan":
+            yield child
+        elif child["Node Type"] in {"BitmapAnd", "BitmapOr"}:
+            yield from _searches(child)
 
 
 def _wanted(node: Node) -> Iterator[str]:
@@ -180,14 +404,17 @@ def _wanted(node: Node) -> Iterator[str]:
         yield from _wanted(child)
 
 
-def _last(scan: Node, wanted: str, columns_of: ColumnsOf) -> int:
-    """The place of the last column of a table that an expression names: a row is taken apart up to it."""
+def _named(scan: Node, column: Column) -> tuple[str, str]:
+    """How expressions may name a column of a table that a node reads."""
     alias = str(scan["Alias"])
     quoted = '"' + alias.replace('"', '""') + '"'
+    return f"{alias}.{column.name}", f"{quoted}.{column.name}"
+
+
+def _last(scan: Node, wanted: str, table: Table) -> int:
+    """The place of the last column of a table that an expression names."""
     places = (
-        place
-        for name, place in columns_of(scan["Schema"], scan["Relation Name"])
-        if _names(wanted, f"{alias}.{name}") or _names(wanted, f"{quoted}.{name}")
+        column.place for column in table.columns if any(_names(wanted, name) for name in _named(scan, column))
     )
     return max(places, default=0)
 
@@ -211,29 +438,35 @@ def _comparisons(node: Node, rows: int) -> int:
     return rows * (rows // loops).bit_length()
 
 
-def _evaluate(expression: str, rows: int, found: "Counter[str]") -> None:
-    """Count what an expression has to be evaluated for so many rows.
-
-    What stands behind AND and OR is taken to be evaluated for every other row: the first part often decides.
-    """
-    if not expression or not rows:
-        return
-    for place, part in enumerate(_DECIDES.split(_bare(expression))):
-        times = rows // 2 if place else rows
-        operators = _OPERATOR.findall(part)
-        patterns = sum(_PATTERN.fullmatch(each) is not None for each in operators)
-        found["pattern"] += times * patterns
-        formats = len(_FORMAT.findall(part))
-        found["format"] += times * formats
-        found["call"] += times * (len(_CALL.findall(_AGGREGATE.sub("(", part))) - formats)
-        found["term"] += times * (
-            len(operators) - patterns + len(_WORD.findall(part)) + len(_CAST.findall(part))
-        )
+def _aggregates(expression: str) -> tuple[list[str], str]:
+    """The outermost calls of aggregates in an expression, each with its FILTER, and what is around them."""
+    # As long as the expression, without brackets that are none.
+    masked = _NAME.sub(
+        lambda found: "n" * len(found[0]), _TEXT.sub(lambda found: "x" * len(found[0]), expression)
+    )
+    calls, around, end = [], [], 0
+    for found in _AGGREGATE.finditer(masked):
+        if found.start() < end:
+            continue
+        around.append(expression[end : found.start()])
+        end = _closed(masked, found.end() - 1)
+        if masked.startswith(_FILTER, end):
+            end = _closed(masked, end + len(_FILTER) - 1)
+        calls.append(expression[found.start() : end])
+    return calls, " x ".join((*around, expression[end:]))
 
 
-def _bare(expression: str) -> str:
-    """An expression without what texts and quoted names have in them."""
-    return _NAME.sub("n", _TEXT.sub("x", expression))
+_FILTER = " FILTER ("
+
+
+def _closed(text: str, at: int) -> int:
+    """The place behind the bracket that closes the one at a place."""
+    depth = 0
+    for place in range(at, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return place + 1
+    return len(text)
 
 
 def _is_taken(expression: str, children: list[Node]) -> bool:
