@@ -158,8 +158,8 @@ def together(several: Iterable[Carried], *, normal: bool = False) -> Carried:
     numbers = [one for one in found if one.integers]
     told_integers = all(one.told_integers for one in found)
     if not told_integers:
-        # An INTEGER that is a REAL is exact as that.
-        numbers = [one for one in numbers if one.told_integers or one.low is not None]
+        # An INTEGER that is a REAL is exact as that; the bounds that are known say whether another one is.
+        numbers = [one for one in numbers if one.low is not None]
     lows, highs = [one.low for one in numbers], [one.high for one in numbers]
     reals = any(one.reals for one in found)
     return Carried(

@@ -165,7 +165,8 @@ class Compiler:
                     if inner.kind is Kind.ANY is found.kind:
                         inner = carry(self, inner, normal=True)
                     if inner.node == found.node:
-                        return found.of(node=found.node.copy())
+                        known = found.integral and all(map(grouping.key, found.integral.find_all(exp.Column)))
+                        return found.of(node=found.node.copy(), integral=found.integral if known else None)
         handler = self._rewrites.expressions.get(type(node))
         if handler is None:
             raise Untranslatable(node.key, "no rewrite knows it", position(node))

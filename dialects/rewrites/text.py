@@ -118,7 +118,8 @@ def _slice(c: Context, x: exp.Expr, y: Typed, z: Typed | None) -> exp.Expr | Non
         count = None if z is None else z.constant.value if z.constant is not None else z
         if count is None or (isinstance(count, int) and abs(count) <= _LONGEST):
             return _constant_slice(c, x, start, count)
-    if not _within(y, 1) or (z is not None and not _within(z, -_LONGEST)):
+    # Behind the end there is nothing, so that where instr() has found something may be counted on from.
+    if not _within(y, 1, 2 * _LONGEST) or (z is not None and not _within(z, -_LONGEST)):
         return None
     if z is None or _within(z, 0):
         return Slice(this=x, start=y.node, length=None if z is None else z.node)
@@ -129,9 +130,9 @@ def _slice(c: Context, x: exp.Expr, y: Typed, z: Typed | None) -> exp.Expr | Non
     return Slice(this=x, start=y.node, length=shortest)
 
 
-def _within(t: Typed, low: int) -> bool:
-    """Whether it is known to be from `low` to the length of the longest text."""
-    return t.low is not None and t.low >= low and t.high is not None and t.high <= _LONGEST
+def _within(t: Typed, low: int, high: int = _LONGEST) -> bool:
+    """Whether it is known to be from `low` to `high`, by default the length of the longest text."""
+    return t.low is not None and t.low >= low and t.high is not None and t.high <= high
 
 
 def _constant_slice(c: Context, x: exp.Expr, start: int, count: int | None) -> exp.Expr | None:

@@ -432,4 +432,20 @@ REGRESSIONS = (
         "IS NOT with the alias of FALSE",
         "SELECT name, false AS c FROM person WHERE 0.5 IS NOT c",
     ),
+    Regression(
+        "a grouped number that is an INTEGER or not by a column that is not grouped",
+        "SELECT 1 FROM person GROUP BY IIF(id > 3, id, 2.5) HAVING IIF(id > 3, id, 2.5) LIKE 1",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "a text cut in two where something is found in it, or nothing, or at its end",
+        "SELECT substr(name, instr(name, 'n') + 1), substr(name, 1, instr(name, 'n') - 1) FROM person",
+    ),
+    Regression(
+        "large integers and fractions in a sorted compound, beside an empty table",
+        "SELECT 0.5 AS c FROM item UNION SELECT MIN(amount) FROM void GROUP BY id "
+        "UNION SELECT n FROM extreme ORDER BY c",
+        ordered=True,
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
 )
