@@ -38,7 +38,8 @@ _TEXT = re.compile(
 )
 """A constant, with its type."""
 _NAME = re.compile(r'"(?:[^"]|"")*+"?')
-_COLUMN = re.compile(r'(?:\w+|"(?:[^"]|"")++")\.(?:\w+|"(?:[^"]|"")++")')
+_COLUMN = re.compile(r'(?:\w++|"(?:[^"]|"")*+"?)(?:\.(?:\w++|"(?:[^"]|"")*+"?))?')
+"""A column with its table; and a name alone: a pattern that passed it over would look at its end again."""
 _DECIDES = re.compile(r"\b(AND|OR)\b")
 _AGGREGATE = re.compile(
     r"\b(?:count|sum|avg|min|max|\w+_agg|stddev\w*|var\w*|bool_\w+|every|mode|percentile_\w+|\w*rank|row_number"

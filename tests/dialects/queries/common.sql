@@ -87,6 +87,7 @@ SELECT NULLIF(points, 10), NULLIF(name, 'Ann'), NULLIF(height, '1.5') FROM pupil
 SELECT DISTINCT score > 3 FROM mark ORDER BY 1;
 SELECT TRIM(REPLACE("Full Name", ' ', '  ')) FROM pupil ORDER BY id;
 SELECT INSTR("Full Name", 'e'), INSTR(name, ''), INSTR(points, 0), INSTR(NULL, 'a') FROM pupil ORDER BY id;
+SELECT SUBSTR("Full Name", INSTR("Full Name", ' ') + 1), SUBSTR("Full Name", 1, INSTR("Full Name", ' ') - 1) FROM pupil ORDER BY id;
 SELECT LENGTH(name), LENGTH("Full Name") - LENGTH(REPLACE("Full Name", ' ', '')) FROM pupil ORDER BY id;
 SELECT REPLACE(points, '1', 'one'), REPLACE(height, '.', ',') FROM pupil ORDER BY id;
 SELECT CAST(REPLACE('1,234', ',', '') AS INTEGER) + points FROM pupil ORDER BY id;
