@@ -15,8 +15,8 @@ from harness.runs.reading import LATEST
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 
-WITHOUT = ("-p", "no:hypothesispytest")
-"""A plugin of these tests, not of the project's users, whose import takes a fifth of a short run's time."""
+WITHOUT = ("-p", "no:hypothesispytest", "-p", "no:anyio")
+"""Plugins that are installed here and nothing needs, whose imports take much of a short run's time."""
 
 
 def run(*args: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
