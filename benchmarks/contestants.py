@@ -24,14 +24,14 @@ from benchmarks.memory import Memory
 from benchmarks.naive import Naive
 from dialects.errors import HarnessError
 from harness import Answer, Evaluator
-from harness.outcomes import Outcome, PairResult
+from harness.data.outcomes import Outcome, PairResult
 from harness.pytest_plugin.pair_runner import PairRunner
 from harness.pytest_plugin.runner import run_with_pytest
-from harness.request import Request, parse_dialects
 from harness.runs.reading import LATEST, read_results
 from harness.scoring.tasks import Judged, Task, Workers
 from harness.session.evaluation import Pair
 from harness.session.plan import Plan, prepare
+from harness.session.request import Request, parse_dialects
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,7 +9,7 @@ import typer
 from benchmarks.contestants import NAIVE_METRICS, Contest
 from dialects.errors import BadInput
 from harness.engines.execution import Limits
-from harness.request import parse_metrics
+from harness.session.request import parse_metrics
 from loaders.sample import PREDICTIONS
 
 SetName = Annotated[str, typer.Option("--set", help="Question set.")]

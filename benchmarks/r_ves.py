@@ -15,10 +15,10 @@ from typing import Annotated
 import typer
 
 from dialects.errors import HarnessError
+from harness.data.outcomes import Outcome, PairResult
 from harness.metrics.efficiency import Timing
-from harness.outcomes import Outcome, PairResult
-from harness.request import Request, parse_dialects
 from harness.session.plan import prepare
+from harness.session.request import Request, parse_dialects
 
 METRICS = {"stable": "r_ves_stable", "official": "r_ves"}
 """The metric of each method."""

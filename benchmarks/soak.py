@@ -34,13 +34,13 @@ from benchmarks.memory import below
 from dialects.enums import Dialect
 from dialects.errors import BadInput, HarnessError
 from harness import Answer, Evaluator, provision
+from harness.data.outcomes import Judgement, Outcome
 from harness.data.predictions import read_predictions
+from harness.data.sets.loading import load_set
 from harness.engines import EngineName
 from harness.engines.sentinel import administrating
-from harness.outcomes import Judgement, Outcome
 from harness.provision import dsn
 from harness.runs.reading import LATEST, read_results
-from harness.sets.loading import load_set
 from loaders.sample import PREDICTIONS
 from loaders.server import Origin, Server
 from loaders.textfiles import FILE_BYTES, is_text

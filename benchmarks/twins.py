@@ -32,7 +32,7 @@ from dialects.enums import Dialect
 from dialects.errors import HarnessError
 from harness.data.predictions import Extract, read_predictions
 from harness.data.questions import QuestionSet
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from loaders.machine import processors
 from loaders.twins.making import TwinSource, make
 

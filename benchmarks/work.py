@@ -31,6 +31,7 @@ from scipy.optimize import nnls
 
 from dialects.enums import Profile
 from harness.data.predictions import read_predictions
+from harness.data.sets.loading import load_set
 from harness.engines import TITLES, EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, Session, SqlError
 from harness.engines.execution import Limits
@@ -38,7 +39,6 @@ from harness.engines.watchdog import WATCHDOG
 from harness.engines.work import Work, count_work
 from harness.metrics.work import WEIGHTS
 from harness.session.servers import find_servers
-from harness.sets.loading import load_set
 from loaders.load import load_each
 from loaders.namespace import Database
 

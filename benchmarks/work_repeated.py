@@ -23,10 +23,10 @@ import typer
 from scipy.stats import spearmanr
 
 from dialects.errors import HarnessError
+from harness.data.outcomes import PairResult
 from harness.metrics.efficiency import Clock
-from harness.outcomes import PairResult
-from harness.request import Request, parse_dialects
 from harness.session.plan import prepare
+from harness.session.request import Request, parse_dialects
 from loaders.machine import processors
 
 METRICS = ("r_ves_work", "ves_work")

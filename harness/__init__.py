@@ -12,7 +12,7 @@ A run folder as a table, with pandas installed: `Run.load("results/latest").to_p
 files as a whole:
 
     from harness.session.plan import prepare
-    from harness.request import Request
+    from harness.session.request import Request
     from harness.pytest_plugin.runner import score
 
     with prepare(Request(set_name="sample"), say=print) as plan:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from harness.data.outcomes import PairResult
 from harness.data.predictions import PredictionFile
-from harness.outcomes import PairResult
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers

@@ -14,10 +14,10 @@ from harness.audit.command import AuditBench, AuditRequest, engines_of
 from harness.audit.finding import Evidence
 from harness.data.gold_packs import PUBLISHED, read_pack
 from harness.data.questions import Question, QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines.execution import Ending
 from harness.metrics.comparison import compare
 from harness.scoring.ranking import Run
-from harness.sets.loading import load_set
 from loaders.load import Progress
 from loaders.server import Server
 

@@ -16,13 +16,14 @@ from harness.audit.probes import PROBES, Probe
 from harness.coverage.holding import Held, Reference
 from harness.data.gold_packs import under
 from harness.data.published import Provenance, origins
-from harness.data.questions import DatabaseSchema, Question, QuestionSet
+from harness.data.questions import Question, QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.sets.loading import load_set
+from harness.sqltree.schema import DatabaseSchema
 from loaders import load as loading
 from loaders.census import census
 from loaders.digests import digests

@@ -20,7 +20,7 @@ from harness.data.gold_packs import PUBLISHED
 from harness.report.loading import loading_bar
 from harness.report.tables import print_line, wide
 from harness.report.writing import write
-from harness.request import check_range, parse_dialects
+from harness.session.request import check_range, parse_dialects
 from loaders.files import as_json
 from loaders.machine import processors
 

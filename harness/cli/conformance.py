@@ -9,7 +9,7 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, messages, say, servers_up
 from harness.conformance.command import ConformanceRequest, measure, print_measured
-from harness.request import AUTO, check_range, refuse_unwritable
+from harness.session.request import AUTO, check_range, refuse_unwritable
 
 
 @app.command()

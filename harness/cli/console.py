@@ -11,9 +11,9 @@ from dialects.enums import Dialect, Profile
 from harness.data.predictions import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.metrics import METRICS
-from harness.options import OPTIONS
 from harness.report.formatting import printable_json
-from harness.request import Request, parse_dialects
+from harness.session.options import OPTIONS
+from harness.session.request import Request, parse_dialects
 from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable
 from loaders.server import Server
@@ -27,7 +27,7 @@ USUAL_METRICS = ",".join(Request.metrics)
 
 
 def option(field: str, *, more: str = "") -> Any:
-    """An option of evaluations, as `harness.options` has it; `more` is said of it beside that."""
+    """An option of evaluations, as `harness.session.options` has it; `more` is said of it beside that."""
     one = OPTIONS[field]
     flag = f"--{one.flag}/--no-{one.flag}" if one.off else f"--{one.flag}"
     shown = None if one.kind is bool else one.metavar

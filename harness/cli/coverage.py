@@ -24,11 +24,11 @@ from harness.cli.console import (
 from harness.coverage.command import CoverageRequest, measure, print_measured
 from harness.data.choosing import Choice
 from harness.data.gold_packs import under
+from harness.data.outcomes import GoldOrigin
+from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
-from harness.outcomes import GoldOrigin
 from harness.report.loading import loading_bar
-from harness.request import AUTO, check_range
-from harness.sets.loading import load_set
+from harness.session.request import AUTO, check_range
 
 GOLDS = (GoldOrigin.TRANSLATED, GoldOrigin.DATASET)
 """Which golds coverage is measured of, beside those of a pack."""

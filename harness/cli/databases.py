@@ -12,11 +12,11 @@ from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import Dialects, SetName, messages, say, servers_up
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import served
 from harness.report.census import census_json, census_lines
 from harness.report.loading import loading_bar, loading_lines
-from harness.request import AUTO, check_range
-from harness.sets.loading import load_set
+from harness.session.request import AUTO, check_range
 from loaders import load as loading
 from loaders import verify as verifying
 from loaders.dumps import load_dump

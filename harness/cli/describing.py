@@ -11,15 +11,15 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, messages, say
+from harness.data.sets.describing import Description
+from harness.data.sets.describing import describe as describe_set
+from harness.data.sets.loading import load_set
 from harness.report.console import print_grids
 from harness.report.describing import described
 from harness.report.formatting import printable_json
 from harness.report.table_model import Document
 from harness.report.texts import latex, markdown
 from harness.report.writing import write
-from harness.sets.describing import Description
-from harness.sets.describing import describe as describe_set
-from harness.sets.loading import load_set
 
 
 class DescriptionFormat(StrEnum):

@@ -13,11 +13,11 @@ from harness.report.formatting import printable_json
 from harness.report.loading import loading_bar
 from harness.report.plans import plans_json, plans_markdown, print_plans
 from harness.report.writing import HTML, write, write_page
-from harness.request import AUTO, Request, check_range, parse_dialects
 from harness.runs.plans import PLANS, ExplainedPair, keep_plans
 from harness.runs.reading import read_run
 from harness.runs.selector import select
 from harness.session.explaining import of_a_run, of_a_set, of_texts
+from harness.session.request import AUTO, Request, check_range, parse_dialects
 from loaders.textfiles import read_text
 
 

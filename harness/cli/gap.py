@@ -39,9 +39,9 @@ from harness.pytest_plugin.screen import Bars
 from harness.report.console import print_grids
 from harness.report.loading import loading_bar
 from harness.report.writing import HTML, write_page
-from harness.request import AUTO, Request, parse_dialects
 from harness.runs.reading import read_run
 from harness.session.plan import Plan, prepare
+from harness.session.request import AUTO, Request, parse_dialects
 from loaders.errors import EngineUnavailable
 
 _AT_A_TIME = 3

@@ -10,7 +10,7 @@ from harness.cli.commands import app
 from harness.cli.console import Dialects, say, served_dialects
 from harness.coverage.matrix import MatrixRequest, exit_code, print_matrix, run_matrix
 from harness.provision.server_kinds import matrix_json
-from harness.request import ALL, check_range
+from harness.session.request import ALL, check_range
 
 
 @app.command()

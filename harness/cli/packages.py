@@ -7,8 +7,8 @@ import typer
 
 from harness.cli.commands import app
 from harness.cli.console import messages, say
-from harness.sets.packages import Request as Wanted
-from harness.sets.packages import get
+from harness.data.sets.packages import Request as Wanted
+from harness.data.sets.packages import get
 from loaders.packages.bar import getting_bar
 
 

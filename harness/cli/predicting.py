@@ -23,6 +23,7 @@ from harness.cli.console import (
     messages,
     say,
 )
+from harness.data.sets.loading import name_of
 from harness.engines.execution import Limits
 from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
 from harness.predictors.budget import Budget
@@ -33,8 +34,7 @@ from harness.predictors.preparing import PredictRequest
 from harness.predictors.preparing import show_prompt as prompt_of
 from harness.predictors.prompts.prompter import PromptOptions
 from harness.report.loading import loading_bar
-from harness.request import AUTO, Request, parse_dialects, parse_metrics
-from harness.sets.loading import name_of
+from harness.session.request import AUTO, Request, parse_dialects, parse_metrics
 
 _NAME = re.compile(r"\w[\w.+() -]*", flags=re.ASCII)
 

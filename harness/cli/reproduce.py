@@ -36,9 +36,9 @@ from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import PublishedReference
 from harness.report.table_model import Document
 from harness.report.writing import write_dev_rows, write_reproduction
-from harness.request import AUTO, Request, parse_dialects, parse_metrics
 from harness.runs.reading import read_run
 from harness.session.plan import prepare
+from harness.session.request import AUTO, Request, parse_dialects, parse_metrics
 from loaders.packages.manifest import find_published
 from loaders.set_layouts import LAYOUTS
 

@@ -34,20 +34,20 @@ from harness.cli.console import (
     say,
 )
 from harness.cli.explaining import keep_plans_of
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
 from harness.pytest_plugin.runner import run_directly, run_with_pytest
 from harness.report.console import print_grids
 from harness.report.gold_ranks import gold_ranks, write_gold_ranks
 from harness.report.loading import loading_bar
-from harness.request import (
+from harness.runs.reading import LATEST, read_run
+from harness.session.plan import prepare
+from harness.session.request import (
     AUTO,
     Request,
     ShownTables,
     parse_dialects,
     parse_metrics,
 )
-from harness.runs.reading import LATEST, read_run
-from harness.session.plan import prepare
 from loaders.errors import EngineUnavailable
 
 

@@ -8,11 +8,11 @@ from harness import provision
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, SetName, give_json, messages, say, served_dialects
 from harness.cli.status import print_status, status_of
+from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.provision.images import bake, build
 from harness.report.loading import loading_bar
-from harness.request import ALL
-from harness.sets.loading import load_set
+from harness.session.request import ALL
 from loaders.errors import command
 
 

@@ -8,11 +8,11 @@ from rich.table import Table
 from dialects.enums import Dialect, Profile
 from harness import provision
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import EngineKind, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose
 from harness.report.tables import plain, print_line, print_table, wide
-from harness.sets.loading import load_set
 from loaders.errors import command
 from loaders.load import loaded
 from loaders.server import Origin, Server

@@ -30,7 +30,7 @@ from harness.efficiency.study.documentation import update_page
 from harness.efficiency.study.parts import chosen_parts
 from harness.report.console import print_grids
 from harness.report.loading import loading_bar
-from harness.request import AUTO, Request, parse_dialects
+from harness.session.request import AUTO, Request, parse_dialects
 
 
 @app.command("study")

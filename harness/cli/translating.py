@@ -18,11 +18,11 @@ from harness.coverage.translating import translate_answers, translate_text
 from harness.data.gold_packs import under
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
 from harness.report.loading import loading_bar
-from harness.request import check_range
+from harness.session.request import check_range
 from harness.session.servers import find_servers
-from harness.sets.loading import load_set
 from loaders.errors import command, to_start
 from loaders.files import replace
 from loaders.machine import processors

@@ -8,9 +8,9 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import messages, say
+from harness.data.sets.loading import load_set
 from harness.data.twin_sources import of_files, of_set
-from harness.request import check_range
-from harness.sets.loading import load_set
+from harness.session.request import check_range
 from loaders.twins.making import Unmade, made_lines, make
 
 

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.outcomes import GoldOrigin
+from harness.data.outcomes import GoldOrigin
 
 
 class Reason(StrEnum):

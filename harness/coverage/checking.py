@@ -10,10 +10,10 @@ from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.coverage.answers import Answer, OverrideState, Reason
 from harness.coverage.holding import Reference
+from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.execution import Execution, Limits
-from harness.outcomes import GoldOrigin
 from loaders.census import census
 
 

@@ -18,12 +18,12 @@ from harness.coverage import expectations as expected
 from harness.coverage.rendering import JSON, markdown, print_coverage, write_folder
 from harness.data.choosing import Choice
 from harness.data.gold_packs import under
+from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question, QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import on_server, served
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
-from harness.outcomes import GoldOrigin
-from harness.sets.loading import load_set
 from loaders import load as loading
 from loaders.files import replace_section
 from loaders.load import Progress

@@ -21,11 +21,11 @@ from harness.coverage import expectations
 from harness.coverage.answers import Reason
 from harness.coverage.holding import Reference
 from harness.data.gold_packs import FILE as PACK
+from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
-from harness.outcomes import GoldOrigin
 from harness.scoring.golds import Golds, NoGold
 from loaders import load as loading
 from loaders.digests import digests

@@ -14,12 +14,12 @@ from dialects.errors import BadInput
 from harness import provision
 from harness.coverage.command import CoverageRequest, measure
 from harness.coverage.rendering import print_coverage
+from harness.data.sets.loading import load_set, name_of
 from harness.engines import on_server
 from harness.provision import compose, containers, loaded
 from harness.provision.docker_command import docker, engine_answers
 from harness.provision.server_kinds import SETS, VERSIONS, cells
 from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
-from harness.sets.loading import load_set, name_of
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
 

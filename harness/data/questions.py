@@ -1,4 +1,4 @@
-"""A question set: questions with their gold, schemas and databases; read by `harness.sets.loading`.
+"""A question set: questions with their gold, schemas and databases; read by `harness.data.sets.loading`.
 
 A question keeps its identity where ids repeat, as two do in the first revision of Mini-Dev.
 """
@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.sqltree.schema import DatabaseSchema
 from loaders.errors import brief
 from loaders.namespace import Database
 from loaders.set_manifest import SetServer
@@ -65,28 +66,6 @@ def levels_of(difficulties: Iterable[str]) -> tuple[str, ...]:
     """The levels of the sets that difficulties are from, in the sets' order; BIRD's where none is given."""
     scales = dict.fromkeys(one.scale if isinstance(one, Level) else BIRD_LEVELS for one in difficulties)
     return tuple(dict.fromkeys(chain.from_iterable(scales))) or BIRD_LEVELS
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column, spelled as in the database; `type` is Spider's (text, integer, real, date, datetime)."""
-
-    table: str
-    name: str
-    type: str
-
-
-@dataclass(frozen=True)
-class DatabaseSchema:
-    """The published schema of one database."""
-
-    db_id: str
-    tables: tuple[str, ...]
-    columns: tuple[Column, ...]
-    primary_keys: tuple[tuple[Column, ...], ...]
-    """One per table that has a primary key; a compound key has several columns."""
-    foreign_keys: tuple[tuple[Column, Column], ...]
-    """Pairs of a referring and a referred column."""
 
 
 @dataclass(frozen=True)

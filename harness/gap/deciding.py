@@ -12,6 +12,7 @@ from itertools import islice
 
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.error_classes import ErrorClass
@@ -20,7 +21,6 @@ from harness.gap.causes import OF_EDIT, OF_ERROR, Cause
 from harness.gap.edits import THROUGH_TREES, Broken, Edit, edits
 from harness.gap.reading import crossed, read, unescaped, write
 from harness.gap.trying import OWN_GOLD, SQLITE_ROWS, Against, Ask, Trial, Trying
-from harness.outcomes import Outcome, PairResult
 
 MOST_EDITS = 3
 """So many edits one after the other."""

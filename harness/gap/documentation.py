@@ -16,7 +16,7 @@ from harness.gap.causes import ABOUT, Cause
 from harness.gap.explaining import Explained, Gap
 from harness.gap.tables import documented
 from harness.report.texts import markdown
-from harness.request import Request
+from harness.session.request import Request
 from loaders.files import replace_section
 
 PAGE = Path(__file__).parents[2] / "docs" / "dialect-gap.md"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dialects.enums import Dialect, Profile
+from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.published import Provenance, origins
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, in_order, kind_of
@@ -14,10 +15,9 @@ from harness.gap.causes import Cause
 from harness.gap.deciding import Decider, Decision, Difference, Direction
 from harness.gap.translated import TranslatedAnswers, hold_translations
 from harness.gap.trying import METRICS, SQLITE_ROWS, Ask, Trying
-from harness.outcomes import Judgement, Outcome, PairResult
-from harness.request import Request
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip, open_judging
+from harness.session.request import Request
 from loaders.digests import digests
 from loaders.load import Progress
 

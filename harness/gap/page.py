@@ -14,13 +14,13 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from harness.data.outcomes import PairResult
+from harness.data.preview import Preview, PreviewText
 from harness.engines import TITLES
 from harness.gap.causes import ABOUT
 from harness.gap.explaining import Explained, Gap, PredictorGap
 from harness.gap.tables import documented, printed_steps
 from harness.gap.trying import Trial
-from harness.outcomes import PairResult
-from harness.outcomes.preview import Preview, PreviewText
 from harness.report.formatting import heads, printable, spelled, texts
 from harness.report.html.columns import MOST_CHARACTERS, Texts
 from harness.report.html.page import packed, policy

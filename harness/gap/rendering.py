@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.data.outcomes import PairResult
 from harness.engines import dialect_of
 from harness.gap.causes import ABOUT, Cause
 from harness.gap.deciding import Direction
 from harness.gap.explaining import Explained, Gap, PredictorGap
 from harness.gap.tables import documented, printed_steps
 from harness.gap.trying import Trial
-from harness.outcomes import PairResult
 from harness.report.formatting import printable_json
 from harness.report.texts import csv_text, latex, markdown
 from harness.report.writing import write

@@ -9,10 +9,10 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.translate import Untranslatable, translate
 from dialects.volatility import is_volatile
+from harness.data.outcomes import PairResult
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.gap.trying import SQLITE_ROWS, Ask, Trying
-from harness.outcomes import PairResult
 from loaders.textfiles import one_line
 
 

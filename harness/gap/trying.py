@@ -16,11 +16,11 @@ from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.server_schema import server_tables
 from dialects.translate import Untranslatable, translate
+from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, in_order
 from harness.gap.edits import Names
 from harness.metrics import OUTCOME_METRIC
-from harness.outcomes import Judgement, Outcome
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.once import Once
 from loaders.census import census

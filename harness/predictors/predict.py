@@ -11,8 +11,9 @@ from types import FrameType
 from rich.console import Console
 
 from dialects.errors import BadInput
+from harness.data.outcomes import PairResult
+from harness.data.sets.loading import name_of
 from harness.engines import kinds_by_name
-from harness.outcomes import PairResult
 from harness.predictors.adapters.registry import open_predictor
 from harness.predictors.base import BudgetSpent, Method, Predictor
 from harness.predictors.budget import Meter
@@ -39,7 +40,6 @@ from harness.report.table_model import Document
 from harness.report.writing import TEXTS, ReportFormat, write
 from harness.runs.reading import read_run
 from harness.session.plan import prepare as prepare_evaluation
-from harness.sets.loading import name_of
 from loaders.errors import EngineUnavailable, stopped_exit
 from loaders.files import locked
 from loaders.load import Progress

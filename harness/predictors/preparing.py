@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import Method, Problem, PromptTooLong
@@ -15,10 +16,9 @@ from harness.predictors.methods import first_prompt, make_method
 from harness.predictors.prompts.prompter import PromptOptions, show
 from harness.predictors.prompts.tokens import Tokens, token_counter
 from harness.predictors.schema import describe, description_folder, read_database
-from harness.request import Request
-from harness.request import check as check_request
 from harness.session.plan import Equipped, equip
-from harness.sets.loading import load_set
+from harness.session.request import Request
+from harness.session.request import check as check_request
 from loaders.errors import within
 from loaders.load import Progress
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from harness.data.outcomes import Outcome
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.metrics import OUTCOME_METRIC
-from harness.outcomes import Outcome
-from harness.request import Request
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.tasks import Setup
 from harness.session.plan import open_judging
+from harness.session.request import Request
 
 Place = tuple[EngineName, str]
 """A dialect and the key of a question."""

@@ -13,10 +13,10 @@ from typing import Self
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.sets.loading import load_set
 from harness.provision import assets
 from harness.provision.docker_command import docker
 from harness.provision.server_kinds import SERVERS
-from harness.sets.loading import load_set
 from loaders import bookkeeping
 from loaders.errors import EngineUnavailable, command
 from loaders.set_layouts import LAYOUTS

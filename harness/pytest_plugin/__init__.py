@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.options import OPTIONS
+from harness.session.options import OPTIONS
 
 if TYPE_CHECKING:
     from harness.data.questions import Question

@@ -20,7 +20,7 @@ from harness.coverage.rendering import print_coverage
 from harness.engines import kinds_by_name
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
-from harness.request import Request
+from harness.session.request import Request
 from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable, to_start
 

@@ -11,19 +11,19 @@ import pytest
 
 from dialects.errors import BadInput, HarnessError
 from harness.data.questions import Question, QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.engines.retry import execute_patiently
-from harness.options import as_in_pytest
 from harness.pytest_plugin.starting import request_of
-from harness.request import Request
 from harness.scoring.golds import Golds
 from harness.scoring.tasks import Setup
 from harness.session.evaluator import Evaluator
+from harness.session.options import as_in_pytest
 from harness.session.plan import equip
+from harness.session.request import Request
 from harness.session.servers import find_servers
-from harness.sets.loading import load_set
 from loaders.errors import EngineUnavailable
 
 _PLACE = pytest.StashKey["Bench"]()

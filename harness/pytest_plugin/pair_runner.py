@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 from dialects.errors import BadInput, HarnessError
+from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.engines import EngineName
-from harness.options import as_in_pytest
-from harness.outcomes import Judgement, Outcome, PairResult
 from harness.provision.logs import failures
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
@@ -29,6 +28,7 @@ from harness.report.console import print_scores
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Score
 from harness.session.evaluation import Evaluation, Pair
+from harness.session.options import as_in_pytest
 from harness.session.plan import Plan
 from loaders.errors import stopped_exit, terminable
 from loaders.textfiles import one_line
@@ -286,7 +286,11 @@ class PairRunner:
         request = self._plan.request
         if tables:
             print_scores(
-                self.scores, request.metrics, request.tables, extent=folder.extent, notes=folder.notes
+                self.scores,
+                request.metrics,
+                everything=request.all_tables,
+                extent=folder.extent,
+                notes=folder.notes,
             )
         for line in (*self._plan.left_out, *failures(self._evaluation.failed, self._plan.setup.servers)):
             say(line)

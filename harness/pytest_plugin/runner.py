@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.outcomes import Judgement, Outcome
+from harness.data.outcomes import Judgement, Outcome
 from harness.provision.logs import failures
 from harness.pytest_plugin.pair_runner import PairRunner
 from harness.pytest_plugin.screen import Bars, Reporter
@@ -22,11 +22,11 @@ from harness.report.console import print_scores
 from harness.report.formatting import printable_json
 from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
-from harness.request import Request, parse_fail_under
 from harness.runs.extent import Extent
 from harness.runs.reading import SUMMARY
 from harness.runs.summary import Score
 from harness.session.plan import Plan
+from harness.session.request import Request, parse_fail_under
 from loaders.errors import EngineUnavailable
 from loaders.textfiles import read_json, read_text
 
@@ -147,7 +147,9 @@ class Done:
 
     def print_scores(self, request: Request) -> None:
         """Print the tables that were asked for."""
-        print_scores(self.scores, request.metrics, request.tables, extent=self.extent, notes=self.notes)
+        print_scores(
+            self.scores, request.metrics, everything=request.all_tables, extent=self.extent, notes=self.notes
+        )
 
     def require_written(self) -> None:
         """Raise BadInput where the folder is not as it should be, once the scores have been shown."""

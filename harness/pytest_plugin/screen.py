@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TimeRemainingColumn
 from rich.text import Text
 
+from harness.data.outcomes import Outcome
 from harness.engines import TITLES, EngineName
 from harness.metrics import METRICS, OUTCOME_METRIC
-from harness.outcomes import Outcome
 
 _ALL = "all engines"
 

@@ -9,11 +9,11 @@ import pytest
 from dialects.enums import Profile
 from dialects.errors import HarnessError
 from harness.data.predictions import Extract
-from harness.options import as_in_pytest
 from harness.pytest_plugin.pair_runner import PairRunner, refuse_distributed
 from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on
-from harness.request import Request, ShownTables, parse_dialects, parse_fail_under, parse_metrics
+from harness.session.options import as_in_pytest
 from harness.session.plan import prepare
+from harness.session.request import Request, ShownTables, parse_dialects, parse_fail_under, parse_metrics
 from loaders.errors import EngineUnavailable
 from loaders.textfiles import one_line
 

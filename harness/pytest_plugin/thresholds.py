@@ -4,10 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dialects.errors import BadInput
+from harness.data.outcomes import Outcome, PairResult
+from harness.data.preview import Preview, Side
 from harness.data.questions import Question
 from harness.metrics import METRICS
-from harness.outcomes import Outcome, PairResult
-from harness.outcomes.preview import Preview, Side
 from harness.runs.summary import TOTAL, Score
 from harness.session.evaluation import Pair
 

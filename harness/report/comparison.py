@@ -13,10 +13,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from harness.data.outcomes import Outcome, PairResult
 from harness.engines import EngineName
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
-from harness.outcomes import Outcome, PairResult
 from harness.report.tables import NAMES, figure, new_table, print_line, print_table, wide
 from harness.runs.summary import TOTAL, by_level
 

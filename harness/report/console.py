@@ -16,7 +16,6 @@ from harness.report.formatting import DAGGER, emphasised, texts
 from harness.report.overview import noted, overview, totals
 from harness.report.table_model import ColumnGroup, TableColumn, TableModel
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
-from harness.request import ShownTables
 from harness.runs.extent import Extent
 from harness.runs.summary import Score
 
@@ -43,18 +42,18 @@ def print_tables(
 def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
     scores: Sequence[Score],
     metrics: Sequence[str],
-    tables: ShownTables | None = None,
     *,
+    everything: bool | None = None,
     console: Console | None = None,
     extent: Extent | None = None,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print what a run has come to: on a terminal the totals, elsewhere every table, unless one is asked for.
+    """Print what a run has come to: every table or the totals; if nothing is asked for, totals on a terminal.
 
     A log keeps everything; on a screen what scrolled away is in the run folder.
     """
     console = wide(console)
-    if (tables or (ShownTables.TOTALS if console.is_terminal else ShownTables.ALL)) is ShownTables.ALL:
+    if not console.is_terminal if everything is None else everything:
         print_tables(scores, metrics, console, extent, notes)
     else:
         _print([totals(scores, metrics, extent, notes)], console, _NARROW_LABEL)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from harness.data.sets.describing import Description, Spread, Use
 from harness.report.table_model import (
     Cell,
     CellKind,
@@ -11,7 +12,6 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.sets.describing import Description, Spread, Use
 from harness.sqltree.keywords import CATEGORIES, NGRAM
 
 MOST_FUNCTIONS = 15

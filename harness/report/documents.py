@@ -6,10 +6,10 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.outcomes import PairResult
 from harness.data.published import notes_of
 from harness.data.questions import in_order
 from harness.metrics import METRICS
-from harness.outcomes import PairResult
 from harness.report.overview import dialects_of, extent_lines, marked, noted, overview
 from harness.report.reproduction import PublishedReference, reproduction
 from harness.report.table_model import (

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.data.gold_packs import PUBLISHED
+from harness.data.outcomes import Outcome
 from harness.data.published import notes_of
 from harness.data.questions import PackUse
 from harness.engines import EngineName, in_order
 from harness.metrics import METRICS
-from harness.outcomes import Outcome
 from harness.report.documents import scores_of
 from harness.report.table_model import (
     Cell,

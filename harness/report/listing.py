@@ -7,9 +7,9 @@ from pathlib import Path
 from rich.console import Console
 
 from dialects.errors import BadInput
+from harness.data.outcomes import Outcome
 from harness.engines import kind_of
 from harness.metrics import OUTCOME_METRIC
-from harness.outcomes import Outcome
 from harness.report.formatting import spelled
 from harness.report.table_model import CellKind
 from harness.report.tables import NAMES, new_table, plain, print_table, wide

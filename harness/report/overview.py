@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from harness.data.outcomes import Outcome, PairResult
 from harness.engines import EngineName, in_order, kind_of, kinds
 from harness.engines.error_classes import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.metrics.efficiency import Clock, Timing
-from harness.outcomes import Outcome, PairResult
 from harness.report.formatting import listed, spelled
 from harness.report.spider import hardness_grid, partial_grids
 from harness.report.table_model import Cell, CellKind, ColumnGroup, Mark, TableColumn, TableModel, TableRow

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from math import comb
 from statistics import fmean
 
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import levels_of
 from harness.engines import EngineName, in_order
-from harness.outcomes import Outcome, PairResult
 from harness.report.table_model import Cell, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.report.tables import NAMES
 from harness.runs.summary import TOTAL

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from harness.outcomes import PairResult
+from harness.data.outcomes import PairResult
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.runs.spider import ALL, FIGURES, LEVELS, em, ex, levels_of, percent, structures
 from harness.sqltree.spider import SpiderPart, totals

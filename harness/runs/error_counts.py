@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from harness.data.outcomes import PairResult
 from harness.engines.error_classes import ErrorClass
-from harness.outcomes import PairResult
 from harness.sqltree.diagnosis import GROUPS, ErrorGroup
 
 

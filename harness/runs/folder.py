@@ -20,10 +20,10 @@ from types import MappingProxyType, TracebackType
 from typing import Any, NoReturn, Self, TextIO
 
 from dialects.errors import BadInput
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.published import notes_of
 from harness.data.questions import Question, in_order
 from harness.engines import kind_of
-from harness.outcomes import Outcome, PairResult
 from harness.runs.extent import Extent, how_far
 from harness.runs.reading import (
     LATEST,

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import levels_of
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.statistics import Interval
-from harness.outcomes import Outcome, PairResult
 from harness.runs.summary import interval, mean
 from harness.sqltree.constructs import Construct
 

@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.outcomes import PairResult
+from harness.data.preview import Preview
 from harness.data.questions import BIRD_LEVELS, Question, level
 from harness.engines import EngineName, kind_of
-from harness.outcomes import PairResult
-from harness.outcomes.preview import Preview
 from harness.runs.extent import Extent, Whose
 from harness.runs.summary import SCHEMA_VERSION
 from harness.runs.usage import UsageByPair, read_usage

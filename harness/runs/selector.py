@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dialects.errors import BadInput
+from harness.data.outcomes import PairResult
 from harness.engines import EngineName, kinds_by_name
-from harness.outcomes import PairResult
 from harness.runs.reading import Run, read_run
 from loaders.textfiles import one_line
 

@@ -6,8 +6,8 @@ A result counts where it has a `structure`: a prediction for SQLite whose gold c
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from harness.data.outcomes import PairResult
 from harness.metrics import OUTCOME_METRIC
-from harness.outcomes import PairResult
 from harness.sqltree.spider import Hardness, SpiderPart, Structure, Total, totals
 
 ALL = "all"

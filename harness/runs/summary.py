@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from harness.data.extraction import unfenced
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import levels_of
 from harness.engines import EngineName, kinds_by_name
 from harness.metrics import METRICS
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
-from harness.outcomes import Outcome, PairResult
 from harness.runs.error_counts import groups as error_groups
 from harness.runs.error_counts import summary as error_classes
 from harness.runs.extent import Extent, Whose

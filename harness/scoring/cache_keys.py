@@ -20,12 +20,12 @@ from sqlite3 import sqlite_version
 
 from dialects.errors import BadInput
 from harness.cache.lifetimes import Lifetime, lifetime
+from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of, packages
 from harness.engines.base import Engine
 from harness.metrics import Basis, of_basis
 from harness.metrics.work import weights_digest
-from harness.outcomes import GoldOrigin
 from harness.scoring.golds import Golds
 from harness.scoring.once import Once
 from harness.scoring.tasks import Setup
@@ -41,9 +41,8 @@ DECIDE_NOTHING = frozenset({
     "harness/audit", "harness/data/published_dev.toml", "harness/efficiency",
     "harness/engines/plan_comparison.py", "harness/gap", "harness/metrics/weights.json",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
-    "harness/options.py", "harness/report", "harness/request.py", "harness/runs", "harness/session",
-    "harness/sets", "harness/sqltree/calls.py", "harness/sqltree/constructs.py",
-    "harness/sqltree/keywords.py",
+    "harness/report", "harness/runs", "harness/session", "harness/data/sets", "harness/sqltree/calls.py",
+    "harness/sqltree/constructs.py", "harness/sqltree/keywords.py",
     "loaders/files.py", "loaders/mysql/hashing.py", "loaders/postgresql/hashing.py", "loaders/sample",
     "loaders/verify",
 })  # fmt: skip

@@ -18,11 +18,11 @@ from threading import Condition, Lock
 from dialects.volatility import is_volatile
 from harness.cache.lifetimes import Lifetime
 from harness.cache.lookup import Lookup
+from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.metrics import Basis, of_basis
-from harness.outcomes import Judgement, Outcome
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start, today
 from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import Judged, Setup, Task, Workers, explain

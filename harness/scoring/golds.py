@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from dialects.enums import Dialect
 from dialects.overrides import Override, overrides
 from dialects.schema import Schema
+from harness.data.outcomes import GoldOrigin, Outcome
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of
 from harness.engines.execution import Ending, Execution, Limits
-from harness.outcomes import GoldOrigin, Outcome
 from harness.scoring.once import Once
 
 if TYPE_CHECKING:

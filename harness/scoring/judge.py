@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from dialects.enums import Dialect
 from harness.cache.codec import decode, encode
+from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, EngineLost, SqlError
@@ -25,7 +26,6 @@ from harness.metrics import METRICS, Basis, of_basis
 from harness.metrics.efficiency import same_text
 from harness.metrics.strict import Answers
 from harness.metrics.work import IDENTICAL, WorkRatio, ratio
-from harness.outcomes import Judgement, Outcome
 from harness.scoring import alternatives
 from harness.scoring.golds import Gold, Golds
 from harness.scoring.once import Once

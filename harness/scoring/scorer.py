@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import cast
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Judgement, Outcome
+from harness.data.preview import PreviewText, preview
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.error_classes import ErrorClass
@@ -14,8 +16,6 @@ from harness.metrics.comparison.alike import alike
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import TooManyRows
 from harness.metrics.strict import Answers
-from harness.outcomes import Judgement, Outcome
-from harness.outcomes.preview import PreviewText, preview
 from harness.scoring.golds import Gold
 from harness.scoring.once import Once
 from harness.scoring.suite import Suite

@@ -13,12 +13,12 @@ from enum import IntEnum
 from typing import Protocol
 
 from dialects.enums import Dialect, Profile
+from harness.data.outcomes import Judgement
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, EngineLost, cut
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS
-from harness.outcomes import Judgement
 from harness.scoring.timing import Method
 from harness.scoring.variants import Variants
 from loaders.server import Server

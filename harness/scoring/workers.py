@@ -28,11 +28,11 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from harness.cache.codec import encode
+from harness.data.outcomes import Judgement, Outcome
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution
 from harness.engines.plans import QueryPlan, stopped
 from harness.metrics.efficiency import Timing
-from harness.outcomes import Judgement, Outcome
 from harness.scoring.tasks import OPTIONAL, Judged, PlanTask, Progress, Setup, Stage, Task, TimingTask
 from harness.scoring.timing import failed_while_timed
 from harness.scoring.worker_process import HUNG, NOTE_BYTES, Noted, digest

@@ -10,12 +10,12 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, fields, replace
 from functools import partial
 
+from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
-from harness.outcomes import Judgement, Outcome, PairResult
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.golds import Golds
 from harness.scoring.once import Once

@@ -28,14 +28,14 @@ from typing import Any, Self
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.gold_packs import under
+from harness.data.outcomes import Judgement, Outcome
+from harness.data.sets.loading import load_databases, load_set
 from harness.engines import EngineName, kinds_by_name
 from harness.metrics import METRICS
-from harness.outcomes import Judgement, Outcome
-from harness.request import Request, check_range, parse_metrics
 from harness.scoring.dispatch import Asked, Judging, Way
 from harness.session.answers import Answer, Resolver, Triple, one_of
 from harness.session.plan import equip, open_judging
-from harness.sets.loading import load_databases, load_set
+from harness.session.request import Request, check_range, parse_metrics
 
 _log = logging.getLogger(__name__)
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import Question, QuestionSet
+from harness.data.sets.loading import load_databases, load_set
 from harness.engines import EngineName, dialect_of, in_order
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending
 from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import same_text
-from harness.outcomes import Outcome, PairResult
-from harness.request import Request
 from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
 from harness.runs.reading import Run, key_of, read_previews, read_questions
 from harness.runs.selector import select
@@ -23,7 +23,7 @@ from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import PlanTask, Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
-from harness.sets.loading import load_databases, load_set
+from harness.session.request import Request
 from loaders.errors import brief
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS

@@ -13,16 +13,16 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import EngineName, dialect_of, in_order, kind_of
 from harness.engines.base import Engine, SqlError
 from harness.engines.execution import Limits
 from harness.engines.work import NotCounted, count_work
 from harness.metrics import METRICS, Basis, of_basis
-from harness.outcomes import GoldOrigin
-from harness.request import Request, check
 from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
 from harness.scoring.dispatch import Judging
@@ -30,8 +30,8 @@ from harness.scoring.tasks import Setup, Workers
 from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session.evaluation import Evaluation
+from harness.session.request import Request, check
 from harness.session.servers import find_servers, private_server
-from harness.sets.loading import load_set
 from loaders import load as loading
 from loaders.digests import digests
 from loaders.errors import EngineUnavailable, command

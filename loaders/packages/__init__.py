@@ -1,1 +1,1 @@
-"""The published packages: fetched, checked, unpacked, and put where `harness.sets.loading` looks."""
+"""The published packages: fetched, checked, unpacked, and put where `harness.data.sets.loading` looks."""

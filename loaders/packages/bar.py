@@ -19,7 +19,7 @@ from loaders.packages.download import Progress as Told
 
 @contextmanager
 def getting_bar(console: Console) -> Iterator[Told]:
-    """A progress bar for `harness.sets.packages.get`; it leaves nothing behind."""
+    """A progress bar for `harness.data.sets.packages.get`; it leaves nothing behind."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

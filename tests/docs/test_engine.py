@@ -187,7 +187,7 @@ def test_it_is_predicted_for(run: Run, place: Path) -> None:
 
 KEYS = """
 import sys
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start
 from harness.scoring.golds import Golds
 from harness.scoring.tasks import Setup

@@ -3,8 +3,8 @@
 import pytest
 
 from dialects.errors import BadInput
+from harness.data.outcomes import Outcome
 from harness.engines.error_classes import ErrorClass
-from harness.outcomes import Outcome
 from tests.docs import reference
 from tests.docs.reference.command_line import commands
 from tests.docs.reference.written import COMMAND

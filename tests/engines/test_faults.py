@@ -17,11 +17,11 @@ import pymysql
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits
 from harness.engines.retry import EngineFull, execute_patiently
 from harness.engines.sentinel import posted
-from harness.outcomes import Outcome
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
 from loaders.errors import EngineUnavailable
 from loaders.load import load

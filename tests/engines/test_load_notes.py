@@ -11,10 +11,10 @@ import pytest
 
 from dialects.enums import Profile
 from harness.data.questions import QuestionSet
-from harness.request import Request
+from harness.data.sets.loading import load_set
 from harness.session.evaluation import Evaluation
 from harness.session.plan import Plan, equip, open_judging
-from harness.sets.loading import load_set
+from harness.session.request import Request
 from loaders.server import Server
 from tests.loaders.servers import drop
 

@@ -8,9 +8,9 @@ import pytest
 from dialects.enums import Dialect, Profile
 from harness import Answer, Evaluator
 from harness.coverage.command import CoverageRequest, measure
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
+from harness.data.sets.loading import load_set
 from harness.provision import dsn
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.server import Server
 from tests.harness import own_sets as sets

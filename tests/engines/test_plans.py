@@ -9,11 +9,11 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.plans import Operator, PlanNode, QueryPlan, explain, stopped
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

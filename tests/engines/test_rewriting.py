@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
+from harness.data.sets.loading import load_set
 from harness.efficiency.rewriting import RULES, Considered, consider, held_keys, proven, rewrite, together
 from harness.efficiency.rewriting.statement import HeldKeys
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
-from harness.sets.loading import load_set
 from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database

@@ -6,9 +6,9 @@ from contextlib import ExitStack
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.engines.execution import Ending, Execution, Limits, execute
-from harness.sets.loading import load_set
 from loaders.errors import EngineUnavailable
 from loaders.load import load
 from tests.engines.victims import Victim, victim

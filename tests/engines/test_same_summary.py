@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome
 from harness.data.predictions import read_predictions
+from harness.data.sets.loading import load_set
 from harness.metrics import METRICS, Basis
-from harness.outcomes import Outcome
 from harness.runs.summary import summarize
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

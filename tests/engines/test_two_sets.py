@@ -11,10 +11,10 @@ import pytest
 from dialects.enums import Dialect, Profile
 from harness import Answer, Evaluator
 from harness.cli.status import print_status
+from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
-from harness.outcomes import Outcome
+from harness.data.sets.loading import load_set
 from harness.provision import dsn
-from harness.sets.loading import load_set
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server

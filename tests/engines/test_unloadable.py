@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from dialects.enums import Dialect
 from harness import Answer, Evaluator
 from harness.cli import app
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
+from harness.data.sets.loading import load_set
 from harness.provision import dsn
-from harness.sets.loading import load_set
 from loaders.load import load_each
 from loaders.server import Server
 from tests.harness import small_sets as small

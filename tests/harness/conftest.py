@@ -8,7 +8,7 @@ import pytest
 
 from harness.cli import main
 from harness.data.questions import QuestionSet
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from tests.harness import small_sets as small
 
 Call = Callable[..., tuple[int, str, str]]
@@ -18,7 +18,7 @@ Call = Callable[..., tuple[int, str, str]]
 def _one_worker() -> Iterator[None]:
     """In this process one worker judges, unless a test says how many: a second takes longer to start."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.request.processors", lambda: 1)
+        patch.setattr("harness.session.request.processors", lambda: 1)
         yield
 
 

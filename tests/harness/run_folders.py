@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dialects.enums import Dialect
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
-from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.runs.folder import RunFolder
 
 _MANIFEST = {"set": "sample", "questions": 30, "profile": "official", "metrics": ["ex", "soft_f1"]}

@@ -20,9 +20,9 @@ from benchmarks.soak import MARGINS, Asked, Changes, InTurn, grown, sample
 from benchmarks.work_repeated import digest
 from dialects.enums import Dialect
 from harness import Answer
-from harness.outcomes import Judgement, Outcome
-from harness.request import Request
+from harness.data.outcomes import Judgement, Outcome
 from harness.session.plan import prepare
+from harness.session.request import Request
 from loaders.sample import PREDICTIONS
 from tests.engines.hostile.cases import Hostile
 

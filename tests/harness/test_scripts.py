@@ -8,8 +8,8 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.cli.arguments import renamed, resumed
-from harness.request import Request
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
+from harness.session.request import Request
 from tests.harness.conftest import Call
 
 EVAL = ("eval", "--dialect", "sqlite", "--limit", "4", "--no-report")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
-from harness.outcomes import Outcome
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers

@@ -5,8 +5,8 @@ import time
 from dataclasses import replace
 
 from dialects.enums import Dialect
+from harness.data.sets.loading import load_set
 from harness.provision.images import bake
-from harness.sets.loading import load_set
 from loaders.namespace import Database
 
 

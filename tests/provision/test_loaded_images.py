@@ -19,11 +19,11 @@ from filelock import FileLock
 from dialects.enums import Dialect, Profile
 from dialects.identifiers import quoted
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.provision import compose, envfile, loaded, readiness
 from harness.provision.docker_command import docker, require_compose
 from harness.provision.images import bake
 from harness.provision.server_kinds import SERVERS
-from harness.sets.loading import load_set
 from loaders import bookkeeping, paths
 from loaders.errors import EngineUnavailable
 from loaders.load import load

@@ -15,6 +15,7 @@ from dialects.errors import BadInput
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import Provenance, origins
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.efficiency.study.journal import Journal
 from harness.efficiency.study.page import write_study_html
 from harness.efficiency.study.part import BarChart, Part, StudyContext, StudyOutput
@@ -26,12 +27,11 @@ from harness.metrics.work import weights_digest
 from harness.report.table_model import Document, TableModel
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.report.writing import write
-from harness.request import Request, check
 from harness.runs.folder import here, require_same
 from harness.scoring.tasks import Setup
 from harness.session.evaluation import Evaluation
 from harness.session.plan import equip, open_judging
-from harness.sets.loading import load_set
+from harness.session.request import Request, check
 from loaders.digests import digests
 from loaders.errors import command
 from loaders.files import write_json

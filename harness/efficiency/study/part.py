@@ -29,6 +29,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
 from harness.efficiency.study.journal import Journal
@@ -36,7 +37,6 @@ from harness.efficiency.study.progress import StudyProgress
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
-from harness.outcomes import Outcome, PairResult
 from harness.report.table_model import TableModel
 from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import Setup

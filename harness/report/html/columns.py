@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dialects.enums import Dialect
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
+from harness.data.preview import Preview, Side
 from harness.data.questions import Question, levels_of
 from harness.data.usage import AnswerUsage
 from harness.engines import TITLES, dialect_of, kinds_by_name
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
-from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.outcomes.preview import Preview, Side
 
 MOST_CHARACTERS = 20_000
 """A longer text is cut for display; the page says so. The run folder has all of it."""

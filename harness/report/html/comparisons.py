@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.data.outcomes import PairResult
+from harness.data.preview import Preview
 from harness.data.questions import Question
 from harness.metrics import METRICS, OUTCOME_METRIC
-from harness.outcomes import PairResult
-from harness.outcomes.preview import Preview
 from harness.report.comparison import RunSide, SideComparison, printed
 from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import PageTable, write_page

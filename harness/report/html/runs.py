@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harness.data.outcomes import Outcome, PairResult
+from harness.data.preview import Preview
 from harness.data.questions import Question, in_order
 from harness.engines import kinds_by_name
 from harness.metrics import METRICS
-from harness.outcomes import Outcome, PairResult
-from harness.outcomes.preview import Preview
 from harness.report.documents import cautions
 from harness.report.formatting import heads as column_heads
 from harness.report.formatting import spelled, spelled_range, texts

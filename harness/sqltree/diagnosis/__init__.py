@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 
-from harness.data.questions import DatabaseSchema
 from harness.engines import EngineName, kind_of
 from harness.engines.error_classes import ErrorClass
 from harness.sqltree.diagnosis.differences import first_difference
 from harness.sqltree.diagnosis.reading import Reading
+from harness.sqltree.schema import DatabaseSchema
 
 
 class ErrorGroup(StrEnum):

@@ -8,7 +8,6 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from dialects.targets import SQLGLOT
-from harness.data.questions import DatabaseSchema
 from harness.engines import EngineName, dialect_of
 from harness.sqltree.diagnosis.conditions import condition, conjuncts
 from harness.sqltree.diagnosis.expressions import term
@@ -22,6 +21,7 @@ from harness.sqltree.diagnosis.reader import (
 )
 from harness.sqltree.diagnosis.reading import NOTHING, Clause, Cut, Key, Notes, Reading, Term, combined
 from harness.sqltree.parsing import parser
+from harness.sqltree.schema import DatabaseSchema
 
 _DERIVED = (exp.Subquery, exp.Lateral)
 

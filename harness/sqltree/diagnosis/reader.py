@@ -11,9 +11,9 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from harness.data.questions import DatabaseSchema
 from harness.engines import EngineName
 from harness.sqltree.diagnosis.reading import Notes, Term, column
+from harness.sqltree.schema import DatabaseSchema
 
 
 @dataclass

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from harness import Answer, Evaluator, Run, Triple
-from harness.outcomes import Judgement, PairResult
+from harness.data.outcomes import Judgement, PairResult
 from harness.pytest_plugin.runner import score
-from harness.request import Request
 from harness.session.evaluator import Statistics
 from harness.session.plan import Plan, prepare
+from harness.session.request import Request
 from tests.docs.reference.markdown import docstring
 from tests.docs.reference.written import WRITTEN
 
@@ -27,14 +27,14 @@ def api() -> str:
         *_class(Answer, "harness"),
         *_class(Triple, "harness"),
         *_class(Statistics, "harness.session.evaluator"),
-        *_class(Judgement, "harness.outcomes"),
+        *_class(Judgement, "harness.data.outcomes"),
         *_class(Run, "harness", ("load", "to_pandas"), fields=False),
         "## Prediction files as a whole\n",
-        *_class(Request, "harness.request", level="###"),
+        *_class(Request, "harness.session.request", level="###"),
         *_function(prepare, "harness.session.plan"),
         *_class(Plan, "harness.session.plan", fields=False, level="###"),
         *_function(score, "harness.pytest_plugin.runner"),
-        *_class(PairResult, "harness.outcomes", level="###"),
+        *_class(PairResult, "harness.data.outcomes", level="###"),
     ]
     return "\n".join(parts)
 

@@ -11,10 +11,9 @@ import loaders.errors
 from dialects import enums
 from dialects import errors as dialect_errors
 from dialects.errors import HarnessError
-from harness import outcomes
 from harness.conformance import checking
 from harness.coverage import answers
-from harness.data import questions
+from harness.data import outcomes, questions
 from harness.engines import error_classes
 from harness.metrics import METRICS
 from tests.docs.reference.markdown import cell, one_line

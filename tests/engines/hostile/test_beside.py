@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
+from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
-from harness.outcomes import Outcome, PairResult
 from harness.scoring.tasks import Setup
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

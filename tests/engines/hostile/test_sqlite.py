@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.outcomes import Judgement, Outcome
 from harness.scoring.tasks import Setup, Task
 from harness.scoring.worker_process import MOST_MEMORY
 from harness.scoring.workers import LocalWorkers

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome, PairResult
+from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.outcomes import Outcome, PairResult
 from harness.runs.reading import LATEST, RESULTS, read_results
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS

@@ -6,7 +6,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.cache.lifetimes import Lifetime, lifetime
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 
 TODAY = {
     "every dialect": [

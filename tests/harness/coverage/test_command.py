@@ -14,7 +14,7 @@ from harness.coverage import audit, expectations
 from harness.coverage.command import CoverageRequest, measure, print_measured
 from harness.coverage.rendering import JSON
 from harness.data.choosing import Choice
-from harness.outcomes import GoldOrigin
+from harness.data.outcomes import GoldOrigin
 from loaders.server import Server
 
 

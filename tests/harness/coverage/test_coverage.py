@@ -8,11 +8,11 @@ from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
 from harness.coverage import Answer, OverrideState, Reason, checking, cover, expectations
+from harness.data.outcomes import GoldOrigin
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.engines.execution import Limits
-from harness.outcomes import GoldOrigin
-from harness.sets.loading import load_set
 from loaders.census import census
 from loaders.load import load
 from loaders.server import Server

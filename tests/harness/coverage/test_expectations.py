@@ -7,8 +7,8 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.coverage import JUDGED, Answer, OverrideState, Reason, audit, expectations
+from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Difficulty
-from harness.outcomes import GoldOrigin
 
 SAME = Answer(
     question="1",

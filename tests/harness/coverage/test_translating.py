@@ -12,11 +12,11 @@ from harness.coverage import expectations
 from harness.data.prediction_names import Label, label
 from harness.data.predictions import read_predictions
 from harness.data.published import golds_note
+from harness.data.sets.loading import load_set
 from harness.data.usage import AnswerUsage
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

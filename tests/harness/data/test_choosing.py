@@ -9,8 +9,8 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.choosing import Choice
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.runs.extent import Extent
-from harness.sets.loading import load_set
 from tests.harness import own_sets as sets
 
 

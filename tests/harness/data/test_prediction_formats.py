@@ -9,7 +9,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from tests.harness import own_sets as sets
 
 

@@ -11,7 +11,7 @@ from dialects.errors import BadInput
 from harness.data.extraction import unfenced
 from harness.data.predictions import Extract, PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from tests.harness import small_sets as small
 
 

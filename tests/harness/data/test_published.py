@@ -8,13 +8,13 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
+from harness.data.outcomes import Outcome
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
-from harness.outcomes import Outcome
 from harness.scoring.tasks import Setup
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.server import Server
 from tests.evaluating import results

@@ -9,8 +9,9 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.data.questions import Column, Difficulty, QuestionSet
-from harness.sets.loading import load_set
+from harness.data.questions import Difficulty, QuestionSet
+from harness.data.sets.loading import load_set
+from harness.sqltree.schema import Column
 from loaders.set_layouts import LAYOUTS
 from tests.harness import small_sets as small
 

@@ -10,8 +10,8 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.predictions import PredictionFile, read_predictions
+from harness.data.sets.loading import load_set
 from harness.data.usage import AnswerUsage
-from harness.sets.loading import load_set
 
 SAMPLE = load_set("sample")
 KEYS = [question.key for question in SAMPLE.questions[:3]]

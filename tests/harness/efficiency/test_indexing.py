@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
+from harness.data.sets.loading import load_set
 from harness.efficiency.indexing.advice import advise
 from harness.efficiency.indexing.candidates import candidates
 from harness.efficiency.indexing.copies import INDEX_PREFIX, CopyRoom, Index, Keys, copying, foreign_indexes
@@ -23,7 +24,6 @@ from harness.efficiency.study.measuring import counted, indexes_of, plan_of, row
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits, execute
-from harness.sets.loading import load_set
 from loaders import paths
 from loaders.census import census
 from loaders.errors import EngineUnavailable
@@ -217,7 +217,7 @@ KILLED = """
 import json, sys, time
 from dialects.enums import Dialect
 from harness.efficiency.indexing.copies import Keys, copying
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from loaders.server import Origin, Server
 
 name, about = sys.argv[1], json.loads(sys.argv[2])

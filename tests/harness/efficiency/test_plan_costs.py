@@ -13,7 +13,7 @@ from harness.efficiency.study.part import BarChart
 from harness.efficiency.study.parts import parts_by_name
 from harness.efficiency.study.parts.plan_costs import _costs, _Held
 from harness.report.table_model import TableModel
-from harness.request import Request
+from harness.session.request import Request
 
 SAME_ROWS = {
     1: "SELECT COUNT(*) FROM Books WHERE Language = 'French' AND BookID IS NOT NULL",

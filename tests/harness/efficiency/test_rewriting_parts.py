@@ -14,7 +14,7 @@ from harness.efficiency.rewriting import RULES
 from harness.efficiency.study.command import StudyRequest, prepare_study
 from harness.efficiency.study.parts import chosen_parts
 from harness.efficiency.study.rewritings import TOGETHER
-from harness.request import Request
+from harness.session.request import Request
 
 PARTS = ("e2", "e4")
 

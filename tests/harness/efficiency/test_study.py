@@ -18,7 +18,7 @@ from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, Stu
 from harness.efficiency.study.parts import parts_by_name
 from harness.metrics.work import weights_digest
 from harness.report.table_model import Cell, ColumnGroup, TableColumn, TableModel, TableRow
-from harness.request import Request
+from harness.session.request import Request
 from tests.harness.conftest import Call
 
 TEXTS = ("tables.md", "tables.csv", "tables.tex", "study.html")

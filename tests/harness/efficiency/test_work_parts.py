@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
+from harness.data.sets.loading import load_set
 from harness.efficiency.study.command import StudyRequest, prepare_study
 from harness.efficiency.study.part import BarChart, RightPair
 from harness.efficiency.study.parts import chosen_parts
@@ -19,8 +20,7 @@ from harness.efficiency.study.parts.counted_work import Held, correlations, disa
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
 from harness.metrics.work import WEIGHTS
 from harness.report.table_model import TableModel
-from harness.request import Request
-from harness.sets.loading import load_set
+from harness.session.request import Request
 from loaders.server import Server
 
 RIGHT = {

@@ -16,10 +16,10 @@ from harness.gap.tables import printed_steps
 from harness.pytest_plugin.runner import run
 from harness.report.formatting import spelled
 from harness.report.table_model import CellKind
-from harness.request import Request
 from harness.runs.reading import read_run
 from harness.scoring.dispatch import Judging, Way
 from harness.session.plan import prepare
+from harness.session.request import Request
 from loaders.server import Server
 from tests.harness.gap.planted import ALMOST, PLANTS, SERVERS, SLOW, Plant, write_answers, write_set
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect, Profile
+from harness.data.outcomes import PairResult
 from harness.data.questions import Difficulty, Question
 from harness.engines.repairs import EditKind
 from harness.gap.causes import ABOUT, OF_EDIT, Cause
 from harness.gap.deciding import Decision, Direction
 from harness.gap.explaining import Explained, Gap, PredictorGap, WhatIf
 from harness.gap.tables import documented, steps, waterfall
-from harness.outcomes import PairResult
 from harness.report.formatting import MINUS, texts
 
 QUESTION = Question("1", 1, "things", "", "", Difficulty.SIMPLE, {})

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dialects.enums import Dialect
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
+from harness.data.preview import Preview, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.error_classes import ErrorClass
-from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.outcomes.preview import Preview, preview
 from harness.runs.reading import Key, Run, key_of
 from tests.harness.real_runs import recorded
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 from dialects.enums import Dialect
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
 from harness.pytest_plugin.runner import score
 from harness.report.html import write_html
-from harness.request import Request
 from harness.runs.reading import LATEST, read_previews, read_questions, read_run
 from harness.session.plan import prepare
+from harness.session.request import Request
 from tests.harness.html.conftest import ARGUMENTS
 from tests.harness.html.test_views import address
 

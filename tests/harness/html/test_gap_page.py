@@ -7,6 +7,8 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from dialects.enums import Dialect, Profile
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
+from harness.data.preview import PreviewText, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.repairs import EditKind
 from harness.gap.causes import Cause
@@ -15,8 +17,6 @@ from harness.gap.edits import Edit
 from harness.gap.explaining import Explained, Gap, PredictorGap, WhatIf
 from harness.gap.page import write_gap_page
 from harness.gap.trying import Trial
-from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.outcomes.preview import PreviewText, preview
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE
 from tests.harness.html.test_looks import violations

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from playwright.sync_api import Page, expect
 
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
 from harness.report.html import write_html
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import Made, made

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import expect
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome, PairResult
 from harness.engines.execution import Ending
 from harness.engines.plans import Operator, PlanNode, QueryPlan
-from harness.outcomes import Outcome, PairResult
 from harness.report.html import plans as module
 from harness.report.html import write_html
 from harness.runs.plans import ExplainedText, TextKey

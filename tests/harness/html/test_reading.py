@@ -10,8 +10,8 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from dialects.enums import Dialect
-from harness.outcomes import Outcome, PairResult
-from harness.outcomes.preview import preview
+from harness.data.outcomes import Outcome, PairResult
+from harness.data.preview import preview
 from harness.report.formatting import spelled
 from harness.report.html import write_html
 from harness.report.table_model import CellKind

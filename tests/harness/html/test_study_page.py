@@ -10,7 +10,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.efficiency.study.command import PAGE, StudyRequest, prepare_study
 from harness.efficiency.study.parts import chosen_parts
-from harness.request import Request
+from harness.session.request import Request
 from tests.harness.html.conftest import View
 from tests.harness.html.test_looks import MOST_BYTES, violations
 

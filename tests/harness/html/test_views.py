@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.usage import AnswerUsage
 from harness.metrics.work import IDENTICAL, WorkRatio
-from harness.outcomes import Outcome, PairResult
 from harness.report.html import write_html
 from harness.runs.summary import summarize
 from harness.runs.usage import UsageByPair, UsageTotals

@@ -7,10 +7,10 @@ from math import sqrt
 import pytest
 
 from benchmarks.work import SAMPLES, fitted, judged, read
+from harness.data.outcomes import Judgement, Outcome
 from harness.engines import kinds
 from harness.metrics.efficiency import TOLERANCE
 from harness.metrics.work import WEIGHTS, WorkRatio, r_ves_work, ratio, units, ves_work
-from harness.outcomes import Judgement, Outcome
 
 FITTED = json.loads(WEIGHTS.read_text(encoding="utf-8"))
 ENGINES = [kind.name for kind in kinds()]

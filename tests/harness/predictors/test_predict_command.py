@@ -15,7 +15,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.cli.predicting import default_name
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from loaders.server import Server
 from tests.harness.conftest import Call
 from tests.harness.predictors.adapters.endpoint_server import EndpointServer, served

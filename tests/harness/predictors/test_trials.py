@@ -6,11 +6,11 @@ from contextlib import closing
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.sets.loading import load_set
 from harness.predictors.trials import Trials, votes
-from harness.request import Request
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip
-from harness.sets.loading import load_set
+from harness.session.request import Request
 from loaders.load import load
 from loaders.server import Server
 

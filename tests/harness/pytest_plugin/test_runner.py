@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import harness
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
 from harness.runs.reading import LATEST, read_results
 from loaders.sample import PREDICTIONS
 
@@ -113,7 +113,7 @@ def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: P
     (tmp_path / "test_imports.py").write_text(
         "import sys\n\ndef test_imports():\n"
         "    assert sorted(m for m in sys.modules if m.startswith('harness.')) == [\n"
-        "        'harness.options', 'harness.pytest_plugin']\n"
+        "        'harness.session.options', 'harness.pytest_plugin']\n"
     )
     done = run("pytest", "-c", os.devnull, "-q", "test_imports.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
@@ -123,7 +123,7 @@ BREAK_AND_RUN = """
 import sys
 from harness.pytest_plugin.runner import run_directly, run_with_pytest
 from harness.session.plan import prepare
-from harness.request import Request
+from harness.session.request import Request
 from dialects.enums import Dialect
 from rich.console import Console
 
@@ -217,7 +217,7 @@ def test_what_the_environment_says_to_pytest_is_there_again_after_an_evaluation(
         "import os\n"
         "from harness.pytest_plugin.runner import run_with_pytest\n"
         "from harness.session.plan import prepare\n"
-        "from harness.request import Request\n"
+        "from harness.session.request import Request\n"
         "from dialects.enums import Dialect\n"
         "code = run_with_pytest(prepare(Request(dialects=[Dialect.SQLITE], limit=2), say=print))\n"
         "print(code, *sorted(name for name in os.environ if name.startswith('PYTEST_')))\n"

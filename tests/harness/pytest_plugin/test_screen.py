@@ -18,11 +18,10 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
 from harness.pytest_plugin.screen import Bars
 from harness.report.console import print_scores
 from harness.report.documents import scores_of
-from harness.request import ShownTables
 from harness.runs.reading import LATEST, Run, read_run
 from harness.runs.summary import Score, summarize
 
@@ -133,16 +132,16 @@ def test_three_engines_stand_side_by_side_at_any_width(shown: tuple[str, Path], 
     assert max(map(len, printed.splitlines())) <= columns
 
 
-def _printed(scores: Sequence[Score], columns: int, tables: ShownTables | None = None) -> str:
+def _printed(scores: Sequence[Score], columns: int, *, everything: bool | None = None) -> str:
     file = StringIO()
     console = Console(file=file, width=columns, force_terminal=True, color_system=None)
-    print_scores(scores, ["ex", "soft_f1"], tables, console=console)
+    print_scores(scores, ["ex", "soft_f1"], everything=everything, console=console)
     return _CONTROL.sub("", file.getvalue())
 
 
 def test_all_tables_can_be_had_and_what_is_too_wide_is_cut_into_engines(shown: tuple[str, Path]) -> None:
     scores = _everywhere(read_run(shown[1] / "results" / LATEST))
-    assert "Error classes" in _printed(scores, 80, ShownTables.ALL)
+    assert "Error classes" in _printed(scores, 80, everything=True)
     assert "Error classes" not in _printed(scores, 80)
     narrow = _printed(scores, 44)
     folded = _printed([replace(each, predictor=5 * each.predictor) for each in scores], 80)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
 from harness.pytest_plugin.pair_runner import LETTERS
 from tests.harness.pytest_plugin.running import counts, item, outcomes, score
 

@@ -6,12 +6,12 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
+from harness.data.preview import PreviewText, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.error_classes import ErrorClass
-from harness.outcomes import GoldOrigin, Outcome, PairResult
-from harness.outcomes.preview import PreviewText, preview
 from harness.pytest_plugin.thresholds import Thresholds, explained, parse_fail_on
-from harness.request import parse_fail_under
+from harness.session.request import parse_fail_under
 from tests.harness.pytest_plugin.running import counts, item, score
 
 SOME = ("--bird-limit", "8", "-k", "careless")

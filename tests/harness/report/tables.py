@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import Difficulty, Question
-from harness.outcomes import Outcome, PairResult
 from harness.report.table_model import (
     Cell,
     CellKind,

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dialects.enums import Dialect
 from harness.cli import main
-from harness.outcomes import Outcome, PairResult
+from harness.data.outcomes import Outcome, PairResult
 from harness.report.compare import CompareRequest, compare
 from harness.report.comparison import Differences, differences
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results

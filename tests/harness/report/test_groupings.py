@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome
+from harness.data.sets.loading import load_set
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.statistics import wilson
-from harness.outcomes import Outcome
 from harness.report.documents import tables
 from harness.report.table_model import NamedCell, figures
 from harness.runs.groups import NO_CLASS, By, shares
 from harness.runs.reading import read_run
-from harness.sets.loading import load_set
 from harness.sqltree.constructs import Construct, constructs
 from tests.harness.report.tables import question, result, results, write_run
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome
 from harness.engines import kinds
-from harness.outcomes import Outcome
 from harness.report.overview import foreign_lines, hint_lines, overview
 from harness.runs.summary import Score, summarize
 from tests.harness.run_folders import pair

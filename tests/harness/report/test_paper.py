@@ -14,8 +14,8 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.published import Provenance, Published
-from harness.outcomes import Outcome, PairResult
 from harness.report.formatting import DAGGER, texts
 from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import PublishedReference, published_beside

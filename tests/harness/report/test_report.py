@@ -9,10 +9,10 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Clock, Timing
-from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.report.console import print_tables
 from harness.runs.folder import RunFolder
 from harness.runs.reading import LATEST, SUMMARY, read_results, read_run

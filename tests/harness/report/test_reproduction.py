@@ -25,13 +25,13 @@ from harness.data.published import (
     read_published,
     said_of,
 )
+from harness.data.sets.loading import load_set
 from harness.report.formatting import texts
 from harness.report.reproduction import PublishedReference, reproduction
 from harness.report.writing import write_reports, write_reproduction
-from harness.request import Request
 from harness.runs.reading import LATEST, read_run
 from harness.runs.summary import summarize
-from harness.sets.loading import load_set
+from harness.session.request import Request
 from loaders.packages.manifest import find_published
 from loaders.server import Server
 from tests.harness.report.tables import result, results, scores, write_run

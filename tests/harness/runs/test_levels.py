@@ -12,8 +12,8 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.coverage.answers import Answer, Reason
 from harness.coverage.rendering import markdown
+from harness.data.outcomes import GoldOrigin
 from harness.data.questions import BIRD_LEVELS, Difficulty, Level, level, levels_of
-from harness.outcomes import GoldOrigin
 from harness.report.comparison import differences, levels
 from harness.report.documents import tables
 from harness.report.html.columns import Questions

@@ -11,12 +11,12 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.outcomes import Outcome, PairResult
+from harness.data.preview import Preview, PreviewText, Side
 from harness.data.questions import Difficulty, Question
-from harness.outcomes import Outcome, PairResult
-from harness.outcomes.preview import Preview, PreviewText, Side
+from harness.data.sets.loading import load_set
 from harness.pytest_plugin.runner import score
 from harness.report.documents import tables
-from harness.request import Request
 from harness.runs.folder import RunFolder
 from harness.runs.reading import (
     LATEST,
@@ -32,7 +32,7 @@ from harness.runs.reading import (
     read_run,
 )
 from harness.session.plan import prepare
-from harness.sets.loading import load_set
+from harness.session.request import Request
 from tests.harness.run_folders import pair
 
 _PREVIEW = Preview(Side(2, 1, 1, 1, ((1,), (("Decimal", "2.5"),))), Side(1, 1, 0, 0, ((None,),)), "SELECT 1")

@@ -14,17 +14,17 @@ from dialects.enums import Dialect
 from harness.cache.codec import decode
 from harness.cache.lifetimes import Lifetime
 from harness.cache.lookup import Lookup
+from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
+from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.outcomes import Judgement, Outcome
 from harness.scoring import dispatch
 from harness.scoring.cache_keys import CacheKeys
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import Judged, Setup, Task
-from harness.sets.loading import load_set
 from loaders.store import EntryKind, Store
 
 

@@ -15,15 +15,15 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.outcomes import Judgement, Outcome
 from harness.data.predictions import read_predictions
+from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
-from harness.outcomes import Judgement, Outcome
 from harness.scoring import ray_cluster
 from harness.scoring.ray_cluster import LOCAL, Facts
 from harness.scoring.ray_workers import RayWorkers
 from harness.scoring.tasks import Setup, Task, Workers
 from harness.scoring.workers import LocalWorkers
-from harness.sets.loading import load_set
 from loaders import load as loading
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.outcomes import Judgement, Outcome
+from harness.data.outcomes import Judgement, Outcome
 from harness.scoring.scorer import best
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.scoring.variants import Variants, find_variants
-from harness.sets.loading import load_set
 from loaders.twins.twin import SCALE
 
 

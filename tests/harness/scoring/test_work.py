@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.data.outcomes import Judgement, Outcome
+from harness.data.sets.loading import load_set
 from harness.engines.base import SqlTimeout
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import work as metric
 from harness.metrics.work import IDENTICAL
-from harness.outcomes import Judgement, Outcome
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.tasks import Setup
-from harness.sets.loading import load_set
 from loaders.store import Store
 from tests.harness.scoring.in_process import threads
 

@@ -16,13 +16,13 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.cache.codec import decode, encode
+from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution, Limits
 from harness.engines.plans import stopped
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.efficiency import LOOKS
-from harness.outcomes import Judgement, Outcome
 from harness.scoring import workers as module
 from harness.scoring.tasks import OPTIONAL, Judged, PlanTask, Setup, Stage, Task, TimingTask
 from harness.scoring.timing import ITERATIONS, Method, measure

@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
+from harness.data.outcomes import Outcome, PairResult
 from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile
-from harness.data.questions import Column, DatabaseSchema, Difficulty, Question, QuestionSet
+from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import Engine
 from harness.engines.error_classes import ErrorClass
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import METRICS
 from harness.metrics.efficiency import Timing
-from harness.outcomes import Outcome, PairResult
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup, TimingTask
 from harness.scoring.timing import Method
@@ -27,6 +27,7 @@ from harness.scoring.variants import find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session import evaluation as module
 from harness.session.evaluation import Evaluation
+from harness.sqltree.schema import Column, DatabaseSchema
 from loaders.namespace import Database
 from tests.evaluating import results
 from tests.harness.scoring.in_process import threads

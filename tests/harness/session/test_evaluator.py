@@ -15,11 +15,11 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import Answer, Evaluator, Triple
+from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines.base import EMPTY
 from harness.engines.error_classes import ErrorClass
-from harness.outcomes import Outcome
-from harness.sets.loading import load_set
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import name
 

@@ -10,11 +10,11 @@ import pytest
 from dialects.enums import Dialect
 from harness import Answer, Evaluator
 from harness.data.gold_packs import under
+from harness.data.outcomes import Outcome
+from harness.data.sets.loading import load_set
 from harness.engines import dialect_of
-from harness.outcomes import Outcome
 from harness.provision import dsn
 from harness.runs.reading import MANIFEST
-from harness.sets.loading import load_set
 from loaders.server import Server
 from tests.harness import own_sets
 from tests.harness.conftest import Call

@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import Answer, Evaluator
-from harness.outcomes import Outcome
+from harness.data.outcomes import Outcome
 from loaders.errors import EngineUnavailable
 from loaders.namespace import Database
 from loaders.server import Server

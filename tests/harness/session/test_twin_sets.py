@@ -18,10 +18,10 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.translate import Untranslatable, translate
 from harness import Answer, Evaluator
+from harness.data.outcomes import Outcome
+from harness.data.sets.loading import load_set
 from harness.data.twin_sources import of_set
-from harness.outcomes import Outcome
 from harness.provision import dsn
-from harness.sets.loading import load_set
 from loaders.census import census
 from loaders.server import Server
 from loaders.twins.making import Made, make

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from harness.sets.packages import Request, get
+from harness.data.sets.packages import Request, get
 from loaders.packages import manifest
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.sets.loading import load_set
-from harness.sets.packages import Request, get
+from harness.data.sets.loading import load_set
+from harness.data.sets.packages import Request, get
 from loaders.packages.manifest import published
 from tests.harness import own_sets as sets
 from tests.loaders.packages.fetched import NO_PAUSES, quiet

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.sets.loading import load_set
-from harness.sets.packages import Request, get
+from harness.data.sets.loading import load_set
+from harness.data.sets.packages import Request, get
 from loaders.packages.download import Unreachable
 from loaders.sample import sample_folder
 from tests.loaders.packages.conftest import REVISION, Publish

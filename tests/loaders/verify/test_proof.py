@@ -11,7 +11,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.targets import TARGETS
 from harness.cli import databases, main
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from loaders import verify
 from loaders.errors import EngineUnavailable
 from loaders.load import load

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from benchmarks.memory import below, peak
 from dialects.enums import Dialect
+from harness.data.outcomes import Outcome
 from harness.engines.execution import Ending
-from harness.outcomes import Outcome
 from harness.provision import dsn
 from loaders.server import Server
 from tests.engines.hostile.cases import Hostile

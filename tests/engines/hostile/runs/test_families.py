@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import pytest
 
 from dialects.enums import Dialect
-from harness.outcomes import Outcome, PairResult
+from harness.data.outcomes import Outcome, PairResult
+from harness.data.sets.loading import load_set
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server

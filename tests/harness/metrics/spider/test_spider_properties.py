@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.data.questions import DatabaseSchema, QuestionSet
-from harness.sets.loading import load_set
+from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
+from harness.sqltree.schema import DatabaseSchema
 from harness.sqltree.spider import Match, SpiderPart, SpiderSchema, Structure, compare, read, structure
 from tests.harness.metrics.spider.library import LIBRARY
 

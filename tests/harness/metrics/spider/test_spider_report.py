@@ -8,8 +8,8 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
-from harness.outcomes import GoldOrigin, Outcome, PairResult
 from harness.report.console import print_grids
 from harness.report.spider import hardness_grid, partial_grids
 from harness.runs.spider import summary

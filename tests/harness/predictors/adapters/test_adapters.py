@@ -11,6 +11,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
 from harness.predictors.adapters.common import shortened
@@ -19,7 +20,6 @@ from harness.predictors.adapters.registry import KINDS, FilePredictor, open_pred
 from harness.predictors.adapters.settings import Api, Settings
 from harness.predictors.base import Ask, Reply, RequestFailed
 from harness.predictors.budget import Meter
-from harness.sets.loading import load_set
 from tests.harness.predictors.making import problem, prompt
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import harness.predictors.offline as package
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 
 FOLDER = Path(package.__file__).parent
 

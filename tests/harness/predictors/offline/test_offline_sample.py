@@ -6,13 +6,13 @@ import pytest
 
 from dialects.enums import Dialect
 from harness import Answer, Evaluator
+from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine, SqlError
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem
 from harness.predictors.offline import open_offline
 from harness.predictors.schema import read_database
-from harness.sets.loading import load_set
 from loaders.load import load
 
 SAMPLE = load_set("sample", None)

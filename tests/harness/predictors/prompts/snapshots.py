@@ -12,6 +12,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from harness import provision
 from harness.data.questions import Question, QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines import dialect_of, on_server
 from harness.engines.base import Engine
 from harness.engines.sqlite.engine import SQLiteEngine
@@ -19,7 +20,6 @@ from harness.predictors.base import Problem, Prompt
 from harness.predictors.methods import first_prompt, make_method
 from harness.predictors.prompts.prompter import PromptOptions, correction, show
 from harness.predictors.schema import describe, description_folder, read_database
-from harness.sets.loading import load_set
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

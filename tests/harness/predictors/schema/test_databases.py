@@ -11,6 +11,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.mysql.schema import without_noise
@@ -18,7 +19,6 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.engines.tables import TableText
 from harness.predictors.base import DatabaseText
 from harness.predictors.schema import describe, description_folder, read_database
-from harness.sets.loading import load_set
 from loaders.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database

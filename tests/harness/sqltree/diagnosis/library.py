@@ -1,9 +1,9 @@
 """A small schema, and what is said of queries over it."""
 
 from dialects.enums import Dialect
-from harness.data.questions import Column, DatabaseSchema
 from harness.engines.error_classes import ErrorClass
 from harness.sqltree.diagnosis import diagnose, read
+from harness.sqltree.schema import Column, DatabaseSchema
 
 _TABLES = {
     "Book": ("BookID", "Title", "Pages", "Price", "Published", "AuthorID", "GenreID", "Shelf Mark"),

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sqlglot import exp
 
-from harness.data.questions import DatabaseSchema
 from harness.engines.error_classes import ErrorClass
+from harness.sqltree.schema import DatabaseSchema
 
 Mutation = Callable[[exp.Query, DatabaseSchema], exp.Query | None]
 """Makes the mistake in the query, which it may change; None where the query gives no occasion for it."""

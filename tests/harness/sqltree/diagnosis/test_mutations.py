@@ -11,10 +11,11 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
-from harness.data.questions import DatabaseSchema, Question, QuestionSet
+from harness.data.questions import Question, QuestionSet
+from harness.data.sets.loading import load_set
 from harness.engines.error_classes import ErrorClass
-from harness.sets.loading import load_set
 from harness.sqltree.diagnosis import diagnose, read
+from harness.sqltree.schema import DatabaseSchema
 from tests.harness.sqltree.diagnosis.mutations import MUTATIONS
 
 Schemas = Mapping[str, DatabaseSchema]

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.data.questions import DatabaseSchema
 from harness.engines.error_classes import ErrorClass
 from harness.sqltree.diagnosis import is_query, read
+from harness.sqltree.schema import DatabaseSchema
 from tests.harness.sqltree.diagnosis.library import LIBRARY, diagnosed
 
 EVERYWHERE = tuple(Dialect)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.sets.loading import load_set
-from tests.harness.sets.bad_own_sets import CASES, Case
+from harness.data.sets.loading import load_set
+from tests.harness.data.sets.bad_own_sets import CASES, Case
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -1,8 +1,8 @@
 """What an evaluation can be told, each option once: what it is called, what it means, and its range.
 
-The command line and the pytest plugin make their options of this table, `harness.request.Request` has its
-types and checks its ranges, and refusals name the option as it was given. Every pytest run of an environment
-imports this module with the plugin, so it imports nothing.
+The command line and the pytest plugin make their options of this table. `harness.session.request.Request` has
+its types and checks its ranges, and refusals name the option as it was given. Every pytest run of an
+environment imports this module with the plugin, so it imports nothing.
 """
 
 import re

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
+from harness.data.preview import PreviewText
 from harness.data.questions import BIRD_LEVELS, level
 from harness.engines import EngineName, kind_of
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
-from harness.outcomes.preview import PreviewText
 from harness.sqltree.spider import Match, Structure
 
 

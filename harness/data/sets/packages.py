@@ -17,7 +17,7 @@ from filelock import FileLock
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from harness.sets.loading import load_set
+from harness.data.sets.loading import load_set
 from loaders.digests import digests
 from loaders.errors import said
 from loaders.packages.download import PAUSES, Progress

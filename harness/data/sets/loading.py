@@ -17,8 +17,9 @@ from typing import Any
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.question_files import SPIDER_LEVELS, Asked, Entry, read_gold, read_questions
-from harness.data.questions import Column, DatabaseSchema, Level, Question, QuestionSet
-from harness.sets.hardness import hardnesses
+from harness.data.questions import Level, Question, QuestionSet
+from harness.data.sets.hardness import hardnesses
+from harness.sqltree.schema import Column, DatabaseSchema
 from loaders.digests import digests
 from loaders.errors import command
 from loaders.packages.manifest import place_of, repair

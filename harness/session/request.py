@@ -16,7 +16,7 @@ from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC, Basis
-from harness.options import OPTIONS
+from harness.session.options import OPTIONS
 from loaders.errors import brief, within
 from loaders.machine import processors
 
@@ -156,6 +156,11 @@ class Request:
                 each = value if option.repeatable else [value]
                 words += [f"--{option.flag}={_anywhere(name, one)}" for one in each]
         return words
+
+    @property
+    def all_tables(self) -> bool | None:
+        """Whether every table is printed, or the totals alone; None: the terminal decides."""
+        return None if self.tables is None else self.tables is ShownTables.ALL
 
     @property
     def processes(self) -> int:

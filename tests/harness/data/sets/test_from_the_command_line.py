@@ -10,15 +10,15 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.cli import main
+from harness.data.sets.loading import load_set
 from harness.provision.dsn import variable
 from harness.runs.reading import LATEST, MANIFEST
-from harness.sets.loading import load_set
 from loaders.errors import command
 from tests.harness import own_sets as sets
+from tests.harness.data.sets.bad_own_sets import CASES, Case
 from tests.harness.pytest_plugin.running import run
-from tests.harness.sets.bad_own_sets import CASES, Case
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 Call = Callable[..., tuple[int, str, str]]
 ONE_LINE = ("not_toml", "file_cut_off", "databases_not_there", "gold_is_blank", "keys_are_no_table")
 

@@ -8,8 +8,8 @@ from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
-from harness.data.questions import DatabaseSchema
 from harness.sqltree import spider
+from harness.sqltree.schema import DatabaseSchema
 from harness.sqltree.spider import SpiderSchema, hardness, read
 from loaders.paths import cache_path
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.sets.describing import describe
-from harness.sets.loading import load_set
+from harness.data.sets.describing import describe
+from harness.data.sets.loading import load_set
 from tests.harness import own_sets as sets
 
 Call = Callable[..., tuple[int, str, str]]

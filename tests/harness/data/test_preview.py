@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.engines.base import Row
-from harness.metrics.ex import ex
-from harness.outcomes.preview import (
+from harness.data.preview import (
     MOST_CHARACTERS,
     MOST_COLUMNS,
     MOST_DIFFERENT,
@@ -21,6 +19,8 @@ from harness.outcomes.preview import (
     Side,
     preview,
 )
+from harness.engines.base import Row
+from harness.metrics.ex import ex
 
 VALUES = st.one_of(
     st.none(),
