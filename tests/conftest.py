@@ -15,6 +15,7 @@ from harness.engines import on_server
 from harness.provision import compose, dsn
 from loaders.errors import EngineUnavailable
 from loaders.server import Origin, Server
+from tests import forked
 from tests.longest import longest, ran_on
 from tests.reasons import Reason, not_tested, skip
 
@@ -116,6 +117,7 @@ def _runs_already(dialect: Dialect) -> bool:
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Tell the process that prints the summary what this one ran on."""
+    forked.close()
     if (output := getattr(session.config, "workeroutput", None)) is not None:
         output["servers"] = _SERVERS
 

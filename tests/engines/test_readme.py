@@ -1,8 +1,6 @@
 """The README's table is what the harness prints today."""
 
 import re
-import subprocess
-import sys
 from io import StringIO
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from harness.scoring.tasks import Setup
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
+from tests import forked
 from tests.evaluating import results
 from tests.harness.pytest_plugin.running import name
 
@@ -48,14 +47,9 @@ def test_the_table_of_the_offline_baseline_is_real(
 ) -> None:
     for server in (mysql_server, postgresql_server):
         name(server, monkeypatch)
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", "predict", "offline", "--dialect", "all", "--rows", "3", "--eval"],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    command = ["predict", "offline", "--dialect", "all", "--rows", "3", "--eval"]
+    done = forked.run("harness", *command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     assert of_readme("EX") == printed(done.stdout, "Soft-F1 (%)")
 
 

@@ -2,28 +2,23 @@
 
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from harness.runs.reading import LATEST, MANIFEST
+from tests import forked
 
 
 def evaluated(folder: Path, *options: str) -> Path:
     """The run folder of the sample, scored by the command in `folder`, where no server is to be found."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))}
     state = {"BIRD_STATE": str(folder / "state"), "BIRD_STORE": str(folder / "store.sqlite")}
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", "eval", "--driver", "direct", "--workers", "1", *options],
-        cwd=folder,
-        env={**clean, **state, "BIRD_PROVISION": "native"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = forked.run(
+        "harness", "eval", "--driver", "direct", "--workers", "1", *options,
+        cwd=folder, env={**clean, **state, "BIRD_PROVISION": "native"},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return (folder / "results" / LATEST).resolve()
 

@@ -11,6 +11,7 @@ import pytest
 from harness.cli.commands import Group
 from loaders.errors import command
 from loaders.sample import PREDICTIONS
+from tests import forked
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
 from tests.harness.conftest import Call
@@ -45,26 +46,23 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
-    """The installed command, in an empty folder, with no server to be found."""
+    """The command in a process of its own, in an empty folder, with no server to be found."""
 
     def call(*args: str, **environment: str) -> "subprocess.CompletedProcess[str]":
         clean = {
             name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))
         }
-        return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
-            [sys.executable, "-m", "harness", *args],
-            cwd=tmp_path,
-            env={**clean, "BIRD_STATE": str(tmp_path / "state"), **environment},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        env = {**clean, "BIRD_STATE": str(tmp_path / "state"), **environment}
+        return forked.run("harness", *args, cwd=tmp_path, env=env)
 
     return call
 
 
-def test_the_version_is_the_installed_one(run: Run) -> None:
-    assert run("--version").stdout == f"bird-harness {version('bird-harness')}\n"
+def test_the_version_is_the_installed_one() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "harness", "--version"], check=True, capture_output=True, text=True
+    )
+    assert done.stdout == f"bird-harness {version('bird-harness')}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

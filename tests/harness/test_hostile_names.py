@@ -3,14 +3,13 @@
 import csv
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from loaders.sample import PREDICTIONS
+from tests import forked
 from tests.harness.conftest import Call
 
 ANSWERS = "predict_sample_careless_sqlite.json"
@@ -116,18 +115,16 @@ def test_what_pytest_prints_and_files_is_harmless_whatever_is_predicted(
     answers(folder, "p", SQL)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     junit = tmp_path / "junit.xml"
-    done = subprocess.run(
-        [
-            sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(tmp_path), "-vv", "-rA",
-            "-p", "no:cacheprovider", *parallel,
-            "--bird-predictions", str(folder), "--bird-dialect", "sqlite", "--bird-limit", "2",
-            "--bird-fail-on", "mismatch,prediction_error", "--bird-out", str(tmp_path / "out"),
-            "--junitxml", str(junit), "-o", f"junit_family={family}",
-        ],
-        cwd=tmp_path, env=environment, capture_output=True, check=False,
+    done = forked.run(
+        "pytest", "-c", os.devnull, "--rootdir", str(tmp_path), "-vv", "-rA",
+        "-p", "no:cacheprovider", *parallel,
+        "--bird-predictions", str(folder), "--bird-dialect", "sqlite", "--bird-limit", "2",
+        "--bird-fail-on", "mismatch,prediction_error", "--bird-out", str(tmp_path / "out"),
+        "--junitxml", str(junit), "-o", f"junit_family={family}",
+        cwd=tmp_path, env=environment,
     )  # fmt: skip
-    printed = done.stdout.decode("utf-8")
-    assert done.returncode == 1, printed + done.stderr.decode()
+    printed = done.stdout
+    assert done.returncode == 1, printed + done.stderr
     assert harmless(printed), [line for line in printed.splitlines() if not line.isprintable()]
     cases = ET.parse(junit).getroot().findall(".//testcase")  # noqa: S314 - our own file
     assert len(cases) == 2

@@ -17,6 +17,7 @@ from loaders.dumps import load_dump, statements
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
+from tests import forked
 from tests.loaders.servers import ask, read
 
 TEXTS = [
@@ -149,8 +150,7 @@ def test_what_is_no_plain_dump_is_refused(tmp_path: Path, dialect: Dialect, text
 
 @pytest.mark.parametrize("dialect", ["auto", "all", "sqlite"])
 def test_the_command_wants_to_know_whose_dump_it_is(dialect: str) -> None:
-    command = [sys.executable, "-m", "harness", "load", "--dump", "none.sql", "--dialect", dialect]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = forked.run("harness", "load", "--dump", "none.sql", "--dialect", dialect)
     assert done.returncode == 2
     assert "say whose dump it is" in done.stderr
 

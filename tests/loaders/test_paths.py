@@ -13,6 +13,7 @@ import pytest
 from dialects.errors import BadInput
 from loaders import paths
 from loaders.errors import said
+from tests import forked
 
 _CACHE, _STATE, _STORE = "BIRD_CACHE", "BIRD_STATE", "BIRD_STORE"
 EVAL = ("eval", "--dialect", "sqlite", "--limit", "1", "--out", "out")
@@ -36,16 +37,19 @@ def run(
     """A command in an empty folder, which may be told how large its files may grow, as by a full disk."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))}
     places_of_its_own = {_CACHE: str(folder / "cache"), _STATE: str(folder / "state")}
-    limit = None if size is None else (size, size)
+    env = {**clean, **places_of_its_own, **environment}
+    if size is None:
+        done = forked.run("harness", *args, cwd=folder, env=env)
+        return done.returncode, done.stderr
     done = subprocess.run(
         [sys.executable, "-m", "harness", *args],
         cwd=folder,
-        env={**clean, **places_of_its_own, **environment},
+        env=env,
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
-        preexec_fn=None if limit is None else lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)),
     )
     return done.returncode, done.stderr
 

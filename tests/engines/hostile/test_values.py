@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from itertools import cycle, islice
 from pathlib import Path
@@ -23,6 +21,7 @@ from loaders.load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
+from tests import forked
 from tests.engines.hostile.value_cases import VALUES
 
 pytestmark = pytest.mark.engine
@@ -104,14 +103,8 @@ def _evaluated(
         address = f"{server.user}:{server.password}@{server.host}:{server.port}"
         environment[f"BIRD_{dialect.upper()}_DSN"] = f"{dialect}://{address}"
         environment["BIRD_PROVISION"] = "dsn"
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", "eval", "--no-cache", "--workers=2", *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["harness", "eval", "--no-cache", "--workers=2", *arguments]
+    done = forked.run(*command, cwd=folder, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (folder / "results" / LATEST / RESULTS).is_file()
     return {each.question: _facts(each) for each in read_results(folder / "results" / LATEST)}

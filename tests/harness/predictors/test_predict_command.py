@@ -17,6 +17,7 @@ from dialects.enums import Dialect
 from harness.cli.predicting import default_name
 from harness.data.sets.loading import load_set
 from loaders.server import Server
+from tests import forked
 from tests.harness.conftest import Call
 from tests.harness.predictors.adapters.endpoint_server import EndpointServer, served
 from tests.harness.pytest_plugin.running import name
@@ -235,10 +236,9 @@ def test_samples_have_pass_at_k_and_a_majority(tmp_path: Path) -> None:
         "    often = int(ask.problem.question) % 2\n"
         "    return GOLD[ask.problem.text] if ask.sample <= often else f'SELECT {ask.sample}, 9, 9'\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", "predict", "python:answering:answer", "--dialect", "sqlite",
-         "--limit", "10", "--samples", "3", "--eval", "--no-cache"],
-        cwd=tmp_path, check=False, capture_output=True, text=True, timeout=300,
+    done = forked.run(
+        "harness", "predict", "python:answering:answer", "--dialect", "sqlite",
+        "--limit", "10", "--samples", "3", "--eval", "--no-cache", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     folder = tmp_path / "predictions" / "sample" / "answer"
@@ -269,10 +269,9 @@ def test_an_answer_that_does_not_run_is_corrected_with_the_engines_words(tmp_pat
         "    assert 'no such column: absent' in ask.messages[-1].content\n"
         "    return 'SELECT 7'\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", "predict", "python:answering:answer", "--dialect", "sqlite",
-         "--limit", "3", "--corrections", "2", "--no-cache"],
-        cwd=tmp_path, check=False, capture_output=True, text=True, timeout=300,
+    done = forked.run(
+        "harness", "predict", "python:answering:answer", "--dialect", "sqlite",
+        "--limit", "3", "--corrections", "2", "--no-cache", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     (file,) = read(tmp_path / "predictions" / "sample" / "answer").values()

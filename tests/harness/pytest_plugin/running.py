@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import pytest
 from harness.runs.reading import LATEST
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
+from tests import forked
 
 WITHOUT = ("-p", "no:hypothesispytest", "-p", "no:anyio")
 """Plugins that are installed here and nothing needs, whose imports take much of a short run's time."""
@@ -21,15 +22,27 @@ WITHOUT = ("-p", "no:hypothesispytest", "-p", "no:anyio")
 
 def run(*args: str, cwd: Path, **environment: str) -> "subprocess.CompletedProcess[str]":
     """One that the configuration of these tests does not reach."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    return forked.run("pytest", *_given(args, cwd), cwd=cwd, env=_environment() | environment)
+
+
+def start(*args: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    """The same in a process that has imported nothing before."""
     return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
-        [sys.executable, "-m", "pytest", *WITHOUT, "-c", os.devnull, "--rootdir", str(cwd), *args],
+        [sys.executable, "-m", "pytest", *_given(args, cwd)],
         cwd=cwd,
-        env={**kept, **environment},
+        env=_environment(),
         capture_output=True,
         text=True,
         timeout=300,
     )
+
+
+def _given(args: Sequence[str], cwd: Path) -> Sequence[str]:
+    return [*WITHOUT, "-c", os.devnull, "--rootdir", str(cwd), *args]
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
 
 def score(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.scoring import evaluate
-from tests.harness.pytest_plugin.running import item, predictions, run, score
+from tests.harness.pytest_plugin.running import item, predictions, run, score, start
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -80,7 +80,7 @@ def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: P
         "    assert not {'numpy', 'scipy', 'sqlglot', 'rich', 'pymysql', 'psycopg'} & sys.modules.keys()\n"
     )
     for parallel in ([], ["-n", "1"]):
-        done = run(*parallel, "test_imports.py", cwd=tmp_path)
+        done = start(*parallel, "test_imports.py", cwd=tmp_path)
         assert done.returncode == 0, done.stdout
 
 

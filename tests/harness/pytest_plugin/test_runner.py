@@ -14,13 +14,13 @@ import harness
 from harness.data.outcomes import Outcome
 from harness.runs.reading import LATEST, read_results
 from loaders.sample import PREDICTIONS
+from tests import forked
+from tests.harness.pytest_plugin.running import start
 
 
 def run(*args: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
-        [sys.executable, "-m", *args], cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
-    )
+    return forked.run(*args, cwd=cwd, env=environment)
 
 
 def summary(out: Path) -> Mapping[str, Any]:
@@ -115,7 +115,7 @@ def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: P
         "    assert sorted(m for m in sys.modules if m.startswith('harness.')) == [\n"
         "        'harness.session.options', 'harness.pytest_plugin']\n"
     )
-    done = run("pytest", "-c", os.devnull, "-q", "test_imports.py", cwd=tmp_path)
+    done = start("-q", "test_imports.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
 
 
@@ -193,15 +193,8 @@ def test_no_foreign_plugin_or_setting_has_a_part_in_eval(how: str, tmp_path: Pat
         case _:
             (here / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "-k challenging"\n')
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    done = subprocess.run(
-        [sys.executable, "-m", "harness", "eval", "--dialect", "sqlite", "--limit", "6"],
-        cwd=here,
-        env=environment | added,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    command = ["harness", "eval", "--dialect", "sqlite", "--limit", "6"]
+    done = forked.run(*command, cwd=here, env=environment | added)
     assert done.returncode == 0, done.stdout + done.stderr
     assert summary(here / "results")["pairs"] == {"planned": 12, "completed": 12}
     assert "deselected" not in done.stdout

@@ -14,17 +14,12 @@ from dialects.enums import Dialect
 from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
 from harness.pytest_plugin.sharing import Announcer, Told
 from loaders.server import Server
+from tests import forked
 from tests.harness.pytest_plugin.running import counts, name, outcomes, score, summary
 
 
 def _evaluated(cwd: Path, *args: str) -> str:
-    subprocess.run(
-        [sys.executable, "-m", "harness", "eval", "--no-cache", *args],
-        cwd=cwd,
-        check=True,
-        capture_output=True,
-        timeout=300,
-    )
+    forked.run("harness", "eval", "--no-cache", *args, cwd=cwd).check_returncode()
     return summary(cwd / "results")
 
 

@@ -1,5 +1,4 @@
 import json
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +15,7 @@ from harness.data.outcomes import Outcome, PairResult
 from harness.report.compare import CompareRequest, compare
 from harness.report.comparison import Differences, differences
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results
+from tests import forked
 from tests.harness.run_folders import pair, right_on, write_run
 
 Call = Callable[..., tuple[int, str, str]]
@@ -114,13 +114,7 @@ def test_swapping_the_sides_swaps_signs_and_directions_and_nothing_else(
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample's own predictions, scored on SQLite."""
     cwd = tmp_path_factory.mktemp("evaluated")
-    subprocess.run(
-        [sys.executable, "-m", "harness", "eval", "--dialect", "sqlite", "--driver", "direct"],
-        cwd=cwd,
-        check=True,
-        timeout=300,
-        capture_output=True,
-    )
+    forked.run("harness", "eval", "--dialect", "sqlite", "--driver", "direct", cwd=cwd).check_returncode()
     return cwd / "results" / LATEST
 
 

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from loaders.packages.download import Unreachable
 from loaders.packages.manifest import published
 from loaders.packages.sources import kept_archive
 from loaders.sample import sample_folder
+from tests import forked
 from tests.loaders.packages.conftest import Publish
 from tests.loaders.packages.fetched import NO_PAUSES, NOWHERE, process, quiet, shown, unpacked
 from tests.loaders.packages.server import Answer, serving
@@ -307,14 +307,11 @@ def test_interrupting_it_leaves_no_staging_behind(
 
 def test_the_command_brings_a_set_that_eval_finds(tmp_path: Path, packages: dict[str, bytes]) -> None:
     (tmp_path / "mine.zip").write_bytes(packages["mini_dev"])
-    harness = [sys.executable, "-m", "harness"]
     options = ["--set", "mini_dev", "--archive", "mine.zip"]
     environment = {name: value for name, value in os.environ.items() if name != "BIRD_HOME"}
 
     def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
-            [*harness, *arguments], cwd=tmp_path, env=environment, text=True, capture_output=True, check=False
-        )
+        return forked.run("harness", *arguments, cwd=tmp_path, env=environment)
 
     refused = run("data", *options)
     assert refused.returncode == 2

@@ -1,0 +1,195 @@
+"""Commands of ours, and pytest, in processes that are forked from one in which they are imported already.
+
+To import the harness takes longer than most of what a test has a command do. The first command starts a
+process that imports all of it; each command is a fork of that one, with words, folder, environment, streams
+and exit code of its own, and it ends as any other process does. A test that looks at starting and importing
+itself, or at two processes whose hashes differ, starts its own by `subprocess`.
+"""
+
+import gc
+import importlib
+import os
+import pickle
+import pkgutil
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+
+_IMPORTED = ("harness.cli", "harness.pytest_plugin", "harness.report", "harness.runs", "harness.session")
+"""Packages, all of whose modules are imported before anything is forked, with what they import in turn."""
+
+_ENVIRONMENT = dict(os.environ)
+"""In which the process that commands are forked from is started, whatever a test has changed by then."""
+
+_AT_START = (
+    "FORCE_COLOR",
+    "GITHUB_ACTIONS",
+    "LANG",
+    "LC_",
+    "OPENBLAS_",
+    "PYTHON",
+    "PY_COLORS",
+    "TERMINAL_WIDTH",
+)
+"""What is looked at when Python starts or a module is imported: where it differs, a process is started."""
+
+_MOST = 2**17
+"""Bytes of words and environment."""
+
+
+def run(
+    module: str,
+    *arguments: str,
+    cwd: Path | str | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 300,
+) -> "subprocess.CompletedProcess[str]":
+    """What comes of `python -m MODULE ARGUMENTS`, as `subprocess.run` tells it; output and errors are text.
+
+    Args:
+        module: `harness` or `pytest`.
+        arguments: its own.
+        cwd: the folder in which it runs; this process's unless told otherwise.
+        env: its environment; this process's unless told otherwise.
+        timeout: seconds after which it is killed and `subprocess.TimeoutExpired` is raised.
+    """
+    command = [sys.executable, "-m", module, *arguments]
+    given = dict(os.environ if env is None else env)
+    if _at_start(given) != _at_start(_ENVIRONMENT):
+        return subprocess.run(
+            command, cwd=cwd, env=given, capture_output=True, text=True, timeout=timeout, check=False
+        )
+    with TemporaryFile() as output, TemporaryFile() as errors:
+        streams = (output.fileno(), errors.fileno())
+        code = _nursery().run([module, *arguments], str(cwd or Path.cwd()), given, streams, timeout)
+        said = []
+        for stream in (output, errors):
+            stream.seek(0)
+            said.append(stream.read().decode().replace("\r\n", "\n"))
+    if code is None:
+        raise subprocess.TimeoutExpired(command, timeout, *said)
+    return subprocess.CompletedProcess(command, code, *said)
+
+
+def _at_start(environment: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith(_AT_START)}
+
+
+class _Nursery:
+    """The process of which commands are forks; it ends with this one."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.forked", str(theirs.fileno())],
+                cwd=ROOT, env=_ENVIRONMENT, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
+            )  # fmt: skip
+
+    def run(
+        self, words: list[str], cwd: str, env: Mapping[str, str], streams: tuple[int, ...], seconds: float
+    ) -> int | None:
+        """The exit code; None if it had to be killed."""
+        with self._lock:
+            socket.send_fds(self._socket, [pickle.dumps((words, cwd, env))], streams)
+            pid = self._answer()
+            self._socket.settimeout(seconds)
+            try:
+                return self._answer()
+            except TimeoutError:
+                os.kill(pid, signal.SIGKILL)
+                self._socket.settimeout(None)
+                self._answer()
+                return None
+            finally:
+                self._socket.settimeout(None)
+
+    def _answer(self) -> int:
+        said = self._socket.recv(_MOST)
+        assert said, "the process that commands are forked from has ended"
+        answer = pickle.loads(said)  # noqa: S301 - from our own process
+        assert isinstance(answer, int)
+        return answer
+
+    def close(self) -> None:
+        """End the process, once what it runs has ended."""
+        self._socket.close()
+        self._process.wait()
+
+
+@cache
+def _nursery() -> _Nursery:
+    return _Nursery()
+
+
+def close() -> None:
+    """End the process that commands are forked from, if there is one."""
+    if _nursery.cache_info().currsize:
+        _nursery().close()
+        _nursery.cache_clear()
+
+
+def _serve(descriptor: int) -> None:
+    """Fork at every request; return in the fork, which is the command then."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in _IMPORTED:
+        package = importlib.import_module(name)
+        for each in pkgutil.walk_packages(package.__path__, f"{name}."):
+            importlib.import_module(each.name)
+    assert threading.active_count() == 1, "a fork has the thread alone that forks"
+    gc.collect()
+    gc.freeze()
+    with socket.socket(fileno=descriptor) as asked:
+        while True:
+            request, streams, _, _ = socket.recv_fds(asked, _MOST, 2)
+            if not request:
+                os._exit(0)
+            pid = os.fork()
+            if not pid:
+                break
+            for stream in streams:
+                os.close(stream)
+            asked.send(pickle.dumps(pid))
+            _, status = os.waitpid(pid, 0)
+            asked.send(pickle.dumps(os.waitstatus_to_exitcode(status)))
+    words, cwd, environment = pickle.loads(request)  # noqa: S301 - from the tests
+    _become(words, cwd, environment, streams)
+
+
+def _become(words: list[str], cwd: str, environment: Mapping[str, str], streams: list[int]) -> None:
+    """Make of this process one that has just been started so."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(environment)
+    time.tzset()
+    for stream, (name, target) in zip(streams, (("stdout", 1), ("stderr", 2)), strict=True):
+        os.dup2(stream, target)
+        os.close(stream)
+        kind: dict[str, Any] = {"errors": "backslashreplace", "buffering": 1} if name == "stderr" else {}
+        setattr(sys, name, os.fdopen(target, "w", closefd=False, **kind))
+        setattr(sys, f"__{name}__", getattr(sys, name))
+    sys.argv = words
+    sys.path[0] = cwd
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+    # pytest complains of modules that it would have rewritten as they were imported, unless they say this.
+    sys.modules["harness"].__doc__ = f"{sys.modules['harness'].__doc__} PYTEST_DONT_REWRITE"
+
+
+if __name__ == "__main__":
+    _serve(int(sys.argv[1]))
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
