@@ -9,7 +9,8 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -134,12 +135,22 @@ WIDE = f"SELECT {', '.join(f'{column} + i' for column in range(1_990))} FROM n"
 MANY = "WITH RECURSIVE n(i) AS (SELECT {} UNION ALL SELECT i + 1 FROM n LIMIT 1000) "
 
 
+@dataclass(frozen=True)
+class Hasty(Setup):
+    """Leaves as much time to score a text as to execute it."""
+
+    @property
+    def scoring_seconds(self) -> float:
+        return self.limits.seconds
+
+
 def test_a_text_whose_rows_take_too_long_to_score_is_a_timeout(setup: Setup) -> None:
     """Rows of 1,990 values are looked for in each other, a thousand times."""
     gold = MANY.format(0) + WIDE
     question = replace(setup.questions.questions[0], gold={Dialect.SQLITE: gold})
     questions = replace(setup.questions, questions=(question,), order={Dialect.SQLITE: ("1",)})
-    slow = LocalWorkers(replace(setup, questions=questions, metrics=("ex", "soft_f1"), limits=Limits(10)), 1)
+    hasty = Hasty(questions, setup.servers, metrics=("ex", "soft_f1"), limits=Limits(5))
+    slow = LocalWorkers(hasty, 1)
     text = MANY.format(-5_000) + WIDE
     try:
         judged = slow.submit(Task(Dialect.SQLITE, "1", ("SELECT 1", text, "SELECT 2"))).result(200)
@@ -148,7 +159,8 @@ def test_a_text_whose_rows_take_too_long_to_score_is_a_timeout(setup: Setup) -> 
     assert [each.outcome for each in judged.judgements] == [
         Outcome.MISMATCH, Outcome.PREDICTION_TIMEOUT, Outcome.MISMATCH,
     ]  # fmt: skip
-    assert judged.judgements[1].error == "scoring its rows took longer than 30 s"
+    assert judged.judgements[1].error == "scoring its rows took longer than 5 s"
+    assert replace(setup, limits=Limits(10)).scoring_seconds == 30
 
 
 @pytest.mark.parametrize("stage", Stage)
@@ -187,25 +199,36 @@ def test_workers_that_die_at_nothing_give_their_task_up(setup: Setup) -> None:
     )  # fmt: skip
 
 
-def killed_again_and_again(workers: LocalWorkers, number: signal.Signals, times: int) -> None:
-    """Kill so many workers, one after the other, while each is at work."""
+def killed_again_and_again(
+    workers: LocalWorkers, number: signal.Signals, times: int, text: str = ENDLESS
+) -> None:
+    """Kill so many workers, one after the other, while each is at work on a text."""
     for _ in range(times):
-        process = at_work(workers)
+        process = at_work(workers, text)
         os.kill(process, number)
         until = time.monotonic() + 60
         while workers.processes == [process] and time.monotonic() < until:
             time.sleep(0.01)
+        assert workers.processes != [process], "it was at work, and its end is noticed"
 
 
-def at_work(workers: LocalWorkers) -> int:
-    """The one process, as soon as it has used some processor time for the endless statement."""
+def at_work(workers: LocalWorkers, text: str) -> int:
+    """The one process, as soon as it has used some processor time for the text."""
     until = time.monotonic() + 60
-    while not workers.processes and time.monotonic() < until:
+    while not _is_at(workers, text) and time.monotonic() < until:
         time.sleep(0.01)
+    assert _is_at(workers, text)
     [process] = workers.processes
-    while workers.processes == [process] and _ticks(process) < 150 and time.monotonic() < until:
+    enough = _ticks(process) + 20
+    while workers.processes == [process] and _ticks(process) < enough and time.monotonic() < until:
         time.sleep(0.01)
     return process
+
+
+def _is_at(workers: LocalWorkers, text: str) -> bool:
+    with suppress(ValueError):  # it has just ended
+        return any(Noted.read(each._note).text == digest(text) for each in [*workers._processes.values()])
+    return False
 
 
 def _ticks(process: int) -> int:
@@ -415,8 +438,9 @@ def patient(setup: Setup) -> Iterator[LocalWorkers]:
 
 
 def test_a_pair_whose_worker_is_killed_is_timed_again_from_its_beginning(patient: LocalWorkers) -> None:
-    future = patient.time(pair(SLOW.replace("200000", "80000")))
-    killed_again_and_again(patient, signal.SIGKILL, 1)
+    text = SLOW.replace("200000", "100000")
+    future = patient.time(pair(text))
+    killed_again_and_again(patient, signal.SIGKILL, 1, text)
     timing = future.result(120)
     assert (timing.error, timing.executions) == (None, 2 * ITERATIONS)
 
@@ -460,7 +484,7 @@ def test_what_is_wrong_with_an_engine_is_no_texts_fault_and_costs_no_worker(
 @pytest.mark.parametrize("prediction", [ENDLESS, UNSTOPPABLE])
 def test_closing_stops_what_is_timed_and_cancels_what_waits(patient: LocalWorkers, prediction: str) -> None:
     timed, waiting = patient.time(pair(prediction)), patient.time(pair(QUICK))
-    process = at_work(patient)
+    process = at_work(patient, prediction)
     patient.close()
     with pytest.raises(EngineLost, match="stopped"):
         timed.result(0)
