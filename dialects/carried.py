@@ -4,7 +4,7 @@ No type of a target holds both as SQLite does. JSON does, and it says which one 
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from sqlglot import exp
 
@@ -24,27 +24,36 @@ from dialects.coercions import (
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     Bigint,
+    Characters,
     Double,
     Fits,
+    Hexadecimal,
+    Joined,
     JSONNumber,
     JSONString,
     JSONText,
     Slice,
     Text,
     Truncated,
+    Unhexed,
     case,
     number,
     string,
 )
 from dialects.rules import Context, Rule
+from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT
 from dialects.typed import Carried, Collation, Kind, Typed, integer, real, text
+
+_BLOB, _END = '{"blob":"', '"}'
+"""What stands around the bytes of a blob in hexadecimal."""
 
 RULES = (
     Rule(
         "values-as-json",
-        "A result column can hold numbers and texts at once.",
+        "A result column can hold numbers, texts and blobs at once.",
         "https://sqlite.org/datatype3.html",
-        'Each value as JSON, a text in quotes: 12, 12.5, "none". A warning names these columns.',
+        'Each value as JSON, a text in quotes, a blob in hexadecimal: 12, 12.5, "none", {"blob":"00FF"}.'
+        " A warning names these columns.",
     ),
 )
 
@@ -58,7 +67,7 @@ def carry(c: Context, t: Typed, *, normal: bool = False) -> Typed:
         normal: whether equal values have to be equal texts, as where they are compared by the target.
 
     Raises:
-        Untranslatable: it may be a blob, or `normal` and its texts are compared by a collation.
+        Untranslatable: `normal` and its texts are compared by a collation.
     """
     if t.carried is not None and not (normal and t.carried.has_several_forms):
         if normal and t.carried.texts and t.collation not in {None, Collation.BINARY}:
@@ -85,11 +94,12 @@ def _written(c: Context, t: Typed, *, normal: bool) -> Typed:
         case Kind.NULL:
             return literal(None)
         case Kind.BLOB:
-            raise Untranslatable(SEVERAL_TYPES, "one of them is a blob")
+            digits = Hexadecimal(this=t.node, blob=True)
+            node: exp.Expr = Joined(expressions=[string(_BLOB), digits, string(_END)])
         case Kind.TEXT:
             if normal and t.collation not in {None, Collation.BINARY}:
                 raise Untranslatable(SEVERAL_TYPES, "their texts are compared by a collation")
-            node: exp.Expr = JSONString(this=t.node)
+            node = JSONString(this=t.node)
         case _:
             node = _number(c, t, normal=normal)
     return text(node, nullable=t.nullable)
@@ -148,8 +158,9 @@ def _of(t: Typed) -> Carried:
         bound = BIGGEST if t.decimal else EXACT
         return Carried(integers=True, reals=True, low=-bound, high=bound)
     return t.carried or Carried(
-        texts=t.kind is Kind.TEXT, reals=t.kind.is_numeric, told_reals=t.kind is not Kind.NUMBER
-    )
+        texts=t.kind is Kind.TEXT, blobs=t.kind is Kind.BLOB, reals=t.kind.is_numeric,
+        told_reals=t.kind is not Kind.NUMBER,
+    )  # fmt: skip
 
 
 def together(several: Iterable[Carried], *, normal: bool = False) -> Carried:
@@ -164,6 +175,8 @@ def together(several: Iterable[Carried], *, normal: bool = False) -> Carried:
     reals = any(one.reals for one in found)
     return Carried(
         texts=any(one.texts for one in found),
+        blobs=any(one.blobs for one in found),
+        opaque=any(one.opaque for one in found),
         integers=any(one.integers for one in found) or (normal and reals),
         reals=reals,
         low=None if None in lows or not lows else min(low for low in lows if low is not None),
@@ -178,14 +191,18 @@ def told(c: Context, t: Typed) -> Typed:
     known = t.carried
     if known is None or t.each is not None:
         return t
+    if known.opaque:
+        return t.of(each=_refused(t))
     node = t.node
 
     def each(rewrite: Rewrite) -> Typed:
         branches: list[tuple[exp.Expr, Typed]] = []
         if known.texts:
-            first = Slice(this=node.copy(), start=number(1), length=number(1))
-            quoted = exp.EQ(this=first, expression=string('"'))
-            branches.append((quoted, text(JSONText(this=node.copy()), collation=t.collation)))
+            branches.append((begins(node, '"'), text(JSONText(this=node.copy()), collation=t.collation)))
+        if known.blobs:
+            length = exp.Sub(this=Characters(this=node.copy()), expression=number(len(_BLOB + _END)))
+            octets = Unhexed(this=Slice(this=node.copy(), start=number(len(_BLOB) + 1), length=length))
+            branches.append((begins(node, "{"), Typed(octets, Kind.BLOB)))
         if known.integers:
             digits = Fits(this=node.copy(), expression=string("-?[0-9]+"))
             branches.append((digits, _whole(node, known)))
@@ -210,11 +227,51 @@ def _whole(node: exp.Expr, known: Carried) -> Typed:
     return Typed(Double(this=node.copy()), Kind.NUMBER)
 
 
+def begins(node: exp.Expr, start: str) -> exp.Expr:
+    """Whether a text begins with some characters."""
+    first = Slice(this=node.copy(), start=number(1), length=number(len(start)))
+    return exp.EQ(this=first, expression=string(start))
+
+
+def hidden(c: Context, t: Typed) -> Typed:
+    """A stored column with values that the target has not: they are shown, and nothing is done with them."""
+    c.applies("values-as-json")
+    digits = Slice(this=t.node.copy(), start=number(len(ESCAPED_TEXT) + 1))
+    branches: list[tuple[exp.Expr, exp.Expr]] = [
+        (begins(t.node, start), Joined(expressions=[string(first), digits.copy(), string(_END)]))
+        for start, first in ((ESCAPED_TEXT, '{"text":"'), (ESCAPED_BLOB, _BLOB))
+    ]
+    if t.mixed:
+        for infinite, shown in (("inf", "1e999"), ("-inf", "-1e999")):
+            branches.append((exp.EQ(this=t.node.copy(), expression=string(infinite)), string(shown)))
+        number_ = Fits(this=t.node.copy(), expression=string("-?[0-9]+([.][0-9]+)?(e[+-]?[0-9]+)?"))
+        branches.append((number_, t.node.copy()))
+    node = case(*branches, default=JSONString(this=t.node))
+    known = Carried(texts=True, blobs=True, integers=t.mixed, reals=t.mixed, opaque=True)
+    return t.of(node=node, kind=Kind.ANY, carried=known, each=_refused(t))
+
+
+def _refused(t: Typed) -> Callable[[Rewrite], Typed]:
+    name = next((column.name for column in t.node.find_all(exp.Column)), "")
+
+    def each(_: Rewrite) -> Typed:
+        raise Untranslatable(
+            f"the column {name}",
+            "it has an infinite number, or a text with a NUL or with bytes that are no characters",
+        )
+
+    return each
+
+
 def read(value: object) -> object:
     """The value that SQLite has where a driver gives its JSON."""
     if not isinstance(value, str):
         return value
     found = json.loads(value)
+    if isinstance(found, dict):
+        [(kind, digits)] = found.items()
+        octets = bytes.fromhex(digits)
+        return octets if kind == "blob" else octets.decode(errors="surrogateescape")
     return float(value) if isinstance(found, int) and not -BIGGEST - 1 <= found <= BIGGEST else found
 
 

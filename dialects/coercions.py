@@ -9,6 +9,7 @@ from dialects.errors import Untranslatable
 from dialects.nodes import (
     AsInteger,
     Bigint,
+    Decoded,
     Double,
     Quotient,
     Server,
@@ -108,7 +109,7 @@ def as_number(c: Context, t: Typed) -> Typed:
                 integral=server("is_integer", t.node),
             )
         case Kind.BLOB:
-            raise Untranslatable("a blob as a number", "SQLite reads it as text in the file's encoding")
+            return as_number(c, as_digits(c, t))
         case _:
             return plain(c, t)
 
@@ -152,7 +153,9 @@ def as_text(c: Context, t: Typed) -> Typed:
         case Kind.NULL:
             return text(Text(this=t.node), constant=t.constant)
         case Kind.BLOB:
-            raise Untranslatable("a blob as a text", "its bytes need not be text")
+            if not t.readable or not c.in_utf8:
+                raise Untranslatable("a blob as a text", "its bytes need not be text")
+            return text(Decoded(this=t.node), nullable=t.nullable)
     c.applies("number-as-text")
     if t.constant is not None and isinstance(t.constant.value, int | float):
         return text(
@@ -171,6 +174,13 @@ def as_text(c: Context, t: Typed) -> Typed:
     return text(case((t.integral.copy(), whole), default=printed_real), nullable=t.nullable)
 
 
+def as_digits(c: Context, t: Typed) -> Typed:
+    """A text that reads as the number that SQLite takes a blob for."""
+    if not c.in_utf8:
+        raise Untranslatable("a blob as a number", "SQLite reads it as text in the file's encoding")
+    return text(Decoded(this=t.node, loose=True), nullable=t.nullable)
+
+
 def as_integer(c: Context, t: Typed) -> Typed:
     """CAST AS INTEGER. https://sqlite.org/lang_expr.html#castexpr."""
     match t.kind:
@@ -181,7 +191,7 @@ def as_integer(c: Context, t: Typed) -> Typed:
         case Kind.NULL:
             return t
         case Kind.BLOB:
-            raise Untranslatable("a blob as a number", "SQLite reads it as text in the file's encoding")
+            return as_integer(c, as_digits(c, t))
     if t.constant is not None and isinstance(t.constant.value, str | float):
         return literal(integer_of(t.constant.value))
     if t.kind is Kind.TEXT and (t.digits or t.form):
@@ -244,7 +254,7 @@ def with_numeric_affinity(c: Context, t: Typed, other: Typed) -> Typed:
 
     https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison
     """
-    if t.kind is Kind.ANY and t.mixed:
+    if t.kind is Kind.ANY and t.mixed and t.written is not None:
         return t  # None of its texts reads as a number.
     if t.kind is Kind.ANY:
         return _each(t, lambda part: with_numeric_affinity(c, part, other))

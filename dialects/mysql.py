@@ -88,6 +88,13 @@ class MySQL(TargetGenerator):
             return call
         return shape.format(text=parts, call=call)
 
+    def decoded(self, node: nodes.Decoded) -> str:
+        """Any byte is a character of latin1."""
+        inner = self.sql(node.this)
+        if node.args.get("loose"):
+            inner = f"CONVERT({inner} USING latin1)"
+        return f"CONVERT({inner} USING utf8mb4) COLLATE {_COLLATION}"
+
     def fits(self, node: nodes.Fits) -> str:
         """Case counts whatever the collation. https://dev.mysql.com/doc/refman/9.7/en/regexp.html."""
         return self.func("REGEXP_LIKE", node.this, self.quoted(f"^({node.expression.this}){_END}"), "'c'")
@@ -191,6 +198,8 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Slice: lambda self, e: self.func("SUBSTRING", e.this, e.args["start"], e.args.get("length")),
     nodes.Bytes: lambda self, e: f"CAST({self.sql(e, 'this')} AS BINARY)",
     nodes.Hexadecimal: lambda self, e: self.func("HEX", e.this),
+    nodes.Unhexed: lambda self, e: self.func("UNHEX", e.this),
+    nodes.Decoded: MySQL.decoded,
     nodes.JSONString: lambda self, e: f"JSON_QUOTE({self.sql(e.this)}) COLLATE {_COLLATION}",
     nodes.JSONNumber: lambda self, e: f"CAST(CAST({self.sql(e.this)} AS JSON) AS CHAR) COLLATE {_COLLATION}",
     nodes.JSONRows: lambda self, e: (

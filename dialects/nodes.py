@@ -120,6 +120,18 @@ class Bytes(exp.Expression):
     arg_types = {"this": True}
 
 
+class Unhexed(exp.Expression):
+    """The bytes that a TEXT has in hexadecimal, as a BLOB."""
+
+    arg_types = {"this": True}
+
+
+class Decoded(exp.Expression):
+    """The TEXT whose UTF-8 bytes a BLOB has; of any BLOB one that reads as the same number (`loose`)."""
+
+    arg_types = {"this": True, "loose": False}
+
+
 class JSONString(exp.Expression):
     """A TEXT as a string of JSON, in quotes."""
 

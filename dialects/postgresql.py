@@ -69,6 +69,12 @@ class PostgreSQL(TargetGenerator):
         octets = found if node.args.get("blob") else f"CONVERT_TO({found}, 'UTF8')"
         return f"UPPER(ENCODE({octets}, 'hex'))"
 
+    def decoded(self, node: nodes.Decoded) -> str:
+        """What is no character of ASCII becomes a backslash and digits."""
+        if node.args.get("loose"):
+            return self.func("ENCODE", node.this, nodes.string("escape"))
+        return self.func("CONVERT_FROM", node.this, nodes.string("UTF8"))
+
     def slice(self, node: nodes.Slice) -> str:
         """Its positions are of type integer."""
         shown = [self.sql(node.this)]
@@ -124,6 +130,8 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.Slice: PostgreSQL.slice,
     nodes.Bytes: lambda self, e: self.func("CONVERT_TO", e.this, nodes.string("UTF8")),
     nodes.Hexadecimal: PostgreSQL.hexadecimal,
+    nodes.Unhexed: lambda self, e: self.func("DECODE", e.this, nodes.string("hex")),
+    nodes.Decoded: PostgreSQL.decoded,
     nodes.JSONString: lambda self, e: f"CAST(TO_JSON(CAST({self.sql(e.this)} AS TEXT)) AS TEXT)",
     nodes.JSONNumber: PostgreSQL.json_number,
     nodes.JSONRows: lambda self, e: (

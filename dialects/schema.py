@@ -20,6 +20,13 @@ class PortableType(StrEnum):
     """Text in SQLite, each the text of a plain day or a moment; see `loaders.dates`."""
 
 
+MARK = "\u241b"
+"""How escaped values begin: the symbol for escape, which servers hold and texts hardly ever begin with."""
+
+ESCAPED_TEXT, ESCAPED_BLOB = f"{MARK}t", f"{MARK}b"
+"""How escaped texts and blobs begin; what follows are the bytes of the text in UTF-8, or the blob's."""
+
+
 @dataclass(frozen=True)
 class Column:
     """One column: how it is declared and what is stored in it."""
@@ -53,6 +60,12 @@ class Column:
     """Whether values of more than one SQLite storage class have to be converted to `type`."""
     apart: bool = False
     """Whether it is a mixture of numbers and texts none of which reads as a number."""
+    blobs: bool = False
+    """Whether blobs are among those values; such a column is loaded only where values are escaped."""
+    readable: bool = False
+    """Whether all of these blobs are the bytes of texts without a NUL."""
+    opaque: bool = False
+    """Whether a text in it has a NUL or bytes that are no characters, which no server has as a text."""
     collation: str = "BINARY"
     """What compares its texts: BINARY, NOCASE or RTRIM. https://sqlite.org/datatype3.html#collating_sequences"""
 

@@ -1,5 +1,6 @@
 """The tables of a database as the compiler sees them: SQLite's names and types, the target's spelling."""
 
+import math
 from functools import cached_property
 from pathlib import Path
 
@@ -61,15 +62,19 @@ class Tables:
         found = self._columns.get(table.name)
         if found is None:
             found = [
-                Column(column.source.name, stored(column.source, column.name), column.source.name)
+                Column(
+                    column.source.name,
+                    stored(column.source, column.name, escapes=self._schema.escapes),
+                    column.source.name,
+                )
                 for column in table.columns
             ]
             self._columns[table.name] = found
         return found
 
 
-def stored(column: StoredColumn, name: str) -> Typed:
-    """What is known of a stored column's values."""
+def stored(column: StoredColumn, name: str, *, escapes: bool = False) -> Typed:
+    """What is known of a stored column's values; `escapes` is that of the schema."""
     node = exp.column(exp.to_identifier(name, quoted=True))
     declared = affinity(column.declared)
     numeric = declared in {"INTEGER", "REAL", "NUMERIC"}
@@ -80,9 +85,16 @@ def stored(column: StoredColumn, name: str) -> Typed:
         low=column.least, high=column.greatest, form=_form(column),
         digits=column.digits,
     )  # fmt: skip
+    infinite = math.inf in {-(column.least or 0), column.greatest}
+    opaque = kind is Kind.TEXT and (
+        column.opaque or (column.mixed and infinite) or (column.escaped and not column.mixed)
+    )
     if not column.mixed:
-        return typed
-    return typed.of(mixed=True, apart=column.apart, reals=declared == "REAL")
+        return typed.of(opaque=opaque)
+    return typed.of(
+        mixed=True, apart=column.apart or escapes, reals=declared == "REAL", blobs=column.blobs,
+        readable=column.readable, escaped=column.escaped, opaque=opaque,
+    )  # fmt: skip
 
 
 def _form(column: StoredColumn) -> Form | None:

@@ -74,6 +74,9 @@ class Carried:
     """What is known of the values of a column that has each of them as JSON; see `dialects.carried`."""
 
     texts: bool = False
+    blobs: bool = False
+    opaque: bool = False
+    """See `Typed.opaque`."""
     integers: bool = False
     """Whether there may be numbers without point and exponent, which are between `low` and `high`."""
     reals: bool = False
@@ -114,7 +117,15 @@ class Typed:
     mixed: bool = False
     """Whether it is a stored column of several storage classes; see `dialects.rewrites.casts.mixed`."""
     apart: bool = False
-    """Whether that column has numbers and texts, and none of its texts reads as a number."""
+    """Whether that column has numbers and texts, and none of its texts is stored so that it reads as one."""
+    blobs: bool = False
+    """Whether it has blobs, too."""
+    readable: bool = False
+    """Whether all blobs of it, or of a BLOB, are the bytes of texts without a NUL."""
+    escaped: bool = False
+    """Whether values of it are escaped; see `loaders.escaping`."""
+    opaque: bool = False
+    """Whether it has texts that the target cannot have, or infinite numbers: it is only shown and counted."""
     reals: bool = False
     """Whether all numbers of that column are REALs, as its declaration makes them."""
     integral: exp.Expr | None = None

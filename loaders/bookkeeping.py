@@ -12,7 +12,7 @@ from typing import Self
 from dialects.enums import Profile
 from loaders.namespace import Database
 
-LOADER_VERSION = 3
+LOADER_VERSION = 4
 """Raised by one whenever the same file would be loaded differently: what older loaders loaded is reloaded."""
 
 NAMESPACE = "bird_harness"

@@ -19,7 +19,7 @@ from loaders.column_statistics import figures
 from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
 from loaders.escaping import escaped_value
 from loaders.portable import Stored, Unrepresentable, portable_type
-from loaders.refusals import refuse_utf16
+from loaders.refusals import OPAQUE, UNREADABLE, refuse_utf16
 from loaders.source import opened, place, rowid_name, text_of
 
 
@@ -173,6 +173,7 @@ def _measured(column: DeclaredColumn, found: Stored, rows: int, chosen: Portable
         fractions=found.fractions,
         mixed=len(found.classes) > 1,
         apart=found.apart,
+        blobs=len(found.classes) > 1 and "blob" in found.classes,
         collation=column.collation,
     )
 
@@ -183,14 +184,15 @@ def _escaped(connection: sqlite3.Connection, table: str, column: Column, notes: 
         return column
     name = quoted(column.name)
     written = escaped_value(name, among_others=column.mixed)
-    count, longest = connection.execute(
-        "SELECT sum(w IS NOT s), max(length(CAST(w AS BLOB))) FROM"  # noqa: S608 - quoted
-        f" (SELECT {written} AS w, {text_of(name)} AS s FROM {quoted(table)} NOT INDEXED)"
+    count, longest, opaque, unreadable = connection.execute(
+        "SELECT sum(w IS NOT s), max(length(CAST(w AS BLOB))), max(o), max(u) FROM"  # noqa: S608 - quoted
+        f" (SELECT {written} AS w, {text_of(name)} AS s, {OPAQUE.format(name)} AS o,"
+        f" {UNREADABLE.format(name)} AS u FROM {quoted(table)} NOT INDEXED)"
     ).fetchone()
     if not count:
         return replace(column, longest=max(column.longest, longest or 0))
     notes.append(f"{table}.{column.name} has {count} values that are escaped")
-    return replace(column, escaped=True, longest=longest)
+    return replace(column, escaped=True, readable=not unreadable, opaque=bool(opaque), longest=longest)
 
 
 def _keys(
@@ -286,6 +288,10 @@ def _resolved(reference: ForeignKey, table: Table, tables: Sequence[Table]) -> t
     types = [table.column(name).type for name in reference.columns]
     if types != [parent.column(name).type for name in columns]:
         return None, "the columns hold different types"
+    if any(table.column(name).escaped for name in reference.columns) or any(
+        parent.column(name).escaped for name in columns
+    ):
+        return None, "values are escaped"
     return ForeignKey(reference.columns, parent.name, columns), ""
 
 

@@ -141,7 +141,7 @@ def _mixed(connection: sqlite3.Connection, table: str, column: str, extremes: Se
         for (kind,) in connection.execute(f"SELECT DISTINCT typeof({name}) FROM {source}")  # noqa: S608
     } - {"null"}
     longest, clash, number, least, greatest = 0, 0, 1, extremes[3], extremes[4]
-    if classes & {"text"} and "blob" not in classes:
+    if classes & {"text", "blob"}:
         numbers = f"CASE WHEN typeof({name}) IN ('integer', 'real') THEN {name} END"
         longest, clash, number, least, greatest = connection.execute(
             f"SELECT max(length(CAST({text_of(name)} AS BLOB))), max({AMBIGUOUS.format(name, source)}),"  # noqa: S608

@@ -8,7 +8,7 @@ matter to a database that is only read, or have no counterpart; SQLite's own tab
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from dialects.identifiers import quoted
@@ -55,20 +55,30 @@ def declarations(connection: sqlite3.Connection) -> Declarations:
     found = Declarations()
     # Kinds: https://sqlite.org/pragma.html#pragma_table_list. A shadow table is the inside of a virtual one.
     entries = connection.execute(
-        r"SELECT list.type, name, wr, sql FROM sqlite_master AS entry"
+        r"SELECT list.type, name, wr, strict, sql FROM sqlite_master AS entry"
         r" JOIN pragma_table_list AS list USING (name)"
         r" WHERE schema = 'main' AND entry.type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'"
         r" ORDER BY entry.rowid"
     ).fetchall()
-    for kind, name, without_rowid, sql in entries:
+    for kind, name, without_rowid, strict, sql in entries:
         if kind == "view":
             found.views.append(View(name, sql))
             found.notes.append(f"view {name} is not loaded: only tables are")
         elif kind == "virtual":
             found.notes.append(f"virtual table {name} is not loaded: only ordinary tables are")
         elif kind == "table":
-            found.tables.append(_table(connection, name, found.notes, has_rowid=not without_rowid))
+            table = _table(connection, name, found.notes, has_rowid=not without_rowid)
+            found.tables.append(_without_any(table) if strict else table)
     return found
+
+
+def _without_any(table: DeclaredTable) -> DeclaredTable:
+    """A STRICT table, in which ANY says no more than no type. https://sqlite.org/stricttables.html."""
+    columns = [
+        replace(column, declared="") if column.declared.upper() == "ANY" else column
+        for column in table.columns
+    ]
+    return replace(table, columns=tuple(columns))
 
 
 def _table(connection: sqlite3.Connection, name: str, notes: list[str], *, has_rowid: bool) -> DeclaredTable:

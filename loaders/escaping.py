@@ -5,11 +5,8 @@ begin so by themselves are written in that form, too, and so are texts that woul
 same column: what arrives can be turned back. docs/loading.md says how.
 """
 
-MARK = "\u241b"
-"""The symbol for escape, which both servers hold and texts hardly ever begin with."""
-
-TEXT, BLOB = f"{MARK}t", f"{MARK}b"
-"""How escaped texts and blobs begin; what follows are the bytes of the text in UTF-8, or the blob's."""
+from dialects.numbers import well_formed
+from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT, MARK
 
 
 def escaped_text(text: bytes, encoding: str, *, among_others: bool) -> str:
@@ -20,9 +17,9 @@ def escaped_text(text: bytes, encoding: str, *, among_others: bool) -> str:
     try:
         found = text.decode(encoding)
     except UnicodeDecodeError:
-        return TEXT + text.hex()
+        return ESCAPED_TEXT + text.hex()
     if "\0" in found or found.startswith(MARK) or (among_others and _reads_like_a_number(found)):
-        return TEXT + found.encode().hex()
+        return ESCAPED_TEXT + found.encode().hex()
     return found
 
 
@@ -31,15 +28,13 @@ def escaped_value(name: str, *, among_others: bool) -> str:
     return (
         f"CASE typeof({name}) WHEN 'null' THEN NULL"
         f" WHEN 'text' THEN escaped_text(CAST({name} AS BLOB), {among_others:d})"
-        f" WHEN 'blob' THEN '{BLOB}' || lower(hex({name})) ELSE exact_text({name}) END"
+        f" WHEN 'blob' THEN '{ESCAPED_BLOB}' || lower(hex({name})) ELSE exact_text({name}) END"
     )
 
 
 def _reads_like_a_number(text: str) -> bool:
-    for kind in (int, float):
-        try:
-            if str(kind(text)) == text:
-                return True
-        except ValueError:
-            continue
-    return False
+    """Whether a comparison with a number takes it for one, or it is what an infinite number is written as."""
+    return text in _INFINITE or well_formed(text) is not None
+
+
+_INFINITE = {"inf", "-inf"}

@@ -35,6 +35,12 @@ _NOT_TEXT = Refusal(
     "text with bytes that are no characters", "typeof({0}) = 'text' AND NOT is_text(CAST({0} AS BLOB))"
 )
 
+OPAQUE = f"CASE WHEN typeof({{0}}) = 'text' THEN {_NUL.predicate} OR {_NOT_TEXT.predicate} ELSE 0 END"
+"""SQL, `{0}` the column: a text that is never told as one, escaped or not."""
+
+UNREADABLE = "CASE WHEN typeof({0}) = 'blob' THEN NOT is_text({0}) OR instr({0}, x'00') ELSE 0 END"
+"""SQL, `{0}` the column: a blob whose bytes are no text, or one with a NUL."""
+
 _NUMBERS = {
     (Dialect.MYSQL, Profile.OFFICIAL): (_INFINITE,),
     (Dialect.MYSQL, Profile.FAITHFUL): (_INFINITE,),

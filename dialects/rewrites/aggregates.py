@@ -5,7 +5,6 @@ from contextlib import nullcontext
 
 from sqlglot import exp
 
-from dialects.carried import carry
 from dialects.coercions import (
     SEVERAL_TYPES,
     as_double,
@@ -25,10 +24,12 @@ from dialects.nodes import (
     Bigint,
     Characters,
     Double,
+    Hexadecimal,
     Joined,
     Listed,
     Lower,
     Slice,
+    Unhexed,
     Whole,
     case,
     every,
@@ -39,7 +40,7 @@ from dialects.nodes import (
     string,
 )  # fmt: skip
 from dialects.rewrites.casts import whole
-from dialects.rewrites.comparison import keyed
+from dialects.rewrites.comparison import RANK, keyed
 from dialects.rewrites.determined import reached
 from dialects.rewrites.json import element, label
 from dialects.rules import Rule
@@ -267,8 +268,10 @@ def _distinct(node: exp.Expr, *, distinct: bool) -> exp.Expr:
 def _countable(c: Compiler, t: Typed, *, distinct: bool) -> exp.Expr:
     if t.kind is Kind.ANY and isinstance(t.node, exp.Column) and (t.is_stored_once or not distinct):
         return t.node
+    if t.carried is not None and not distinct:
+        return t.node
     if t.kind is Kind.ANY and distinct:
-        return carry(c, t, normal=True).node
+        return keyed(c, t)
     if t.kind is Kind.ANY and t.each is not None:
         return _there(t).node
     return keyed(c, t) if distinct else value(c, t)
@@ -347,7 +350,7 @@ def _counts_as_integer(t: Typed) -> exp.Expr | None:
         return None if unknown else parts.node
     if t.kind is Kind.TEXT:
         return every([is_not_null(server("as_number", t.node.copy())), server("is_integer", t.node.copy())])
-    return None if t.kind is Kind.BLOB else integral(t)
+    return exp.Boolean(this=False) if t.kind is Kind.BLOB else integral(t)
 
 
 def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish) -> Typed:
@@ -356,7 +359,10 @@ def _extreme(c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Ex
     if t.kind is Kind.ANY:
         return _extreme_of_several(c, name, t, kept, finish)
     if t.kind is Kind.BLOB:
-        raise Untranslatable(f"{name}() of blobs", "PostgreSQL has none")
+        # PostgreSQL has none of blobs; digits are ordered as their bytes are.
+        digits = Hexadecimal(this=value(c, t), blob=True)
+        call = finish((exp.Min if name == "min" else exp.Max)(this=kept(digits)))
+        return Typed(Unhexed(this=call), Kind.BLOB)
     if t.kind is Kind.TEXT and t.collation is Collation.NOCASE:
         return _extreme_without_case(c, name, t, kept, finish)
     if t.kind is Kind.TEXT and t.collation not in {None, Collation.BINARY}:
@@ -394,28 +400,25 @@ def _extreme_without_case(
 def _extreme_of_several(
     c: Compiler, name: str, t: Typed, kept: Callable[[exp.Expr], exp.Expr], finish: Finish
 ) -> Typed:
-    """The least number if there is one, else the least text; of max() the other way round."""
-    sides = [
-        _extreme(c, name, _alone(t, numeric=numeric).of(mixed=t.mixed, affinity=t.affinity), kept, finish)
-        for numeric in (True, False)
-    ]
-    first, last = sides if name == "min" else reversed(sides)
+    """The least number if there is one, else the least text, else blob; of max() the other way round."""
+    parts = [_alone(t, rank).of(mixed=t.mixed, affinity=t.affinity) for rank in (1, 2, 3)]
+    parts = [part for part in parts if part.kind is not Kind.NULL]
+    sides = [_extreme(c, name, part, kept, finish) for part in parts] or [_of_nulls(finish)]
+    *earlier, last = sides if name == "min" else reversed(sides)
     c.applies("choice-of-types")
-    return choose(c, [(is_not_null(first.node), first)], last).of(nullable=True)
+    return choose(c, [(is_not_null(side.node), side) for side in earlier], last).of(nullable=True)
 
 
-def _alone(t: Typed, *, numeric: bool) -> Typed:
-    """The numbers or the texts of several kinds, NULL in the place of the others."""
+def _alone(t: Typed, rank: int) -> Typed:
+    """The numbers, texts or blobs of several kinds, NULL in the place of the others."""
     if t.kind is Kind.ANY:
         if t.each is None:
             raise Untranslatable(SEVERAL_TYPES, "they cannot be told apart on the target")
-        found = t.each(lambda part: _alone(part, numeric=numeric))
+        found = t.each(lambda part: _alone(part, rank))
         if found.kind is Kind.ANY:
             raise Untranslatable(SEVERAL_TYPES, "integers beyond 2^53 are compared with reals")
         return found
-    if t.kind is Kind.BLOB:
-        raise Untranslatable(SEVERAL_TYPES, "one of them is a blob")
-    return t if t.kind is Kind.NULL or t.kind.is_numeric is numeric else literal(None)
+    return t if RANK.get(t.kind, rank) == rank else literal(None)
 
 
 def _listed(

@@ -2,9 +2,11 @@
 
 from sqlglot import exp
 
+from dialects.carried import begins, hidden
 from dialects.coercions import (
     EXACT,
     Rewrite,
+    as_digits,
     as_double,
     as_integer,
     as_number,
@@ -17,9 +19,9 @@ from dialects.coercions import (
 )
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import Bytes, Truncated, number, server
+from dialects.nodes import Bytes, Decoded, Slice, Truncated, Unhexed, case, number, server
 from dialects.rules import Context, Rule
-from dialects.schema import affinity
+from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT, affinity
 from dialects.scope import Scope
 from dialects.typed import Affinity, Kind, Typed, null
 
@@ -32,10 +34,11 @@ RULES = (
     ),
     Rule(
         "mixed-column",
-        "A column can hold integers, reals and texts at once.",
+        "A column can hold integers, reals, texts and blobs at once.",
         "https://sqlite.org/datatype3.html",
         "A column of numbers is double precision and tells integers by value; one with texts is text, its"
-        " numbers read by `bird_sqlite.as_number`, unless a text of it reads as a number, too.",
+        " numbers read by `bird_sqlite.as_number`, unless a text of it reads as a number, too, and is not"
+        " escaped. How an escaped value begins tells texts and blobs.",
     ),
 )
 
@@ -61,8 +64,8 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
     if wanted == "BLOB" and t.kind not in {Kind.BLOB, Kind.NULL}:
         if not c.in_utf8:
             raise Untranslatable("CAST AS BLOB", "the bytes of a text depend on the file's encoding")
-        if t.kind is Kind.ANY:
-            raise Untranslatable("CAST AS BLOB", "of numbers and texts")
+        if t.kind is Kind.ANY and t.each is not None:
+            return t.each(lambda part: cast_to(c, part, wanted)).of(affinity=Affinity.BLOB)
         c.applies("cast")
         found = as_text(c, t)
         return Typed(Bytes(this=found.node), Kind.BLOB, nullable=found.nullable, affinity=Affinity.BLOB)
@@ -75,6 +78,8 @@ def cast_to(c: Context, t: Typed, wanted: str) -> Typed:
         return t.each(lambda part: cast_to(c, part, wanted)).of(affinity=demanded, collation=t.collation)
     c.applies("cast")
     collation = t.collation
+    if t.kind is Kind.BLOB and wanted != "TEXT":
+        t = as_digits(c, t)
     if wanted == "TEXT":
         return as_text(c, t).of(affinity=Affinity.TEXT, collation=collation)
     if wanted == "INTEGER":
@@ -116,10 +121,12 @@ def whole(node: exp.Expr, low: int = -EXACT, high: int = EXACT) -> exp.Expr:
 
 def mixed(c: Context, t: Typed) -> Typed:
     """A stored column of several storage classes."""
+    if t.opaque and (t.apart or not t.mixed):
+        return hidden(c, t)
     if t.kind is Kind.REAL:
         c.applies("mixed-column")
         return t.of(kind=Kind.NUMBER, integral=whole(t.node) if t.affinity is Affinity.NUMERIC else None)
-    if not t.apart and t.affinity is not Affinity.NUMERIC:
+    if t.opaque or (not t.apart and t.affinity is not Affinity.NUMERIC):
         raise Untranslatable("a column of several types", "its texts and its numbers cannot be told apart")
     c.applies("mixed-column")
     is_number, read = reading(t.node)
@@ -128,13 +135,29 @@ def mixed(c: Context, t: Typed) -> Typed:
     whole_ = server("is_integer", t.node.copy())
     numbers = numbers.of(kind=Kind.REAL) if t.reals else numbers.of(integral=whole_)
     plain = t.of(mixed=False, affinity=Affinity.NONE, low=None, high=None)
+    if t.escaped:
+        text_ = Decoded(this=Unhexed(this=Slice(this=t.node.copy(), start=number(3))))
+        plain = plain.of(node=case((begins(t.node, ESCAPED_TEXT), text_), default=t.node))
+    bytes_ = Unhexed(this=Slice(this=t.node.copy(), start=number(3)))
+    blob = Typed(bytes_, Kind.BLOB, nullable=t.nullable, readable=t.readable)
+    blobs = [(begins(t.node, ESCAPED_BLOB), blob)] if t.blobs else []
+    readings = [(is_number, numbers)]
+    if t.blobs and t.low is None:
+        readings = []
+    elif not t.reals and not within(t, EXACT):
+        readings = exact_readings(t.node, t.low, t.high)
 
     def each(rewrite: Rewrite) -> Typed:
-        return choose(c, [(is_number.copy(), rewrite(numbers))], rewrite(plain))
+        def of(part: Typed) -> Typed:
+            try:
+                return rewrite(part)
+            except Untranslatable as error:
+                if part.kind is not Kind.BLOB:
+                    raise
+                reason = f"{error.reason}; {t.node.name} has blobs beside other values"
+                raise Untranslatable(error.construct, reason, error.position) from None
 
-    def exactly(rewrite: Rewrite) -> Typed:
-        (is_whole, integers), (is_number, reals) = exact_readings(t.node, t.low, t.high)
-        return choose(c, [(is_whole, rewrite(integers)), (is_number, rewrite(reals))], rewrite(plain))
+        parts = [(test.copy(), of(part)) for test, part in (*blobs, *readings)]
+        return choose(c, parts, rewrite(plain))
 
-    simple = t.reals or within(t, EXACT)
-    return t.of(kind=Kind.ANY, each=each if simple else exactly, written=t.node)
+    return t.of(kind=Kind.ANY, each=each, written=None if t.escaped or t.blobs else t.node)

@@ -72,7 +72,8 @@ RULES = (
     ),
 )
 
-_RANK = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.NUMBER: 1, Kind.TEXT: 2, Kind.BLOB: 3}
+RANK = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.NUMBER: 1, Kind.TEXT: 2, Kind.BLOB: 3}
+"""The order of storage classes. https://sqlite.org/datatype3.html#sort_order"""
 
 _HOLDS: dict[type[exp.Expr], Callable[[int, int], bool]] = {
     exp.EQ: lambda left, right: left == right,
@@ -125,7 +126,11 @@ def collation(left: Typed, right: Typed) -> Collation:
 def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
     """What to compare, group or sort by, so that the target's bytewise order is the collation's."""
     if t.kind is Kind.ANY:
-        return carry(c, t if chosen is None else t.of(collation=chosen), normal=True).node
+        collated = chosen or t.collation
+        if t.each is not None and collated not in {None, Collation.BINARY}:
+            t = t.each(lambda part: _folded(c, part, collated))
+            collated = None
+        return carry(c, t.of(collation=collated), normal=True).node
     node = value(c, t)
     if t.decimal:
         raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
@@ -136,6 +141,11 @@ def keyed(c: Context, t: Typed, chosen: Collation | None = None) -> exp.Expr:
     return (
         Lower(this=node) if chosen is Collation.NOCASE else server("rtrim_set", node, exp.Literal.string(" "))
     )
+
+
+def _folded(c: Context, t: Typed, chosen: Collation | None) -> Typed:
+    """A text as a collation compares it; anything else as it is."""
+    return t.of(node=keyed(c, t, chosen), collation=None) if t.kind is Kind.TEXT else t
 
 
 def is_value(c: Context, t: Typed, wanted: bool) -> Typed:  # noqa: FBT001 - TRUE or FALSE as written
@@ -207,7 +217,7 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
     if left.kind is right.kind:
         return _native(c, operator, keyed(c, left, chosen), keyed(c, right, chosen), left, right)
     c.applies("class-order")
-    ranks = _RANK[left.kind], _RANK[right.kind]
+    ranks = RANK[left.kind], RANK[right.kind]
     if operator in _NULL_SAFE:
         both = every([is_null(left.node), is_null(right.node)])
         return boolean(both if operator is exp.NullSafeEQ else exp.Not(this=grouped(both)), nullable=False)

@@ -219,6 +219,8 @@ def _carried(c: Compiler, relations: list[Relation], at: int, values: list[Typed
             return Text(this=part.node) if isinstance(part.node, exp.Null) else part.node
 
         _change(relation.node, at, carried)
+    if normal and any(part.opaque for part in known):
+        raise Untranslatable("a compound SELECT", "it compares a column that is only shown and counted")
     # Of 1.0 and 1 either one may be left.
     return _joined(relations, at, kind=Kind.ANY, carried=together(known, normal=normal), each=None)
 

@@ -118,6 +118,8 @@ def _constant(c: Context, name: str, *arguments: Typed) -> Typed | None:
 
 def _moment(c: Context, value: Typed, modifiers: list[Typed]) -> exp.Expr:
     """The moment of a time value after its modifiers; NULL where SQLite's is NULL."""
+    if value.kind is Kind.BLOB:
+        value = as_text(c, value)
     c.applies("time-value")
     first = modifiers[0].constant.value if modifiers and modifiers[0].constant is not None else None
     raw = first.lower() if isinstance(first, str) and first.lower() in _RAW else None

@@ -49,7 +49,8 @@ def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
     found = source.value(column)
     if scope.grouping is not None:
         key = scope.grouping.key(found.node)
-        if key is None and found.mixed and found.kind is Kind.TEXT and not found.is_stored_once:
+        several = found.opaque or (found.mixed and not found.is_stored_once)
+        if key is None and several and found.kind is Kind.TEXT:
             key = scope.grouping.key(carry(c, told_apart(c, found), normal=True).node)
             if key is not None:
                 return key.of(node=key.node.copy())
@@ -64,7 +65,7 @@ def told_apart(c: Compiler, found: Typed) -> Typed:
     """A column with the storage classes of its values told apart, if it has several."""
     if found.carried is not None:
         return told(c, found)
-    raw = found.mixed and found.kind in {Kind.REAL, Kind.TEXT} and found.each is None
+    raw = (found.mixed or found.opaque) and found.kind in {Kind.REAL, Kind.TEXT} and found.each is None
     return mixed(c, found) if raw else found
 
 

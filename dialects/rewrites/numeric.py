@@ -67,7 +67,7 @@ Domain = Callable[[exp.Expr], exp.Expr]
 def absolute(c: Context, arguments: list[Typed]) -> Typed:
     """The absolute value: an INTEGER's or a REAL."""
     [x] = arguments
-    if x.kind is Kind.TEXT:
+    if x.kind in {Kind.TEXT, Kind.BLOB}:
         c.applies("abs-of-text")
         x = as_double(c, x)
     x = as_number(c, x)

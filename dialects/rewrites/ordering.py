@@ -5,7 +5,7 @@ from sqlglot import exp
 from dialects.coercions import as_double, literal, value, whole_of
 from dialects.errors import Untranslatable
 from dialects.nodes import AsInteger, Exact, case, grouped, is_null, number
-from dialects.rewrites.comparison import keyed, null_test
+from dialects.rewrites.comparison import RANK, keyed, null_test
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed
 
@@ -66,18 +66,20 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
 
 
 def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list[exp.Expr]:
-    """Numbers before texts, each by value."""
+    """Numbers before texts before blobs, each by value."""
     if t.each is None:
         raise Untranslatable("ORDER BY", "values of several types cannot be told apart")
-    rank = t.each(
-        lambda part: part.of(node=exp.Literal.number(1 if part.kind.is_numeric else 2), kind=Kind.INTEGER)
-    )
+    rank = t.each(lambda part: part.of(node=exp.Literal.number(RANK.get(part.kind, 0)), kind=Kind.INTEGER))
     numbers = t.each(lambda part: part if part.kind.is_numeric else Typed(exp.Null(), Kind.NULL))
     texts = t.each(lambda part: part if part.kind is Kind.TEXT else Typed(exp.Null(), Kind.NULL))
+    blobs = t.each(lambda part: part if part.kind is Kind.BLOB else Typed(exp.Null(), Kind.NULL))
     nulls = AsInteger(this=null_test(numbers).node), AsInteger(this=is_null(texts.node))
     both = exp.Mul(this=nulls[0], expression=nulls[1])
+    if blobs.kind is Kind.BLOB:
+        both = exp.Mul(this=both, expression=AsInteger(this=is_null(blobs.node)))
     written = term.args.get("nulls_first")
     first = not descending if written is None else bool(written)
     letters = texts if texts.kind is Kind.NULL else texts.of(collation=t.collation)
     keys = [value(c, rank), *_numbers(c, numbers), keyed(c, letters)]
+    keys += [blobs.node] if blobs.kind is Kind.BLOB else []
     return [exp.Ordered(this=both, desc=first), *(exp.Ordered(this=key, desc=descending) for key in keys)]

@@ -62,7 +62,13 @@ def glob(c: Context, matched: Typed, pattern: Typed) -> Typed:
     return apart(operands, lambda each: _glob(c, each[0], each[1]))
 
 
+def _refuse_blobs(name: str, *operands: Typed) -> None:
+    if Kind.BLOB in {operand.kind for operand in operands}:
+        raise Untranslatable(f"{name} of a blob", "whether it matches depends on how SQLite was built")
+
+
 def _like(c: Context, matched: Typed, pattern: Typed, mark: str | None) -> Typed:
+    _refuse_blobs("LIKE", matched, pattern)
     nullable = matched.nullable or pattern.nullable
     shown, wanted = as_text(c, matched), as_text(c, pattern)
     if wanted.constant is None:
@@ -78,6 +84,7 @@ def _like(c: Context, matched: Typed, pattern: Typed, mark: str | None) -> Typed
 
 
 def _glob(c: Context, matched: Typed, pattern: Typed) -> Typed:
+    _refuse_blobs("GLOB", matched, pattern)
     nullable = matched.nullable or pattern.nullable
     shown, wanted = as_text(c, matched), as_text(c, pattern)
     c.applies("glob")

@@ -97,7 +97,8 @@ def _as_value(c: Compiler, relation: Relation) -> Typed:
         node=exp.Subquery(this=relation.node), nullable=True, constant=None, integral=None, boolean=False,
         low=found.low, high=found.high, collation=None, collates=False,
     )  # fmt: skip
-    return mixed(c, value).of(mixed=False) if value.mixed else told(c, value)
+    several = value.mixed and value.carried is None
+    return mixed(c, value).of(mixed=False) if several else told(c, value)
 
 
 def exists(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:

@@ -2,12 +2,14 @@
 
 from sqlglot import exp
 
+from dialects.carried import begins
 from dialects.coercions import as_integer, as_text, integral, literal, value
 from dialects.errors import Untranslatable
 from dialects.functions import function
 from dialects.nodes import (
     Bigint,
     Characters,
+    Fits,
     Hexadecimal,
     Joined,
     Lower,
@@ -99,6 +101,8 @@ def upper(c: Context, arguments: list[Typed]) -> Typed:
 @scalar("substr", "substring", least=2, most=3)
 def substr(c: Context, arguments: list[Typed]) -> Typed:
     """The characters of X from Y on, Z of them."""
+    if arguments[0].kind is Kind.BLOB:
+        return _bytes_of(*arguments)
     x = as_text(c, arguments[0])
     y, z = as_integer(c, arguments[1]), as_integer(c, arguments[2]) if len(arguments) == 3 else None  # noqa: PLR2004
     nullable = any(argument.nullable for argument in arguments)
@@ -109,6 +113,17 @@ def substr(c: Context, arguments: list[Typed]) -> Typed:
     if z is None:
         return text(server("substr_from", x.node, y.node), nullable=nullable)
     return text(server("substr_of", x.node, y.node, z.node), nullable=nullable)
+
+
+def _bytes_of(x: Typed, *bounds: Typed) -> Typed:
+    """The bytes of a blob from the first or a later one on."""
+    known = [bound.constant.value if bound.constant is not None else None for bound in bounds]
+    start, *length = (number(each) if isinstance(each, int) and each >= 0 else None for each in known)
+    if start is None or known[0] == 0 or None in length:
+        raise Untranslatable("substr() of a blob", "it counts from its end, or how far is not constant")
+    # Of an empty one SQLite gives NULL.
+    there = exp.Nullif(this=x.node, expression=exp.HexString(this=""))
+    return Typed(Slice(this=there, start=start, length=length[0] if length else None), Kind.BLOB)
 
 
 def _slice(c: Context, x: exp.Expr, y: Typed, z: Typed | None) -> exp.Expr | None:
@@ -268,6 +283,19 @@ def typeof(c: Context, arguments: list[Typed]) -> Typed:
     if not x.nullable:
         return text(kind, nullable=False)
     return text(case((is_null(value(c, x)), string("null")), default=kind), nullable=False)
+
+
+@function("typeof")
+def typeof_of_any(c: Context, arguments: list[Typed]) -> Typed:
+    """The same of columns that are shown alone, too: what is shown tells the class."""
+    [x] = arguments
+    if x.carried is None or not x.carried.opaque:
+        return typeof(c, arguments)
+    tests = {'"': "text", '{"t': "text", "{": "blob"}
+    branches = [(begins(x.node, start), string(kind)) for start, kind in tests.items()]
+    whole = Fits(this=x.node.copy(), expression=string("-?[0-9]+"))
+    branches += [(is_null(x.node), string("null")), (whole, string("integer"))]
+    return text(case(*branches, default=string("real")), nullable=False)
 
 
 @function("like", least=2, most=3)

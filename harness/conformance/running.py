@@ -170,7 +170,7 @@ def _loaded(
         return {}
 
     def load(dialect: Dialect) -> list[tuple[tuple[Dialect, Database], str]]:
-        _, left = load_each(databases, servers[dialect], jobs=1)
+        _, left = load_each(databases, servers[dialect], escape=True, jobs=1)
         return [((dialect, one.database), one.reason) for one in left]
 
     with ThreadPoolExecutor(len(servers)) as pool:
@@ -180,7 +180,7 @@ def _loaded(
 def _described(database: Database, unloaded: Mapping[tuple[Dialect, Database], str]) -> _Described | str:
     why = {dialect: reason for (dialect, one), reason in unloaded.items() if one == database}
     try:
-        return _Described(database, census(database.sqlite_path), why)
+        return _Described(database, census(database.sqlite_path, escape=True), why)
     except BadInput as error:
         return f"the database cannot be read: {without_names(_about(error, database))}"
 

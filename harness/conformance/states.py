@@ -213,12 +213,21 @@ class _Maker:
             return last
         if last is not None and last.objects.items() <= objects.items():
             last.objects = objects
-            last.path.write_bytes(self._connection.serialize())
+            self._write(last)
             return last
         path = self._folder / f"{len(self.states)}.sqlite"
-        path.write_bytes(self._connection.serialize())
         self.states.append(State(path, objects))
+        self._write(self.states[-1])
         return self.states[-1]
+
+    def _write(self, state: State) -> None:
+        """Write the database as it is now; what has no table gets one, since nothing else can be loaded."""
+        if state.objects:
+            state.path.write_bytes(self._connection.serialize())
+        if not any(kind == "table" for kind, _ in state.objects):
+            with closing(sqlite3.connect(state.path)) as copy:
+                copy.execute("CREATE TABLE _no_table(x)")
+                copy.commit()
 
     def _objects(self) -> Objects:
         self._deadline = time.monotonic() + 10 * self._seconds

@@ -177,7 +177,7 @@ def stored(value: Value, *, among_others: bool) -> Value:
         text = _BLOB + value.hex().encode()
     elif not isinstance(value, bytearray):
         text = str(value).encode()
-    elif _is_plain(bytes(value)) and not (among_others and _number(bytes(value)) is not None):
+    elif _is_plain(bytes(value)) and not (among_others and _like_a_number(bytes(value))):
         text = bytes(value)
     else:
         text = _TEXT + value.hex().encode()
@@ -231,6 +231,15 @@ def _is_plain(text: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return b"\0" not in text and not text.startswith(_ESCAPE)
+
+
+def _like_a_number(text: bytes) -> bool:
+    """Whether a column that holds numbers must have the text escaped: '007' is not 7, and reads as it."""
+    return _number(text) is not None or _READS.fullmatch(text) is not None
+
+
+_BLANKS = rb"[\t-\r ]*"
+_READS = re.compile(_BLANKS + rb"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?" + _BLANKS)
 
 
 def _number(text: bytes) -> int | float | None:

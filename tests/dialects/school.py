@@ -140,10 +140,28 @@ _ROWS: Mapping[str, Sequence[tuple[object, ...]]] = {
 }  # fmt: skip
 
 
-def build(path: Path) -> None:
-    """Write the database to `path`, which must not exist."""
+_MOTLEY = """
+CREATE TABLE motley (id INTEGER PRIMARY KEY, v, w TEXT, n NUMERIC, c COLLATE NOCASE, far, b);
+INSERT INTO motley VALUES
+    (1, 1, 'a', 1.5, 'abc', 9223372036854775807, x'31'), (2, '1', x'61', 'x', 'ABC', 0.5, 'z'),
+    (3, 1.0, '1', x'31', 1, NULL, x''), (4, x'31', NULL, 7, '1', 7, 7), (5, NULL, 'b', NULL, NULL, 1, NULL),
+    (6, 2.5, '7', -1, x'616263', -2, x'00ff'), (7, '2.5', 'é', '0x1', 'b', 2.0, '7'),
+    (8, '␛tz', '', 0, '', 0, '␛'), (9, 'abc', x'c3a9', 2, 'Abc', 3, 'abc'),
+    (10, ' 1', ' 1', '', 2.5, 4, -1.5);
+CREATE TABLE hidden (id INTEGER PRIMARY KEY, t TEXT, v, x);
+INSERT INTO hidden VALUES
+    (1, 'a' || char(0), 'a' || char(0) || 'b', 9e999), (2, 'plain', 5, 'inf'), (3, NULL, '5', 1.5),
+    (4, '12', x'00', -9e999), (5, '␛t00', 2.5, NULL);
+"""
+"""What is loaded only where values are escaped."""
+
+
+def build(path: Path, *, motley: bool = False) -> None:
+    """Write the database to `path`, which must not exist, with tables to be escaped if they are wanted."""
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.executescript(_SCHEMA)
         for table, rows in _ROWS.items():
             marks = ", ".join("?" for _ in rows[0])
             connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
+        if motley:
+            connection.executescript(_MOTLEY)

@@ -45,6 +45,7 @@ COLUMNS: dict[str, tuple[str, tuple[object, ...]]] = {
     "huge": ("INTEGER", (*BIG, 0, 1.5, 1e300, "abc", "")),
     "numbers": ("NUMERIC", (0, 1, 1.5, 5, None)),
     "raw": ("BLOB", (b"1", b"", None)),
+    "motley": ("", (1, "1", 1.0, " 1", "01", b"1", b"", 1.5, "abc", "", None, 2**53 + 1, b"abc")),
 }
 """Each is the column v of the table of its name."""
 
@@ -88,7 +89,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
 
 @pytest.fixture(scope="module")
 def schema(database: Database) -> Schema:
-    return census(database.sqlite_path)
+    return census(database.sqlite_path, escape=True)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,7 @@ def postgresql_loaded(postgresql_server: Server, database: Database) -> Iterator
 
 
 def _loaded(server: Server, database: Database) -> Iterator[Server]:
-    load([database], server)
+    load([database], server, escape=True)
     yield server
     drop(server, database.collection)
 

@@ -59,13 +59,13 @@ LIMITS = Limits(seconds=60)
 @pytest.fixture(scope="module")
 def school(tmp_path_factory: pytest.TempPathFactory) -> Database:
     path = tmp_path_factory.mktemp("rewrites") / "school.sqlite"
-    build(path)
+    build(path, motley=True)
     return Database(f"test_{uuid4().hex[:8]}", "school", path, Profile.FAITHFUL)
 
 
 @pytest.fixture(scope="module")
 def schema(school: Database) -> Schema:
-    return census(school.sqlite_path)
+    return census(school.sqlite_path, escape=True)
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def postgresql_school(postgresql_server: Server, school: Database) -> Iterator[S
 
 
 def _loaded(server: Server, school: Database) -> Iterator[Server]:
-    load([school], server)
+    load([school], server, escape=True)
     yield server
     drop(server, school.collection)
 

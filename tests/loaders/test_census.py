@@ -364,3 +364,23 @@ def test_rowids_that_are_the_numbers_of_the_rows_are_known(
 ) -> None:
     [table] = census(make_file(script)).tables
     assert table.counted is counted
+
+
+def test_a_column_to_be_escaped_says_what_its_values_allow(make_file: MakeFile) -> None:
+    path = make_file(
+        "CREATE TABLE t (texts, read, unread, hidden TEXT, pure TEXT);"
+        " INSERT INTO t VALUES (1, 1, x'ff', 'a' || char(0), '1'), ('1', x'31', '1', 'b', '2')"
+    )
+    columns = census(path, escape=True).tables[0].columns
+    assert [(c.escaped, c.blobs, c.readable, c.opaque, c.mixed) for c in columns] == [
+        (True, False, True, False, True),
+        (True, True, True, False, True),
+        (True, True, False, False, True),
+        (True, False, True, True, False),
+        (False, False, False, False, False),
+    ]
+
+
+def test_any_of_a_strict_table_is_no_affinity(make_file: MakeFile) -> None:
+    path = make_file("CREATE TABLE s (v ANY) STRICT; CREATE TABLE t (v ANY)")
+    assert [table.columns[0].declared for table in census(path).tables] == ["", "ANY"]

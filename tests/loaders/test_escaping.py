@@ -33,7 +33,10 @@ LATIN = "CAST(x'66fc72' AS TEXT)"
         (bytearray(b"a\0b"), False, "␛t610062"),
         (bytearray(b"12"), False, "12"),
         (bytearray(b"12"), True, "␛t3132"),
-        (bytearray(b"1.50"), True, "1.50"),
+        (bytearray(b"1.50"), True, "␛t312e3530"),
+        (bytearray(b" +.5e0\n"), True, "␛t202b2e3565300a"),
+        (bytearray(b"1x"), True, "1x"),
+        (bytearray(b"inf"), True, "␛t696e66"),
         (bytearray(b"1e+20"), True, "␛t31652b3230"),
         (12, True, "12"),
         (-0.0, True, "-0.0"),
@@ -54,6 +57,18 @@ def test_what_is_written_can_be_turned_back(value: Any, among_others: bool, text
 @pytest.mark.parametrize(
     ("script", "arrived", "noted"),
     [
+        (
+            (
+                "CREATE TABLE t (n INTEGER PRIMARY KEY, v UNIQUE); INSERT INTO t VALUES (1, 7), (2, '7');"
+                " CREATE TABLE u (v TEXT REFERENCES t (v)); INSERT INTO u VALUES ('7')"
+            ),
+            ["7", "␛t37"],
+            [
+                "t.v, declared , is text: it holds text that reads like a number",
+                "t.v has 1 values that are escaped",
+                "foreign key of u (v) to t is left out: values are escaped",
+            ],
+        ),
         (
             (
                 f"CREATE TABLE t (n INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, {LATIN}),"
@@ -103,7 +118,7 @@ def test_what_is_written_can_be_turned_back(value: Any, among_others: bool, text
             ["t.v has 2 values that are escaped"],
         ),
     ],
-    ids=["texts", "several classes", "large integers", "without rowid", "beside blobs", "UTF-16"],
+    ids=["keys", "texts", "several classes", "large integers", "without rowid", "beside blobs", "UTF-16"],
 )
 def test_values_that_no_server_holds_arrive_escaped(  # noqa: PLR0913, PLR0917 - fixtures and parameters
     server: Server,

@@ -550,3 +550,54 @@ SELECT LENGTH(zeroblob(4)), printf('%e', 12.5), printf('%q', 'it''s'), char(65, 
 
 -- the least integer
 SELECT id, points + -9223372036854775808, TYPEOF(points + -9223372036854775808) FROM pupil ORDER BY id;
+
+-- columns of every storage class
+SELECT v, typeof(v), hex(v), length(v) FROM motley ORDER BY id;
+SELECT * FROM motley ORDER BY id;
+SELECT v FROM motley ORDER BY v, id;
+SELECT w FROM motley ORDER BY w DESC, id DESC;
+SELECT b, far FROM motley ORDER BY b, far, id;
+SELECT id, v = 1, v = '1', v = x'31', v <> 1, v > 1, v > '1', v IS NULL, v IS 1 FROM motley ORDER BY id;
+SELECT id FROM motley WHERE v IN (1, '1', x'31') ORDER BY id;
+SELECT id FROM motley WHERE v NOT IN (1, 'abc') ORDER BY id;
+SELECT id FROM motley WHERE v BETWEEN 2 AND '2' ORDER BY id;
+SELECT id FROM motley WHERE w = 1 OR w = x'61' OR w > 'a' ORDER BY id;
+SELECT id FROM motley WHERE n = '7' OR n = 'x' OR n < 2 ORDER BY id;
+SELECT a.id, b.id FROM motley a JOIN motley b ON a.v = b.b ORDER BY a.id, b.id;
+SELECT a.id, b.id FROM motley a LEFT JOIN motley b ON a.n = b.v AND b.id < 9 ORDER BY a.id, b.id;
+SELECT a.id, p.id FROM motley a JOIN pupil p ON a.v = p.locker OR a.w = p.points ORDER BY a.id, p.id;
+SELECT id FROM motley WHERE v IN (SELECT b FROM motley) OR b IN (SELECT w FROM motley) ORDER BY id;
+SELECT v, COUNT(*) FROM motley GROUP BY v ORDER BY v;
+SELECT DISTINCT n, typeof(n) FROM motley;
+SELECT DISTINCT v = 1 FROM motley;
+SELECT COUNT(v), COUNT(DISTINCT v), COUNT(DISTINCT c), COUNT(b) FROM motley;
+SELECT MIN(v), MAX(v), MIN(w), MAX(w), MIN(n), MAX(n), MIN(b), MAX(b) FROM motley;
+SELECT typeof(b), MIN(b), MAX(b) FROM motley GROUP BY typeof(b) ORDER BY 1;
+SELECT MIN(raw), MAX(raw) FROM extreme;
+SELECT SUM(v), AVG(v), TOTAL(b), SUM(n), SUM(w) FROM motley;
+SELECT id, v + 1, -b, b * 2, b % 3, n / 2, abs(b), round(v) FROM motley ORDER BY id;
+SELECT id, CAST(v AS TEXT), CAST(w AS INTEGER), CAST(b AS REAL), CAST(b AS NUMERIC), CAST(v AS BLOB) FROM motley ORDER BY id;
+SELECT id, v || '-', UPPER(v), REPLACE(w, 'a', 'o'), SUBSTR(v, 2), SUBSTR(b, 1, 1), SUBSTR(b, 2) FROM motley ORDER BY id;
+SELECT id FROM motley WHERE v ORDER BY id;
+SELECT id, NOT b, b AND 1 FROM motley ORDER BY id;
+SELECT id, COALESCE(v, b, 'none'), NULLIF(v, '1'), IIF(id > 5, v, b), MAX(v, b), MIN(w, 1) FROM motley ORDER BY id;
+SELECT v FROM motley UNION SELECT b FROM motley;
+SELECT v FROM motley EXCEPT SELECT n FROM motley;
+SELECT raw FROM extreme UNION ALL SELECT v FROM motley;
+SELECT m.v, (SELECT b FROM motley WHERE id = m.id + 1) FROM motley m ORDER BY m.id;
+WITH s AS (SELECT v AS x, b AS y, id FROM motley) SELECT x, y FROM s WHERE x = '1' OR y = 7 OR y = x'31' ORDER BY id;
+SELECT x, COUNT(*) FROM (SELECT DISTINCT v AS x FROM motley) GROUP BY x ORDER BY x;
+SELECT id, LAG(v) OVER (ORDER BY id), RANK() OVER (ORDER BY b), COUNT(*) OVER (PARTITION BY c) FROM motley ORDER BY id;
+SELECT id FROM motley WHERE c = 'abc' ORDER BY id;
+SELECT far, typeof(far), far > 9007199254740992 FROM motley ORDER BY far, id;
+
+-- columns that are only shown and counted
+SELECT * FROM hidden ORDER BY id;
+SELECT COUNT(t), COUNT(v), COUNT(x), COUNT(DISTINCT t) FROM hidden;
+SELECT id, typeof(t), typeof(v), typeof(x) FROM hidden ORDER BY id;
+SELECT id FROM hidden WHERE t IS NULL OR x IS NOT NULL ORDER BY id;
+SELECT DISTINCT t FROM hidden;
+SELECT t, COUNT(*) FROM hidden GROUP BY t;
+SELECT x FROM (SELECT v AS x, id FROM hidden) ORDER BY id;
+SELECT (SELECT v FROM hidden WHERE id = 1), (SELECT t FROM hidden WHERE id = 4);
+SELECT t FROM hidden UNION ALL SELECT v FROM hidden;

@@ -47,3 +47,17 @@ SELECT * FROM (pupil LEFT JOIN mark ON id = pupil JOIN subject USING (code)) AS 
 -- the FILTER of an aggregate that names a SELECT around it alone
 SELECT (SELECT COUNT(*) FILTER (WHERE p.points) FROM mark) FROM pupil p;
 SELECT (SELECT s FROM (SELECT SUM(p.points) AS s)) FROM pupil p;
+
+-- values that a server has not
+SELECT id FROM hidden WHERE t = 'plain';
+SELECT v FROM hidden ORDER BY v;
+SELECT MAX(x) FROM hidden;
+SELECT x + 1 FROM hidden;
+SELECT DISTINCT v FROM hidden;
+SELECT t FROM hidden UNION SELECT name FROM pupil;
+
+-- blobs that are no texts
+SELECT UPPER(b) FROM motley;
+SELECT id FROM motley WHERE v LIKE '1%';
+SELECT SUBSTR(b, -1) FROM motley;
+SELECT INSTR(v, '1') FROM motley;

@@ -203,14 +203,15 @@ def test_more_states_than_fit_at_once_and_one_that_a_server_cannot_hold(
     text = "statement ok\nCREATE TABLE t(a)\n\n"
     for number in range(5):
         text += f"statement ok\nINSERT INTO t VALUES ({number})\n\nquery I\nSELECT sum(a) FROM t\n\n"
-    text += "statement ok\nINSERT INTO t VALUES ('x'), (x'01')\n\nquery I\nSELECT count(*) FROM t\n"
+    text += f"statement ok\nDROP TABLE t\n\nstatement ok\nCREATE TABLE {'t' * 70}(a)\n\nquery I\nSELECT 1\n"
     suite = tmp_path / "suite"
     suite.mkdir()
     (suite / "a.test").write_text(text, encoding="utf-8")
     board = measure(request_of(suite), {server.dialect: server}).board
-    assert board.counts["bird", server.dialect].verdicts == {Verdict.SAME: 5}
-    [reason] = board.left
-    assert reason.startswith("the database cannot be read: ")
+    ours = board.counts["bird", server.dialect]
+    assert ours.verdicts == {Verdict.SAME: 5, Verdict.NOT_COMPARED: 1}
+    [reason] = ours.reasons[Verdict.NOT_COMPARED]
+    assert reason.startswith("not loaded: tables: ")
     assert "sqlite" not in reason
 
 
@@ -277,3 +278,54 @@ def test_sqlglot_is_asked_as_its_own_command_asks(sql: str, target: Dialect, wri
 def test_what_sqlglot_cannot_read_has_no_translation() -> None:
     with pytest.raises(Untranslatable):
         translators.translators("sqlglot")["sqlglot"]("SELECT FROM WHERE )", Schema(()), Dialect.MYSQL)
+
+
+MOTLEY = """\
+query I
+SELECT 7 / 2
+----
+3
+
+statement ok
+CREATE TABLE t(a, b TEXT, c)
+
+statement ok
+INSERT INTO t VALUES (1, 'x', 'a'), ('1', 'X', 'b' || char(0)), (x'31', NULL, 'c'), (2.5, 'z', NULL)
+
+query I nosort
+SELECT count(*) FROM t WHERE a = '1'
+----
+1
+
+query T nosort
+SELECT b FROM t WHERE b > 'a' ORDER BY b
+----
+x
+z
+
+query T
+SELECT a FROM t ORDER BY a
+
+query T
+SELECT c FROM t
+
+query I
+SELECT count(c) FROM t
+
+query T
+SELECT b FROM t WHERE c = 'a'
+"""
+
+
+@pytest.mark.engine
+def test_what_no_type_holds_keeps_no_query_from_being_compared(tmp_path: Path, server: Server) -> None:
+    (tmp_path / "a.test").write_text(MOTLEY, encoding="utf-8")
+    out = tmp_path / "out"
+    board = measure(ConformanceRequest(tmp_path, out, workers=2), {server.dialect: server}).board
+    assert (board.queries, board.compared, board.left) == (7, 7, {})
+    ours = board.counts["bird", server.dialect]
+    assert ours.verdicts == {Verdict.SAME: 4, Verdict.WARNED_SAME: 2, Verdict.UNTRANSLATABLE: 1}
+    assert board.witness[Witness.DIFFERS] == 0
+    [reason] = [a["detail"] for line in lines(out) for a in line.get("answers", ()) if "detail" in a
+                and a["verdict"] == Verdict.UNTRANSLATABLE]  # fmt: skip
+    assert reason.startswith("the column c at character ")
