@@ -83,6 +83,10 @@ class Target:
     """Aliases of tables are kept as they are written, and not in lower case."""
     counts_null_subqueries: bool
     """COUNT(DISTINCT) of a value with a subquery that no row decides is 1 where it is NULL."""
+    subqueries_see_keys: bool
+    """A subquery can name what the SELECT around it groups by, columns or not."""
+    aggregates_outward_of_no_rows: bool
+    """A subquery may have an aggregate of the SELECT around it that has no rows."""
     sorts_distinct_by_others: bool
     """SELECT DISTINCT can be sorted by what is not in its result."""
     sorts_windows_by_constants: bool
@@ -146,6 +150,8 @@ TARGETS: Mapping[Dialect, Target] = {
         having_sees_keys=False,
         aliases_keep_case=False,
         counts_null_subqueries=True,
+        subqueries_see_keys=True,
+        aggregates_outward_of_no_rows=False,
         sorts_distinct_by_others=True,
         sorts_windows_by_constants=False,
         recurses_from_several=False,
@@ -193,6 +199,8 @@ TARGETS: Mapping[Dialect, Target] = {
         having_sees_keys=True,
         aliases_keep_case=True,
         counts_null_subqueries=False,
+        subqueries_see_keys=False,
+        aggregates_outward_of_no_rows=True,
         sorts_distinct_by_others=False,
         sorts_windows_by_constants=True,
         recurses_from_several=True,

@@ -1,12 +1,13 @@
 """What a target has no clause for: FULL JOIN, on MySQL some frames and the row that has a group's extreme."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import (
+    AGGREGATES,
     Bigint,
     FirstOf,
     Framed,
@@ -18,7 +19,7 @@ from dialects.nodes import (
     number,
     some,
 )  # fmt: skip
-from dialects.rewrites.determined import conjuncts
+from dialects.rewrites.determined import conjuncts, reached
 from dialects.rewrites.grouping import Groups
 from dialects.rewrites.results import aliased
 
@@ -27,11 +28,11 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     """Change a compiled SELECT into one that the target takes."""
     joins = tree.args.get("joins") or []
     full = [at for at, join in enumerate(joins) if join.side == "FULL" and not takes_full_join(c, join)]
-    if len(full) > 1:
-        raise Untranslatable("FULL JOIN", "there are several that the target does not take")
-    if full:
+    for done, at in enumerate(full):
         c.applies("full-join")
-        _full_join(c, tree, full[0], [*groups.nodes, *groups.first] if groups else [])
+        # The joins up to one are in FROM from then on.
+        before = 0 if not done else full[done - 1] + 1
+        _full_join(c, tree, at - before, [*groups.nodes, *groups.first] if groups else [])
     if any(part.find(Framed) for part in _parts(tree, "expressions", "order")):
         if groups:
             raise Untranslatable(
@@ -40,6 +41,15 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
         _frames(c, tree)
     if not c.target.has_ordered_picks and groups and groups.first and any(tree.find_all(FirstOf)):
         _first_rows(c, tree, groups)
+    if not c.target.subqueries_see_keys and groups:
+        keys = [node for node in groups.nodes if not isinstance(node.unnest(), exp.Column)]
+        queries = [
+            query for part in _parts(tree, "expressions", "having", "order") for query in _queries(part)
+        ]
+        for query in queries if keys else ():
+            _least_keys(query, keys, set())
+    if not c.target.aggregates_outward_of_no_rows and groups and not groups.nodes:
+        _outward(c, tree)
 
 
 def takes_full_join(c: Compiler, join: exp.Join) -> bool:
@@ -59,7 +69,8 @@ def _remap(trees: list[exp.Expr], aliases: set[str], target: str, seen: dict[str
     for tree in trees:
         for column in list(tree.find_all(exp.Column)):
             if column.table in aliases:
-                name = f"{column.table}.{column.name}"
+                # What comes from such a table has its name already.
+                name = column.name if column.table.startswith("_full") else f"{column.table}.{column.name}"
                 seen.setdefault(name, column.copy())
                 column.set("this", exp.to_identifier(name, quoted=True))
                 column.set("table", exp.to_identifier(target, quoted=True))
@@ -184,6 +195,78 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
     )
     tree.set("joins", None)
     tree.set("where", None)
+
+
+def _queries(node: exp.Expr) -> Iterator[exp.Query]:
+    """The subqueries of an expression, without those inside of them."""
+    if isinstance(node, exp.Query):
+        yield node
+        return
+    for part in node.iter_expressions():
+        yield from _queries(part)
+
+
+def _least_keys(node: exp.Expr, keys: list[exp.Expr], hidden: set[str]) -> None:
+    """Write a key that a subquery names as its own minimum: PostgreSQL knows columns alone for keys there."""
+    if isinstance(node, exp.Select):
+        sources = [node.args.get("from_"), *(node.args.get("joins") or [])]
+        hidden = hidden | {name for part in sources if part for name in _names(part.this)}
+    elif isinstance(node, AGGREGATES) and not reached(node) & hidden:
+        return
+    for key in keys:
+        if type(node) is type(key) and node == key and not reached(key) & hidden:
+            node.replace(exp.Min(this=node.copy()))
+            return
+    for part in list(node.iter_expressions()):
+        _least_keys(part, keys, hidden)
+
+
+def _outward(c: Compiler, tree: exp.Select) -> None:
+    """Aggregate in FROM what a subquery names: without a row MySQL says NULL for such a subquery."""
+    own = {
+        name for part in (tree.args.get("from_"), *(tree.args.get("joins") or [])) if part
+        for name in _names(part.this)
+    }  # fmt: skip
+    outer = _parts(tree, "expressions", "having", "order")
+    found = [pair for part in outer for pair in _aggregates(part, own)]
+    if not any(nested for _, nested in found):
+        return
+    if any(part.find(exp.Window) for part in outer):
+        raise Untranslatable("an aggregate in a subquery", "beside a window function")
+    alias = c.name("all")
+    items: list[exp.Expr] = []
+    for at, (call, _) in enumerate(found):
+        items.append(aliased(call.copy(), str(at)))
+        column = exp.column(
+            exp.to_identifier(str(at), quoted=True), table=exp.to_identifier(alias, quoted=True)
+        )
+        call.replace(column)
+    inner = exp.Select(
+        expressions=items,
+        from_=tree.args.get("from_"),
+        joins=tree.args.get("joins"),
+        where=tree.args.get("where"),
+    )
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    tree.set("from_", exp.From(this=exp.Subquery(this=inner, alias=named)))
+    tree.set("joins", None)
+    having = tree.args.get("having")
+    tree.set("where", None if having is None else exp.Where(this=having.this))
+    tree.set("having", None)
+
+
+def _aggregates(node: exp.Expr, own: set[str], *, nested: bool = False) -> Iterator[tuple[exp.Expr, bool]]:
+    """The aggregates of a SELECT with these sources, and whether each is in a subquery."""
+    if isinstance(node, AGGREGATES):
+        names = reached(node)
+        if not nested or (names and names <= own):
+            yield node, nested
+            return
+    if isinstance(node, exp.Select):
+        sources = [node.args.get("from_"), *(node.args.get("joins") or [])]
+        own = own - {name for part in sources if part for name in _names(part.this)}
+    for part in node.iter_expressions():
+        yield from _aggregates(part, own, nested=nested or isinstance(node, exp.Query))
 
 
 def _frames(c: Compiler, tree: exp.Select) -> None:

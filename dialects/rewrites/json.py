@@ -47,6 +47,13 @@ RULES = (
         "`bird_sqlite.json_root`, `json_member`, `json_element`; its first character tells what it is.",
     ),
     Rule(
+        "json-edit",
+        "json_set(), json_insert(), json_replace(), json_remove() and json_patch() leave the rest of a text"
+        " as it is written, white space apart.",
+        "https://sqlite.org/json1.html#jins",
+        "`bird_sqlite.json_edited`, once for each path; paths and patches have to be constants.",
+    ),
+    Rule(
         "json-rows",
         "json_each() and json_tree() stand in FROM, and have a row for each part of a text.",
         "https://sqlite.org/json1.html#jeach",
@@ -55,18 +62,40 @@ RULES = (
     ),
 )
 
-BUILDERS = frozenset({"json_array", "json_object", "json_quote"})
+BUILDERS = frozenset({"json_array", "json_object", "json_quote", "json_set", "json_insert", "json_replace"})
+"""What has to know of its arguments whether they are JSON to SQLite."""
+
 LISTS = frozenset({"json_group_array", "json_group_object"})
 """The aggregates."""
 
-_DOCUMENTS = BUILDERS | LISTS | {"json"}
+_DOCUMENTS = BUILDERS | LISTS | {"json", "json_remove", "json_patch", "->"}
+"""What is always JSON to SQLite."""
+
+_PLAIN = frozenset({"json_array_length", "json_type", "json_valid", "->>"})
+"""What never is."""
 
 
-_STEP = re.compile(r'\.(?:"(?P<quoted>[^"]*)"|(?P<label>[^."\[][^.\[]*))|\[(?P<end>#-)?(?P<at>\d{1,9})\]')
+_STEP = re.compile(
+    r'\.(?:"(?P<quoted>[^"]*)"|(?P<label>[^."\[][^.\[]*))|\[(?P<end>#-)?(?P<at>\d{1,9})\]|(?P<behind>\[#\])'
+)
+
+
+_Steps = list[str | int | None]
 
 
 def _path(t: Typed, *, short: bool = False) -> list[str | int]:
-    """The labels and places of a path, those from the end below 0; `short` is one behind an arrow.
+    """The labels and places of a path; see `_steps`."""
+    steps = _steps(t, short=short)
+    known = [step for step in steps if step is not None]
+    if len(known) < len(steps):
+        raise Untranslatable("a path in JSON", "it leads behind the last element, where nothing is")
+    return known
+
+
+def _steps(t: Typed, *, short: bool = False) -> _Steps:
+    """The labels and places of a path, those from the end below 0, None behind it.
+
+    `short` is a path behind an arrow.
 
     Raises:
         Untranslatable: it is no constant, or SQLite does not take it.
@@ -77,11 +106,13 @@ def _path(t: Typed, *, short: bool = False) -> list[str | int]:
     path = str(found)
     if short and not path.startswith("$"):
         path = f"$[{path}]" if path[:1].isdigit() else f"${path}" if path.startswith("[") else f"$.{path}"
-    steps: list[str | int] = []
+    steps: _Steps = []
     place = 1
     while path.startswith("$") and (step := _STEP.match(path, place)):
         place = step.end()
-        if step["at"] is not None:
+        if step["behind"]:
+            steps.append(None)
+        elif step["at"] is not None:
             steps.append(-int(step["at"]) if step["end"] else int(step["at"]))
         else:
             steps.append(step["quoted"] if step["quoted"] is not None else step["label"])
@@ -297,6 +328,8 @@ def build(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
     name, arguments = node.name.lower(), node.expressions
     found = [c.expression(argument, scope) for argument in arguments]
     c.documents.append(scope)
+    if name in _EDITS:
+        return _with_values(c, name.removeprefix("json_"), arguments, found, scope)
     if name == "json_array":
         parts = [element(c, written, part, scope) for written, part in zip(arguments, found, strict=True)]
         return _written(c, "[", parts, "]")
@@ -307,7 +340,7 @@ def build(c: Compiler, node: exp.Expr, scope: Scope) -> Typed:
         raise Untranslatable(f"{name}()", f"SQLite has no such function with {len(arguments)} arguments")
     pairs = []
     for at in range(0, len(arguments), 2):
-        if found[at].kind is not Kind.TEXT or found[at].nullable:
+        if found[at].kind is not Kind.TEXT or (found[at].nullable and found[at].constant is not None):
             raise Untranslatable("json_object()", "SQLite refuses labels that are no texts")
         label = _string(c, found[at])
         value = element(c, arguments[at + 1], found[at + 1], scope)
@@ -330,6 +363,8 @@ def element(c: Compiler, written: exp.Expr, found: Typed, scope: Scope) -> exp.E
     """A value as JSON: a TEXT that is never NULL."""
     if _is_document(written, scope):
         return exp.Coalesce(this=found.node, expressions=[string("null")]) if found.nullable else found.node
+    if (raw := _raw_part(c, written, scope)) is not None:
+        return case((_is(raw, "[", "{"), raw.copy()), default=_element(c, found))
     _refuse_hidden_documents(c, written, scope)
     return _element(c, found)
 
@@ -363,13 +398,43 @@ def _string(c: Context, t: Typed) -> exp.Expr:
 
 def _is_document(written: exp.Expr, scope: Scope) -> bool:
     """Whether SQLite takes an argument for JSON: the result of such a function, and no key of GROUP BY."""
-    while isinstance(written, exp.Paren):
-        written = written.this
-    if not isinstance(written, exp.Anonymous) or written.name.lower() not in _DOCUMENTS:
+    name = _json_name(written)
+    several = name == "json_extract" and len(written.unnest().expressions) > 2  # noqa: PLR2004 - paths
+    if name not in _DOCUMENTS and not several:
         return False
+    _refuse_grouped(scope)
+    return True
+
+
+def _refuse_grouped(scope: Scope) -> None:
     if scope.grouping is not None and any(_makes_json(key) for key, _ in scope.grouping.keys):
         raise Untranslatable("JSON in JSON", "SQLite may take a key of GROUP BY for a text or for JSON")
-    return True
+
+
+def _json_name(written: exp.Expr) -> str:
+    """The function or operator that an expression is a call of; '' if it is none."""
+    match written.unnest():
+        case exp.JSONExtract() | exp.Lambda():
+            return "->"
+        case exp.JSONExtractScalar():
+            return "->>"
+        case exp.Anonymous() as call:
+            return call.name.lower()
+    return ""
+
+
+def _raw_part(c: Compiler, written: exp.Expr, scope: Scope) -> exp.Expr | None:
+    """What json_extract() takes out, as it stands there: JSON to SQLite if it is an array or an object."""
+    if _json_name(written) != "json_extract" or len(written.unnest().expressions) < 2:  # noqa: PLR2004 - a path
+        return None
+    _refuse_grouped(scope)
+    document, path = written.unnest().expressions
+    if _makes_json(document):
+        return None
+    read = c.expression(document, scope)
+    if read.kind not in {Kind.TEXT, Kind.NULL}:
+        return None
+    return _located(c, read, _path(c.expression(path, scope)))
 
 
 def _refuse_hidden_documents(c: Compiler, written: exp.Expr, scope: Scope) -> None:
@@ -387,5 +452,105 @@ def _refuse_hidden_documents(c: Compiler, written: exp.Expr, scope: Scope) -> No
 
 
 def _makes_json(written: exp.Expr) -> bool:
-    calls = written.find_all(exp.Anonymous, exp.JSONExtract, exp.JSONExtractScalar)
-    return any(not isinstance(call, exp.Anonymous) or call.name.lower().startswith("json") for call in calls)
+    stack = [written]
+    while stack:
+        part = stack.pop()
+        name = _json_name(part)
+        if name in _PLAIN:
+            continue
+        if name.startswith(("json", "->")):
+            return True
+        stack += part.iter_expressions()
+    return False
+
+
+_EDITS = frozenset({"json_set", "json_insert", "json_replace"})
+
+
+def _with_values(
+    c: Compiler, mode: str, arguments: Sequence[exp.Expr], found: Sequence[Typed], scope: Scope
+) -> Typed:
+    """json_set() and its like: a text with other values at some paths."""
+    if len(arguments) % 2 == 0:
+        raise Untranslatable(f"json_{mode}()", "SQLite refuses an even number of arguments")
+    values = [element(c, arguments[at], found[at], scope) for at in range(2, len(arguments), 2)]
+    changes = list(zip(_apart(found[1::2]), values, strict=True))
+    return _edited(c, found[0], mode, changes)
+
+
+def _apart(paths: Sequence[Typed]) -> list[_Steps]:
+    """The steps of paths of which none changes what another one means.
+
+    Raises:
+        Untranslatable: SQLite finds all of them in the text as it was, with what it added at its end.
+    """
+    found = [_steps(path) for path in paths]
+    for path, steps in zip(paths, found, strict=True):
+        text_of = str(path.constant.value) if path.constant else ""
+        if not steps or re.search(r"[\\\x00-\x1f]|\[0\d", text_of):
+            raise Untranslatable("a path in JSON", "it is the whole, or not plain")
+    places = [steps for steps in found if any(not isinstance(step, str) for step in steps)]
+    nested = any(
+        one is not other and other[: len(one)] == one for one in found for other in found
+    )  # fmt: skip
+    if len(found) > 1 and (len(places) > 1 or nested):
+        raise Untranslatable("several paths in JSON", "what one changes is on the way of another")
+    return found
+
+
+def _edited(c: Context, document: Typed, mode: str, changes: Sequence[tuple[_Steps, exp.Expr]]) -> Typed:
+    node = _located(c, document, [])
+    for steps, part in changes:
+        c.applies("json-edit")
+        shown = ",".join("null" if step is None else _label(step) for step in steps)
+        node = server("json_edited", node, string(f"[{shown}]"), part, string(mode))
+    return text(node)
+
+
+def _label(step: str | int) -> str:
+    return str(step) if isinstance(step, int) else f'"{step}"'
+
+
+@scalar("json_remove", most=None)
+def json_remove(c: Context, arguments: list[Typed]) -> Typed:
+    """A text of JSON without what is at some paths."""
+    changes = [(steps, string("")) for steps in _apart(arguments[1:])]
+    return _edited(c, arguments[0], "remove", changes)
+
+
+@scalar("json_patch", least=2, most=2)
+def json_patch(c: Context, arguments: list[Typed]) -> Typed:
+    """A text of JSON merged with a constant one (RFC 7396)."""
+    document, patch = arguments
+    if patch.constant is None or "\\" in str(patch.constant.value):
+        raise Untranslatable("json_patch()", "the patch is not a plain constant")
+    c.applies("json-edit")
+    merged = _patched(_located(c, document, []), str(patch.constant.value))
+    return text(case((is_not_null(_located(c, document, [])), merged)))
+
+
+def _patched(node: exp.Expr, patch: str) -> exp.Expr:
+    """A part of JSON with a patch on it; SQLite itself reads the patch."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            [(whole, alone)] = connection.execute("SELECT json(?1), json_patch('null', ?1)", [patch])
+            found = connection.execute(
+                """SELECT key, ?1 -> ('$."' || key || '"') FROM json_each(?1)""", [patch]
+            ).fetchall()
+        except sqlite3.Error as error:
+            raise Untranslatable("json_patch()", "SQLite cannot read the patch") from error
+    if not whole.startswith("{"):
+        return string(whole)
+    if len({label for label, _ in found}) < len(found):
+        raise Untranslatable("json_patch()", "the patch has a label twice")
+    merged = node.copy()
+    for label, raw in found:
+        steps = string(f'["{label}"]')
+        if raw == "null":
+            merged = server("json_edited", merged, steps, string(""), string("remove"))
+            continue
+        part: exp.Expr = string(raw)
+        if raw.startswith("{"):
+            part = _patched(server("json_member", node.copy(), string(label)), raw)
+        merged = server("json_edited", merged, steps, part, string("set"))
+    return case((_is(node, "{"), merged), default=string(alone))

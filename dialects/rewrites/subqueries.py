@@ -301,7 +301,8 @@ def _hit(test: exp.Expr, source: exp.Subquery) -> exp.Expr:
         for inside, outside in ((test.this, test.expression), (test.expression, test.this)):
             within = {column.table == source.alias for column in inside.find_all(exp.Column)}
             beyond = {column.table == source.alias for column in outside.find_all(exp.Column)}
-            if within == {True} and True not in beyond:
+            # An aggregate would be the subquery's there.
+            if within == {True} and True not in beyond and not inside.find(exp.AggFunc, exp.Window):
                 query = exp.Select(expressions=[inside.copy()], from_=exp.From(this=source.copy()))
                 return exp.In(this=grouped(outside.copy()), query=exp.Subquery(this=query))
     if test.find(exp.AggFunc, exp.Window):

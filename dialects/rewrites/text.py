@@ -3,7 +3,7 @@
 from sqlglot import exp
 
 from dialects.carried import begins
-from dialects.coercions import as_integer, as_text, integral, literal, value
+from dialects.coercions import as_double, as_integer, as_text, integral, literal, value
 from dialects.errors import Untranslatable
 from dialects.functions import function
 from dialects.nodes import (
@@ -31,6 +31,12 @@ from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed, integer, text
 
 RULES = (
+    Rule(
+        "quoted-real",
+        "quote() writes a REAL with 15 digits, and with 20 where that would be another number.",
+        "https://sqlite.org/lang_corefunc.html#quote",
+        "`bird_sqlite.real_to_text`, read again by `to_real`, else `bird_sqlite.printed`.",
+    ),
     Rule(
         "ascii-case",
         "lower() and upper() know A-Z alone.",
@@ -249,20 +255,33 @@ def char(_c: Context, _arguments: list[Typed]) -> Typed:
 
 
 @scalar("quote", strict=False)
-def quote(_c: Context, arguments: list[Typed]) -> Typed:
+def quote(c: Context, arguments: list[Typed]) -> Typed:
     """A value as a literal of SQL."""
     [x] = arguments
-    if x.kind not in {Kind.INTEGER, Kind.TEXT, Kind.BLOB}:
-        raise Untranslatable(f"quote() of {x.kind}", "its digits are SQLite's own")
-    shown: exp.Expr = Text(this=x.node)
-    if x.kind is Kind.TEXT:
-        doubled = exp.Anonymous(this="REPLACE", expressions=[x.node, string("'"), string("''")])
-        shown = Joined(expressions=[string("'"), doubled, string("'")])
-    if x.kind is Kind.BLOB:
-        shown = Joined(expressions=[string("X'"), Hexadecimal(this=x.node, blob=True), string("'")])
+    match x.kind:
+        case Kind.TEXT:
+            doubled = exp.Anonymous(this="REPLACE", expressions=[x.node, string("'"), string("''")])
+            shown: exp.Expr = Joined(expressions=[string("'"), doubled, string("'")])
+        case Kind.BLOB:
+            shown = Joined(expressions=[string("X'"), Hexadecimal(this=x.node, blob=True), string("'")])
+        case Kind.INTEGER:
+            shown = Text(this=x.node)
+        case _:
+            shown = _quoted_number(c, x)
     if x.nullable:
         shown = exp.Coalesce(this=shown, expressions=[string("NULL")])
     return text(shown, nullable=False)
+
+
+def _quoted_number(c: Context, x: Typed) -> exp.Expr:
+    """A REAL with 15 digits, or with 20 where those are another number."""
+    c.applies("quoted-real")
+    printed = as_text(c, x).node
+    double = as_double(c, x).node
+    again = exp.EQ(this=server("to_real", printed), expression=double)
+    exactly = server("printed", double.copy(), string("E"), number(20))
+    whole = [] if x.integral is None else [(x.integral.copy(), printed.copy())]
+    return case(*whole, (is_null(double), exp.Null()), (again, printed.copy()), default=exactly)
 
 
 @scalar("typeof", strict=False)

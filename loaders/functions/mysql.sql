@@ -166,12 +166,12 @@ BEGIN
         bird_sqlite.long_product(bird_sqlite.long_of(s, 0), bird_sqlite.long_power_of_ten(size))));
 END;
 
--- x as printf prints it. kind: f for '%.*f', g for '%.*g', G for '%!.*g'. places_or_digits >= 0.
+-- x as printf prints it. kind: f for '%.*f', e and g likewise, E for '%!.*e', G for '%!.*g'. places_or_digits >= 0.
 CREATE FUNCTION bird_sqlite.printed(x DOUBLE, kind CHAR(1) CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin,
     places_or_digits INT)
 RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
 BEGIN
-    DECLARE places INT DEFAULT IF(kind = 'f', places_or_digits, GREATEST(places_or_digits - 1, 0));
+    DECLARE places INT DEFAULT IF(kind IN ('g', 'G'), GREATEST(places_or_digits - 1, 0), places_or_digits);
     DECLARE idx INT DEFAULT places & 4095;
     DECLARE rounder DOUBLE DEFAULT ELT(idx % 10 + 1, 5e-1, 5e-2, 5e-3, 5e-4, 5e-5, 5e-6, 5e-7, 5e-8, 5e-9,
         5e-10);
@@ -188,6 +188,9 @@ BEGIN
     DECLARE digit INT;
     DECLARE scientific BOOLEAN DEFAULT FALSE;
     DECLARE whole, digits LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DEFAULT '';
+    IF x IS NULL OR places IS NULL THEN
+        RETURN NULL;
+    END IF;
     WHILE idx >= 10 DO
         SET rounder = IF(rounder > 1e-300, rounder * 1e-10, 0), idx = idx - 10;
     END WHILE;
@@ -223,12 +226,12 @@ BEGIN
             SET value = bird_sqlite.long_product(value, bird_sqlite.long_of_double(0.1e0)),
                 exponent = exponent + 1;
         END IF;
-        SET scientific = exponent < -4 OR exponent > places;
+        SET scientific = kind IN ('e', 'E') OR exponent < -4 OR exponent > places;
         IF NOT scientific THEN
             SET places = places - exponent;
         END IF;
     END IF;
-    SET wanted = LEAST(IF(kind = 'G', 26, 16), places + 1 + IF(scientific, 0, exponent));
+    SET wanted = LEAST(IF(kind IN ('E', 'G'), 26, 16), places + 1 + IF(scientific, 0, exponent));
     WHILE CHAR_LENGTH(digits) < wanted DO
         SET digit = 0;
         IF NOT bird_sqlite.long_less(value, one) THEN
@@ -248,9 +251,9 @@ BEGIN
         SET whole = '0', digits = RPAD(CONCAT(REPEAT('0', LEAST(-exponent - 1, places)), digits), places,
             '0');
     END IF;
-    IF kind <> 'f' THEN
+    IF kind NOT IN ('e', 'f') THEN
         SET digits = TRIM(TRAILING '0' FROM digits);
-        IF kind = 'G' AND digits = '' THEN
+        IF kind IN ('E', 'G') AND digits = '' THEN
             SET digits = '0';
         END IF;
     END IF;
@@ -1241,6 +1244,68 @@ BEGIN
         SET rest = rest - 1;
     END WHILE;
     RETURN NULL;
+END;
+
+-- What json_root() gives, with `part` where the steps lead: '["a",0]' is '$.a[0]', -1 the last element, null is '[#]'.
+-- mode: set, insert, replace and remove of json_set() and its like.
+CREATE FUNCTION bird_sqlite.json_edited(value LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin, steps LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin,
+    part LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin, mode LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin)
+    RETURNS LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DETERMINISTIC NO SQL
+BEGIN
+    DECLARE length_of_steps, counted, number BIGINT;
+    DECLARE at, inner_step, place, start INT DEFAULT 0;
+    DECLARE before_it, after_it LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DEFAULT '';
+    DECLARE whole LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DEFAULT value;
+    DECLARE item LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin DEFAULT part;
+    DECLARE step, name, own LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_0900_bin;
+    IF value IS NULL OR steps IS NULL OR part IS NULL THEN
+        RETURN NULL;
+    END IF;
+    SET length_of_steps = bird_sqlite.json_length(steps);
+    WHILE at < length_of_steps DO
+        SET step = bird_sqlite.json_element(steps, at);
+        IF LEFT(whole, 1) <> IF(LEFT(step, 1) = '"', '{', '[') THEN
+            RETURN value;
+        END IF;
+        SET number = CASE WHEN LEFT(step, 1) = '"' THEN -1 WHEN step = 'null' THEN bird_sqlite.json_length(whole)
+            WHEN LEFT(step, 1) = '-' THEN bird_sqlite.json_length(whole) + step ELSE step END,
+            place = 2, counted = 0, own = NULL;
+        look: WHILE SUBSTRING(whole, place, 1) NOT IN (']', '}', '') DO
+            SET start = place;
+            IF LEFT(step, 1) = '"' THEN
+                SET name = bird_sqlite.json_part(whole, place), start = place + CHAR_LENGTH(name) + 1;
+            END IF;
+            SET own = bird_sqlite.json_part(whole, start);
+            IF IF(LEFT(step, 1) = '"', name = step, counted = number) THEN
+                LEAVE look;
+            END IF;
+            SET place = start + CHAR_LENGTH(own) + 1, counted = counted + 1, own = NULL;
+        END WHILE;
+        IF own IS NULL THEN
+            IF mode IN ('replace', 'remove') OR LEFT(step, 1) <> '"' AND counted <> number THEN
+                RETURN value;
+            END IF;
+            SET inner_step = length_of_steps - 1;
+            WHILE inner_step > at DO
+                SET name = bird_sqlite.json_element(steps, inner_step);
+                IF LEFT(name, 1) <> '"' AND name <> '0' THEN
+                    RETURN value;
+                END IF;
+                SET item = IF(name = '0', CONCAT('[', item, ']'), CONCAT('{', name, ':', item, '}')),
+                    inner_step = inner_step - 1;
+            END WHILE;
+            RETURN CONCAT(before_it, LEFT(whole, CHAR_LENGTH(whole) - 1), IF(CHAR_LENGTH(whole) = 2, '', ','),
+                IF(LEFT(step, 1) = '"', CONCAT(step, ':'), ''), item, RIGHT(whole, 1), after_it);
+        END IF;
+        IF mode = 'remove' AND at = length_of_steps - 1 THEN
+            SET item = SUBSTRING(whole, start + CHAR_LENGTH(own));
+            RETURN CONCAT(before_it, CASE WHEN LEFT(item, 1) = ',' THEN CONCAT(LEFT(whole, place - 1), SUBSTRING(item, 2))
+                WHEN place > 2 THEN CONCAT(LEFT(whole, place - 2), item) ELSE CONCAT(LEFT(whole, 1), item) END, after_it);
+        END IF;
+        SET before_it = CONCAT(before_it, LEFT(whole, start - 1)),
+            after_it = CONCAT(SUBSTRING(whole, start + CHAR_LENGTH(own)), after_it), whole = own, at = at + 1;
+    END WHILE;
+    RETURN IF(mode = 'insert', value, CONCAT(before_it, part, after_it));
 END;
 
 -- How many nodes SQLite counts in what json_part() gives: itself, and what is in it, labels among it.

@@ -126,18 +126,18 @@ BEGIN
     RETURN CASE WHEN long < 1.7976931348623158079e308 THEN long::float8 ELSE 'Infinity' END;
 END $$;
 
--- x as printf prints it. kind: f for '%.*f', g for '%.*g', G for '%!.*g'. `precision` >= 0.
-CREATE FUNCTION bird_sqlite.printed(x float8, kind text, "precision" int) RETURNS text
+-- x as printf prints it. kind: f for '%.*f', e and g likewise, E for '%!.*e', G for '%!.*g'. `precision` >= 0.
+CREATE FUNCTION bird_sqlite.printed(x float8, kind text, "precision" bigint) RETURNS text
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
-    places int := CASE WHEN kind = 'f' THEN "precision" ELSE greatest("precision" - 1, 0) END;
+    places int := CASE WHEN kind IN ('g', 'G') THEN greatest("precision" - 1, 0) ELSE "precision" END;
     rounder float8 := (ARRAY[5e-1, 5e-2, 5e-3, 5e-4, 5e-5, 5e-6, 5e-7, 5e-8, 5e-9,
         5e-10])[(places & 4095) % 10 + 1];
     value numeric := bird_sqlite.exact(abs(x));
     binary_exponent int := (('x' || encode(float8send(abs(x)), 'hex'))::bit(64)::bigint >> 52) - 1023;
     scale numeric := 1;
     exponent int := 0;
-    significant int := CASE WHEN kind = 'G' THEN 26 ELSE 16 END;
+    significant int := CASE WHEN kind IN ('E', 'G') THEN 26 ELSE 16 END;
     digits text := '';
     whole text;
     scientific boolean := false;
@@ -186,7 +186,7 @@ BEGIN
             value := bird_sqlite.long_double(value * bird_sqlite.exact(0.1));
             exponent := exponent + 1;
         END IF;
-        scientific := exponent < -4 OR exponent > places;
+        scientific := kind IN ('e', 'E') OR exponent < -4 OR exponent > places;
         IF NOT scientific THEN
             places := places - exponent;
         END IF;
@@ -208,9 +208,9 @@ BEGIN
         whole := '0';
         digits := left(rpad(repeat('0', least(-exponent - 1, places)) || digits, places, '0'), places);
     END IF;
-    IF kind <> 'f' THEN
+    IF kind NOT IN ('e', 'f') THEN
         digits := rtrim(digits, '0');
-        IF kind = 'G' AND digits = '' THEN
+        IF kind IN ('E', 'G') AND digits = '' THEN
             digits := '0';
         END IF;
     END IF;
@@ -1150,6 +1150,72 @@ BEGIN
         rest := rest - 1;
     END LOOP;
     RETURN NULL;
+END $$;
+
+-- What json_root() gives, with `part` where the steps lead: '["a",0]' is '$.a[0]', -1 the last element, null is '[#]'.
+-- mode: set, insert, replace and remove of json_set() and its like.
+CREATE FUNCTION bird_sqlite.json_edited(value text, steps text, part text, mode text) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    length_of_steps bigint := bird_sqlite.json_length(steps);
+    before text := '';
+    after text := '';
+    whole text := value;
+    item text := part;
+    step text;
+    name text;
+    own text;
+    place int;
+    start int;
+    counted bigint;
+    number bigint;
+BEGIN
+    FOR at IN 0 .. length_of_steps - 1 LOOP
+        step := bird_sqlite.json_element(steps, at);
+        IF left(whole, 1) <> (CASE WHEN left(step, 1) = '"' THEN '{' ELSE '[' END) THEN
+            RETURN value;
+        END IF;
+        number := CASE WHEN left(step, 1) = '"' THEN -1 WHEN step = 'null' THEN bird_sqlite.json_length(whole)
+            WHEN left(step, 1) = '-' THEN bird_sqlite.json_length(whole) + step::bigint ELSE step::bigint END;
+        place := 2;
+        counted := 0;
+        own := NULL;
+        WHILE substr(whole, place, 1) NOT IN (']', '}', '') LOOP
+            start := place;
+            IF left(step, 1) = '"' THEN
+                name := bird_sqlite.json_part(whole, place);
+                start := place + length(name) + 1;
+            END IF;
+            own := bird_sqlite.json_part(whole, start);
+            EXIT WHEN CASE WHEN left(step, 1) = '"' THEN name = step ELSE counted = number END;
+            place := start + length(own) + 1;
+            counted := counted + 1;
+            own := NULL;
+        END LOOP;
+        IF own IS NULL THEN
+            IF mode IN ('replace', 'remove') OR left(step, 1) <> '"' AND counted <> number THEN
+                RETURN value;
+            END IF;
+            FOR inner_step IN REVERSE length_of_steps - 1 .. at + 1 LOOP
+                name := bird_sqlite.json_element(steps, inner_step);
+                IF left(name, 1) <> '"' AND name <> '0' THEN
+                    RETURN value;
+                END IF;
+                item := CASE WHEN name = '0' THEN '[' || item || ']' ELSE '{' || name || ':' || item || '}' END;
+            END LOOP;
+            RETURN before || left(whole, -1) || CASE WHEN length(whole) = 2 THEN '' ELSE ',' END
+                || CASE WHEN left(step, 1) = '"' THEN step || ':' ELSE '' END || item || right(whole, 1) || after;
+        END IF;
+        IF mode = 'remove' AND at = length_of_steps - 1 THEN
+            item := substr(whole, start + length(own));
+            RETURN before || CASE WHEN left(item, 1) = ',' THEN left(whole, place - 1) || substr(item, 2)
+                WHEN place > 2 THEN left(whole, place - 2) || item ELSE left(whole, 1) || item END || after;
+        END IF;
+        before := before || left(whole, start - 1);
+        after := substr(whole, start + length(own)) || after;
+        whole := own;
+    END LOOP;
+    RETURN CASE WHEN mode = 'insert' THEN value ELSE before || part || after END;
 END $$;
 
 -- How many nodes SQLite counts in what json_part() gives: itself, and what is in it, labels among it.

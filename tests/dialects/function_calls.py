@@ -112,6 +112,10 @@ CALLS: dict[str, list[str]] = {
         "char(65,66)",
         "quote(s)",
         "quote(i)",
+        "quote(r)",
+        "quote(r/3)",
+        "quote(i*1.1)",
+        "quote(n+0)",
         "quote(NULL)",
         "quote('it''s')",
         "typeof(s)",
@@ -404,6 +408,15 @@ CALLS: dict[str, list[str]] = {
         "printf('%+05d',k)",
         "printf('%.2f', r*100.0/3)",
         "printf('%.3f', i)",
+        "printf('%e|%.3E|%!.5e', r, r, r)",
+        "printf('%g|%.3G|%!.15g', r, r, r)",
+        "printf('%08.2f|%+.2f|% .1f|%-+9.1f|', r, r, r, r)",
+        "printf('%.3d|%6.3d|%-6.3d|%06.3d|%+.3d', k, k, k, k, k)",
+        "printf('%+ d|% +d', k, k)",
+        "printf('%08x|%.5X|%u|%5u|%05u', i, k, i, k, k)",
+        "printf('%q|%Q|%w|%12Q|%-12q|', s, s, s, s, s)",
+        "printf('%!6s|%!-6s|%!.3s', s, s, s)",
+        "printf('%*d|%-*d|%*d|%.*f', 5, k, 5, k, -5, k, 1, r)",
     ],
 }
 
@@ -421,7 +434,6 @@ CLOCK: list[str] = [
 
 REFUSED: list[str] = [
     "printf('%c',s)",
-    "printf('%e',r)",
     "printf('%y',k)",
     "printf(s,1)",
     "char(i)",

@@ -246,6 +246,17 @@ _JSON_PARTS = (
 _WRONG_PARTS = 9
 
 
+_STEPS = {
+    '["a"]': "$.a", '["x y"]': '$."x y"', '["a","b"]': "$.a.b", '["new",0,"a"]': "$.new[0].a",
+    '["new",1]': "$.new[1]", "[0]": "$[0]", "[1]": "$[1]", "[2]": "$[2]", "[-1]": "$[#-1]",
+    "[-2]": "$[#-2]", "[null]": "$[#]", '[null,"b"]': "$[#].b", '["a",null]': "$.a[#]",
+    '["b",0,0]': "$.b[0][0]", '["a",-1,"a"]': "$.a[#-1].a", '[1,"a"]': "$[1].a", '[""]': '$.""',
+}  # fmt: skip
+"""Steps and the path that they are."""
+_BRANCHES = " ".join(f"WHEN '{steps}' THEN '{path}'" for steps, path in _STEPS.items())
+_PATH = f"CASE b {_BRANCHES} END"
+
+
 def document(random: Random, depth: int = 3) -> str:
     """JSON, or nearly."""
 
@@ -287,6 +298,12 @@ CASES = [
          [(x, n) for x in REALS for n in (0, 1, 2, 3)]),
     Case("fixed(a, b)", "iif(a IS NULL OR b IS NULL, NULL, printf('%.*f', b, a))", ["REAL", "INTEGER"],
          lambda r: (real(r), abs(places(r)) % 50), [(x, n) for x in REALS for n in (0, 1, 2, 16, 40)]),
+    *(
+        Case(f"printed(a, '{kind}', b)", f"iif(a IS NULL OR b IS NULL, NULL, printf('%{sqlite}', b, a))",
+             ["REAL", "INTEGER"], lambda r: (real(r), abs(places(r)) % 50),
+             [(x, n) for x in REALS for n in (0, 1, 2, 16, 20)])
+        for kind, sqlite in (("e", ".*e"), ("E", "!.*e"), ("g", ".*g"), ("G", "!.*g"))
+    ),
     Case("lower_ascii(a)", "lower(a)", ["TEXT"], lambda r: (unicode(r),), singles(["ÀÉİ", "ABC"])),
     Case("upper_ascii(a)", "upper(a)", ["TEXT"], lambda r: (unicode(r),), singles(["àéßı", "abc"])),
     Case("substr_from(a, b)", "substr(a, b)", ["TEXT", "INTEGER"], lambda r: (text(r), integer(r)),
@@ -341,6 +358,17 @@ CASES = [
         "CASE WHEN NOT json_valid(a) THEN NULL WHEN b THEN (SELECT count(*) FROM json_tree(a))"
         " ELSE (SELECT count(*) FROM json_each(a)) END",
         ["TEXT", "INTEGER"], lambda r: (document(r), r.randint(0, 1)),
+    ),
+    *(
+        Case(
+            f"json_edited(json_root(a), b, '{part}', '{mode}')",
+            f"iif(json_valid(a) AND b IS NOT NULL, json_{mode}(a, {_PATH}{value}), NULL)",
+            ["TEXT", "TEXT"], lambda r: (document(r), r.choice([*_STEPS])),
+        )
+        for mode, part, value in (
+            ("set", '"x"', ", 'x'"), ("insert", "9", ", 9"), ("replace", "[1]", ", json('[1]')"),
+            ("remove", "", ""),
+        )
     ),
     Case("json_length(json_root(a))", "iif(json_valid(a), json_array_length(a), NULL)", ["TEXT"],
          lambda r: (document(r),)),

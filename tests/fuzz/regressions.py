@@ -448,4 +448,20 @@ REGRESSIONS = (
         ordered=True,
         untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
     ),
+    Regression(
+        "an outer aggregate of no rows two subqueries down",
+        "SELECT MIN(t1.id), (SELECT 1 FROM extreme WHERE (SELECT 1 FROM kind t2 WHERE COALESCE(t2.WEIGHT, "
+        "t1.code) ORDER BY 1 DESC LIMIT 1 OFFSET 1)) FROM item AS t1 WHERE 'a'",
+    ),
+    Regression(
+        "a key that is no column in a subquery of HAVING",
+        "SELECT 1, id AS k FROM item FULL JOIN void USING (id) GROUP BY k HAVING (1 IS (SELECT 1 FROM person "
+        "WHERE 1 < k))",
+    ),
+    Regression(
+        "an aggregate of a constant looked for in a query",
+        "WITH RECURSIVE rec(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM rec WHERE n < 5) SELECT 1 FROM rec "
+        "GROUP BY 'a' HAVING SUM(CASE WHEN 1 THEN 1.0 ELSE 0 END) IN rec",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
 )

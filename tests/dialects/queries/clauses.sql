@@ -164,6 +164,9 @@ SELECT COUNT(*), COUNT(a.id), COUNT(b.id) FROM pupil a FULL JOIN pupil b ON a.id
 SELECT h.code, COUNT(p.id) FROM pupil p FULL JOIN house h ON p.house = h.code GROUP BY h.code ORDER BY h.code;
 SELECT p.id, h.code FROM pupil p FULL JOIN house h ON p.house = h.code WHERE p.id IS NULL OR h.code IS NULL ORDER BY p.id, h.code;
 SELECT a.id, b.id FROM nobody a FULL JOIN pupil b ON a.id = b.id ORDER BY b.id;
+SELECT m.pupil, s.code, h.code FROM mark m FULL JOIN subject s ON m.code = s.code FULL JOIN house h ON h.rooms = m.pupil ORDER BY 1, 2, 3, m.score;
+SELECT id, a.name, b.name, c.points FROM pupil a FULL JOIN nobody b USING (id) FULL JOIN pupil c USING (id) ORDER BY id;
+SELECT h.code, COUNT(*), COUNT(c.id) FROM pupil p FULL JOIN house h ON p.house = h.code LEFT JOIN mark m ON m.pupil = p.id FULL JOIN pupil c ON c.mentor = m.weight GROUP BY h.code ORDER BY 1;
 
 -- limit-forms
 SELECT id FROM pupil ORDER BY id LIMIT -1 OFFSET 7;
@@ -285,3 +288,5 @@ SELECT (SELECT SUM(points) FROM subject), (SELECT MAX(p.points)), (SELECT COUNT(
 SELECT p.house, (SELECT COUNT(*) FROM pupil q WHERE q.points > AVG(p.points)) FROM pupil p GROUP BY p.house ORDER BY 1;
 SELECT p.house, (SELECT SUM(p.points) - SUM(credits) FROM subject) FROM pupil p GROUP BY p.house ORDER BY p.house;
 SELECT MAX(points), (SELECT COUNT(*) FROM mark WHERE score > MIN(p.height)) FROM pupil p;
+SELECT COUNT(*), (SELECT COUNT(n.id) + credits FROM subject ORDER BY code LIMIT 1) FROM nobody n;
+SELECT SUM(points), (SELECT COUNT(*) FROM subject WHERE credits > COUNT(n.points)) AS c FROM nobody n HAVING COUNT(*) < 5 ORDER BY c;

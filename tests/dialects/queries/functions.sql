@@ -131,6 +131,12 @@ SELECT PRINTF('%05d', points), FORMAT('%5.1f|', height), PRINTF('%-6s|', name) F
 SELECT PRINTF('%.1f%%', SUM(points) * 100.0 / COUNT(*)) FROM pupil;
 SELECT PRINTF('%d', height), PRINTF('%d', locker), PRINTF('%s', points), PRINTF('%f', points) FROM pupil ORDER BY id;
 SELECT PRINTF('%02d:%02d', id / 60, id % 60) FROM pupil ORDER BY id;
+SELECT PRINTF('%e|%.3g|%G', height, x, x), PRINTF('%08.2f|%+.1f', height, height), PRINTF('%u', n) FROM pupil JOIN extreme USING (id) ORDER BY id;
+SELECT PRINTF('%q|%Q|%w', name, nick, house), PRINTF('%*d|%.*f', 5, points, 1, height), PRINTF('%!8s|', name) FROM pupil ORDER BY id;
+
+-- quoted-real
+SELECT QUOTE(height), QUOTE(points / 3.0), QUOTE(points), QUOTE(CASE WHEN id > 3 THEN height ELSE points END) FROM pupil ORDER BY id;
+SELECT QUOTE(x), QUOTE(x / 7) FROM extreme ORDER BY id;
 
 -- ascii-case
 SELECT LOWER(name), UPPER(name), LOWER("Full Name"), UPPER(remark) FROM pupil LEFT JOIN mark ON id = pupil AND weight = 3 ORDER BY id;
@@ -180,6 +186,8 @@ SELECT json_group_array(id), json_group_array(1) FILTER (WHERE 0) FROM (SELECT *
 SELECT length(json_array(name)), json_array(name) = '["Ann"]', upper(json_object('k', name)) FROM pupil ORDER BY id;
 SELECT json_array(rooms, fee, title, CASE WHEN rooms THEN rooms ELSE title END, COALESCE(rooms, 'x')) FROM house ORDER BY code;
 SELECT json_array(n, x, bits) FROM extreme ORDER BY id;
+SELECT json_object('b', j -> 'b', 'c', j ->> 'b', 'd', json_extract(j, '$.a'), 'e', json_array_length(j, '$.b')), json_array(j -> 'b') FROM (SELECT id, '{"a": "\u00e9", "b": [' || id || ']}' AS j FROM pupil) ORDER BY id;
+SELECT json_array(json_extract(j, '$.b')), json_object('b', json_extract(j, '$.b', '$.c')), json_object('c', json_extract(j, '$.c')), json_object(house, id) FROM (SELECT id, house, '{"b": [' || id || '], "c": "[1]"}' AS j FROM pupil WHERE house <> '') ORDER BY id;
 SELECT j, COUNT(*) FROM (SELECT json_array(house, points > 2) AS j FROM pupil) GROUP BY j ORDER BY j;
 SELECT id, json_object('marks', json_array((SELECT COUNT(*) FROM mark WHERE pupil = p.id)), 'rank', RANK() OVER (ORDER BY points)) FROM pupil p ORDER BY id;
 SELECT id, JSON_QUOTE(name), JSON_QUOTE(points), JSON_QUOTE(height), JSON_QUOTE(NULL), JSON_ARRAY(JSON_QUOTE(name)) FROM pupil ORDER BY id;
@@ -187,6 +195,13 @@ SELECT JSON_GROUP_OBJECT(id, name) FROM (SELECT id, name FROM pupil ORDER BY id)
 SELECT house, JSON_GROUP_OBJECT('k' || id, points) FROM (SELECT id, house, points FROM pupil ORDER BY id) GROUP BY house ORDER BY house;
 SELECT JSON_GROUP_OBJECT(id, JSON(CASE WHEN id < 3 THEN '[1, 2]' END)) FROM (SELECT id FROM pupil ORDER BY id);
 SELECT id, JSON_OBJECT('a', JSON('{"x" : 1}'), 'b', JSON(CASE WHEN id < 3 THEN ' [1]' END)) FROM pupil ORDER BY id;
+
+-- json-edit
+WITH d AS (SELECT *, '{"a": ' || id || ', "b": [1, {"c": 2.50}], "n": null, "a": 0}' AS j FROM pupil) SELECT json_set(j, '$.a', points, '$.new', name), json_set(j, '$.b[1].c', height), json_set(j, '$.b[#]', name), json_set(j, '$.x.y[0]', id), json_set(j, '$.a.z', 1), json_set(j, '$.b', json_array(id)) FROM d ORDER BY id;
+WITH d AS (SELECT *, '{"a": ' || id || ', "b": [1, 2, 3]}' AS j FROM pupil) SELECT json_insert(j, '$.a', 9, '$.c', name), json_insert(j, '$.b[#]', id), json_insert(j, '$.b[0]', id), json_replace(j, '$.a', name, '$.c', 1), json_replace(j, '$.b[#-1]', id), json_replace(j, '$.b[7]', 0) FROM d ORDER BY id;
+WITH d AS (SELECT *, '{"a": ' || id || ', "b": [1, 2, 3]}' AS j FROM pupil) SELECT json_remove(j, '$.a'), json_remove(j, '$.b[1]', '$.a'), json_remove(j, '$.b[#-1]'), json_remove(j, '$.c'), json_remove(j), json_remove(json_object('k', name), '$.k') FROM d ORDER BY id;
+WITH d AS (SELECT *, '{"a": ' || id || ', "b": {"c": 1}}' AS j FROM pupil) SELECT json_patch(j, '{"a": null, "q": 1.50}'), json_patch(j, '{"b": {"c": null, "d": {"e": null, "f": 2}}}'), json_patch(j, '{"a": {"x": 1}}'), json_patch(j, '[1]'), json_patch('7' || NULL, '{}') FROM d ORDER BY id;
+SELECT json_set('{}', '$.v', points > 2, '$.s', NULL), json_array(json_set('{}', '$.v', id)), json_set(name, '$.a', 1) FROM pupil WHERE id > 100 ORDER BY id;
 
 -- json-rows
 SELECT * FROM json_each('{"a":1,"b c":[2,{"d":null}],"e":"x","f":1.50,"g":true,"h":[],"i1":"\u00e9","j_k":0}') ORDER BY id;

@@ -28,7 +28,15 @@ SELECT json_array(x) FROM (SELECT json_extract('{"a": [1]}', '$.a') AS x, id FRO
 SELECT json_array(id) AS j FROM pupil ORDER BY json_array(j);
 SELECT json_array(json_array(id)) FROM pupil GROUP BY json_array(id);
 SELECT json_group_array(DISTINCT height) FROM pupil;
-SELECT json_object(name, id) FROM pupil;
+SELECT json_object(NULL, id), json_object(points, id) FROM pupil;
+SELECT json_set('{}', '$.a', CASE WHEN points > 2 THEN json_array(id) ELSE name END) FROM pupil;
+
+-- paths in JSON
+SELECT json_set(name, '$', id) FROM pupil;
+SELECT json_set(name, '$.' || house, id) FROM pupil;
+SELECT json_set(name, '$.a', json_object('b', id), '$.a.b', 2) FROM pupil;
+SELECT json_set(name, '$[#]', id, '$[0]', 2) FROM pupil;
+SELECT json_patch(name, json_object('b', id)) FROM pupil;
 
 -- texts read as numbers
 SELECT SUM(DISTINCT locker) FROM pupil;
