@@ -19,6 +19,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.engines import on_server
+from harness.engines.backoff import BACKOFF
 from harness.engines.execution import Ending, Limits
 from harness.engines.retry import EngineFull, execute_patiently
 from harness.engines.sentinel import posted
@@ -124,7 +125,7 @@ class Done:
 class Run:
     """`bird-harness eval` on the sample's first questions, in its own process."""
 
-    def __init__(self, prey: Victim, out: Path, *options: str) -> None:
+    def __init__(self, prey: Victim, out: Path, *options: str, more: Mapping[str, str] | None = None) -> None:
         self._prey = prey
         self._out = out
         out.mkdir(exist_ok=True)
@@ -134,7 +135,7 @@ class Run:
         ]  # fmt: skip
         self._said = out / "said.txt"
         with self._said.open("w") as said:
-            self.process = prey.harness(*arguments, cwd=out, said=said)
+            self.process = prey.harness(*arguments, cwd=out, said=said, more=more)
 
     @property
     def folder(self) -> Path | None:
@@ -240,10 +241,23 @@ def test_a_server_without_connections_for_a_while_changes_no_outcome(
     require_same(done, undisturbed)
 
 
+@pytest.fixture
+def impatient(tmp_path: Path) -> Mapping[str, str]:
+    """An environment in which every process of the harness waits for a server for a fifth of the time."""
+    assert BACKOFF.total == 30
+    folder = tmp_path / "impatient"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "from harness.engines.backoff import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 6.0)\n",
+        encoding="utf-8",
+    )
+    return {"PYTHONPATH": str(folder)}
+
+
 def test_a_server_that_stays_away_ends_the_run_with_its_last_words_and_the_rest_is_resumed(
-    prey: Victim, undisturbed: Done, tmp_path: Path
+    prey: Victim, undisturbed: Done, tmp_path: Path, impatient: Mapping[str, str]
 ) -> None:
-    run = Run(prey, tmp_path)
+    run = Run(prey, tmp_path, more=impatient)
     run.reach_its_middle()
     prey.kill()
     try:

@@ -129,12 +129,21 @@ class Victim:
         finally:
             connection.close()
 
-    def harness(self, *arguments: str, cwd: Path, said: IO[str]) -> "subprocess.Popen[bytes]":
-        """Start `bird-harness` with this server; what it prints goes to the file `said`."""
+    def harness(
+        self, *arguments: str, cwd: Path, said: IO[str], more: Mapping[str, str] | None = None
+    ) -> "subprocess.Popen[bytes]":
+        """Start `bird-harness` with this server; what it prints goes to the file `said`.
+
+        Args:
+            arguments: its own.
+            cwd: where it runs.
+            said: the file.
+            more: what else its environment has.
+        """
         return subprocess.Popen(
             [sys.executable, "-c", _MAIN, *arguments],
             cwd=cwd,
-            env=dict(self.environment),
+            env={**self.environment, **(more or {})},
             stdin=subprocess.DEVNULL,
             stdout=said,
             stderr=subprocess.STDOUT,

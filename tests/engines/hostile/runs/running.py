@@ -20,7 +20,7 @@ from loaders.server import Server
 from tests.engines.hostile.cases import Hostile
 from tests.harness.pytest_plugin.running import WITHOUT
 
-SECONDS = 2
+SECONDS = 1
 """What a prediction and its gold may take."""
 
 PATIENCE = 240
