@@ -53,6 +53,21 @@ def test_a_table_more_is_no_other_state_and_a_row_more_is_one(tmp_path: Path) ->
     assert replay.statements == {"run": 4}
 
 
+def test_without_a_table_there_is_a_database_that_can_be_loaded(tmp_path: Path) -> None:
+    found, replay = replayed(
+        tmp_path,
+        asked("SELECT 1")
+        + ok("CREATE VIEW v AS SELECT 2 AS a")
+        + asked("SELECT a FROM v")
+        + ok("BEGIN", "CREATE TABLE t(a)", "ROLLBACK")
+        + asked("SELECT a + 1 FROM v"),
+    )
+    assert [[key for key, _ in state.queries] for state in found] == [["a.test:1", "a.test:7", "a.test:19"]]
+    assert rows(found[0], "SELECT a FROM v") == [(2,)]
+    assert len(rows(found[0], "SELECT * FROM sqlite_master WHERE type = 'table'")) == 1, "one to be loaded"
+    assert replay.left == []
+
+
 @pytest.mark.parametrize(
     "change",
     [
