@@ -1,5 +1,6 @@
 """The compilation of one statement: expressions bottom-up, each node by the rewrite that its kind has."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -55,6 +56,8 @@ def _collation_below(node: exp.Expr) -> Collation | None:
     return next((found for part in parts if (found := _collation_below(part)) is not None), None)
 
 
+_INDEXED_BY = re.compile(r"indexed\s+by\s*\Z", re.IGNORECASE)
+
 _LISTS = frozenset({"group_concat", "json_group_array", "json_group_object"})
 
 
@@ -90,7 +93,17 @@ class Compiler:
         Raises:
             Untranslatable: SQLite does not take the statement.
         """
-        return self.tables.planner.plan(self._sql)
+        text = self._sql
+        for name in reversed(self.index_names):
+            before, end = _INDEXED_BY.sub("", text[: name.meta["start"]]), name.meta["end"] + 1
+            text = before + text[end:]
+        return self.tables.planner.plan(text)
+
+    @cached_property
+    def index_names(self) -> list[exp.Identifier]:
+        """What INDEXED BY names, in the order of the text: a schema has indexes without their names."""
+        found = [table.args.get("indexed") for table in self.root.find_all(exp.Table)]
+        return sorted((each.this for each in found if each), key=lambda name: name.meta["start"])
 
     @property
     def in_utf8(self) -> bool:

@@ -95,8 +95,9 @@ class Table:
     """Whether it is an ordinary table, and none WITHOUT ROWID. https://sqlite.org/withoutrowid.html"""
     has_key_index: bool = False
     """Whether the primary key has an index of its own: INTEGER PRIMARY KEY DESC is not the rowid."""
-    counted: bool = False
-    """Whether its rowids are 1, 2, 3 and so on up to `rows`."""
+    rowids: tuple[tuple[int, int], ...] = ()
+    """Runs of rowids that follow each other, in their order: the number of the first row, from 1, and its
+    rowid. Empty where there are too many runs, or no rowids."""
 
     @property
     def rowid(self) -> str | None:

@@ -35,6 +35,11 @@ def uncut(tree: exp.Query, dialect: Dialect) -> Iterator[Uncut]:
     """
     if not isinstance(tree, exp.Select | exp.SetOperation):
         return
+    tree = tree.copy()
+    for ordered in _order(tree):
+        # Unary plus is a Paren that sqlglot has no words for. It changes no key's value or collation.
+        while isinstance(ordered.this, exp.Paren):
+            ordered.set("this", ordered.this.this)
     doubtful = [column for ordered in _order(tree) for column in _aliases(ordered.this, _columns(tree))]
     ways = [False, True] if doubtful else [False]
     if dialect is Dialect.SQLITE and any(column.this.quoted for column in doubtful):

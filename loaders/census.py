@@ -22,6 +22,10 @@ from loaders.portable import Stored, Unrepresentable, portable_type
 from loaders.refusals import OPAQUE, UNREADABLE, refuse_utf16
 from loaders.source import opened, place, rowid_name, text_of
 
+_MOST_RUNS = 64
+_FARTHEST = 2**62
+"""A rowid from which no row's number can be told without passing 64 bits."""
+
 
 def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
     """Read a SQLite file through and say what it holds.
@@ -85,13 +89,22 @@ def _rows(connection: sqlite3.Connection, table: DeclaredTable) -> int:
     return int(rows)
 
 
-def _is_counted(connection: sqlite3.Connection, table: DeclaredTable, rows: int) -> bool:
-    """Whether the rowids are the numbers from 1 to `rows`; they are different integers."""
+def _rowids(connection: sqlite3.Connection, table: DeclaredTable, rows: int) -> tuple[tuple[int, int], ...]:
+    """See `Table.rowids`. They are different integers."""
     name = rowid_name(column.name for column in table.columns)
     if not table.has_rowid or name is None:
-        return False
+        return ()
     least, greatest = (f"(SELECT {end}({name}) FROM {quoted(table.name)})" for end in ("min", "max"))  # noqa: S608
-    return rows == 0 or connection.execute(f"SELECT {least}, {greatest}").fetchone() == (1, rows)
+    if rows == 0 or connection.execute(f"SELECT {least}, {greatest}").fetchone() == (1, rows):
+        return ((1, 1),)
+    runs: list[tuple[int, int]] = []
+    every = connection.execute(f"SELECT {name} FROM {quoted(table.name)} ORDER BY {name}")  # noqa: S608
+    for row, (rowid,) in enumerate(every, 1):
+        if not runs or rowid - row != runs[-1][1] - runs[-1][0]:
+            if len(runs) == _MOST_RUNS or abs(rowid) > _FARTHEST:
+                return ()
+            runs.append((row, rowid))
+    return tuple(runs)
 
 
 def _table(  # noqa: PLR0913 - as _column
@@ -120,7 +133,7 @@ def _table(  # noqa: PLR0913 - as _column
         unique,
         table.indexes,
         has_rowid=table.has_rowid,
-        counted=_is_counted(connection, table, rows),
+        rowids=_rowids(connection, table, rows),
         has_key_index=table.has_key_index,
     )
     refuse_utf16(connection, path, found)

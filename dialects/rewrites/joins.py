@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import every, grouped, number
+from dialects.nodes import case, every, grouped, number
 from dialects.relation import exported_order, kept_whole
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
@@ -38,8 +38,8 @@ RULES = (
         "rowid",
         "A table without INTEGER PRIMARY KEY has a rowid, too.",
         "https://sqlite.org/lang_createtable.html#rowid",
-        "MySQL: the column that the loader adds. PostgreSQL: the number of the row as it was loaded, where"
-        " rowids are 1, 2, 3 and so on.",
+        "MySQL: the column that the loader adds. PostgreSQL: the number of the row as it was loaded, and in a"
+        " table with a few gaps what they add to it.",
     ),
     Rule(
         "view",
@@ -232,7 +232,7 @@ def _table(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
         if key and not any(table.column(column).nulls for column in key)
     )
     wanted = c.target.row_number is not None and table.rowid is None and c.asks_for_rowids
-    counted = wanted and table.counted and not any(column.name == PLACE for column in found.columns)
+    counted = wanted and table.rowids and not any(column.name == PLACE for column in found.columns)
     place = PLACE if counted else found.place
     keys += () if place is None else (frozenset({place}),)
     scope.sources.append(
@@ -271,15 +271,19 @@ def _rows(c: Compiler, item: exp.Table, scope: Scope) -> exp.Expr:
 
 
 def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Expr:
-    """A table with its rowids, which are the numbers of its rows as they were loaded."""
+    """A table with its rowids, by the numbers of its rows as they were loaded."""
     c.applies("rowid")
     order = exp.Ordered(this=exp.column(exp.to_identifier(place, quoted=True)))
-    number = exp.Window(
+    row: exp.Expr = exp.Window(
         this=exp.Anonymous(this="ROW_NUMBER"), order=exp.Order(expressions=[order]), over="OVER"
     )
+    runs = [(row >= number(start), number(first - start)) for start, first in reversed(found.source.rowids)]
+    _, least = runs.pop()
+    if runs or least != number(0):
+        row = exp.Add(this=row, expression=case(*runs, default=least) if runs else least)
     columns = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in found.columns]
     tree = exp.Select(
-        expressions=[*columns, exp.Alias(this=number, alias=exp.to_identifier(PLACE, quoted=True))],
+        expressions=[*columns, exp.Alias(this=row, alias=exp.to_identifier(PLACE, quoted=True))],
         from_=exp.From(this=exp.Table(this=exp.to_identifier(found.name, quoted=True))),
     )
     return exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))

@@ -119,5 +119,5 @@ def _rowid(source: Source) -> Column:
         node = exp.column(exp.to_identifier(source.place, quoted=True))
         return Column("rowid", integer(node, nullable=False, affinity=Affinity.NUMERIC))
     if column is None:
-        raise Untranslatable("rowid", f"those of {source.name} are not loaded, and are not 1, 2, 3 and so on")
+        raise Untranslatable("rowid", f"those of {source.name} are not loaded, and have too many gaps")
     return column

@@ -41,11 +41,13 @@ def found_first(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Exp
         scope: its sources.
         holding: conditions that hold for every row.
     """
-    visits = c.plan.top if node is c.root else c.plan.inner([source.name for source in scope.sources])
+    visits = None
+    if not c.index_names:
+        visits = c.plan.top if node is c.root else c.plan.inner([source.name for source in scope.sources])
     loops = _loops(scope, visits)
     terms: list[exp.Expr] = []
     whole = len(loops) == len(scope.sources) and (
-        visits is not None or not any(map(_is_indexed, scope.sources))
+        visits is not None or not (c.index_names or any(map(_is_indexed, scope.sources)))
     )
     passed: list[tuple[str, str]] = []
     for at, (source, visit) in enumerate(loops):

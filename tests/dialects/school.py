@@ -165,3 +165,6 @@ def build(path: Path, *, motley: bool = False) -> None:
             connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)
         if motley:
             connection.executescript(_MOTLEY)
+        # Rowids with gaps, as deleted rows leave them.
+        connection.execute("UPDATE mark SET rowid = rowid + 100 WHERE rowid > 10")
+        connection.execute("UPDATE mark SET rowid = -5 WHERE rowid = 1")

@@ -251,11 +251,19 @@ def test_what_mysql_alone_has_not_is_named(schema: Schema, sql: str, construct: 
 
 def test_rowids_that_are_not_loaded_are_refused(schema: Schema) -> None:
     sql = "SELECT rowid, code FROM mark"
-    tables = tuple(replace(table, counted=False) for table in schema.tables)
+    tables = tuple(replace(table, rowids=()) for table in schema.tables)
     changed = replace(schema, tables=tables)
     assert _refused(sql, changed, POSTGRESQL).construct == "rowid"
     assert translate(sql, changed, MYSQL).warnings == ()
     assert translate("SELECT code FROM mark", schema, POSTGRESQL).rules == ()
+
+
+def test_an_index_is_named_without_effect(schema: Schema, target: Dialect) -> None:
+    plain, named = (
+        translate(f"SELECT m.code FROM mark m {index} WHERE m.pupil = 1", schema, target)
+        for index in ("", "INDEXED  BY 'by pupil'")
+    )
+    assert plain == named
 
 
 def test_the_message_has_construct_place_and_reason() -> None:

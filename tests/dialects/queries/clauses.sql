@@ -60,6 +60,7 @@ WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500) S
 
 -- rowid
 SELECT rowid, code, score FROM mark ORDER BY rowid DESC;
+SELECT MIN(rowid), MAX(rowid), SUM(rowid) FROM mark;
 SELECT m._rowid_, s.oid FROM mark m LEFT JOIN subject s ON s.code = m.code AND s.rowid < 4 ORDER BY m.rowid;
 SELECT code FROM mark WHERE rowid IN (SELECT MIN(rowid) FROM mark GROUP BY pupil) ORDER BY rowid;
 SELECT a.rowid, b.rowid FROM mark a JOIN mark b ON a.code = b.code AND a.rowid < b.rowid ORDER BY 1, 2;

@@ -69,6 +69,8 @@ def valid(database: Database, sql: str, rows: Sequence[Row]) -> bool:
         ("SELECT id, 1 AS k FROM team UNION ALL SELECT 9, 1 ORDER BY k LIMIT 1", [(9, 1)], True),
         ("SELECT id FROM team ORDER BY goals DESC", [(4,), (3,), (2,), (1,), (5,)], True),
         ("SELECT id FROM team ORDER BY goals DESC", [(4,), (3,), (1,), (2,), (5,)], False),
+        ("SELECT id FROM team ORDER BY +goals DESC", [(4,), (3,), (2,), (1,), (5,)], True),
+        ("SELECT id FROM team ORDER BY +goals DESC", [(4,), (3,), (1,), (2,), (5,)], False),
         ("SELECT id FROM team ORDER BY goals DESC LIMIT (SELECT 1)", [(3,)], False),
     ],
 )
