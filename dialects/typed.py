@@ -144,12 +144,13 @@ class Typed:
     @property
     def is_stored_once(self) -> bool:
         """Whether it is a column of several kinds in which equal values are stored alike: 1.0 as 1."""
-        return self.mixed and self.affinity is Affinity.NUMERIC and isinstance(self.node, exp.Column)
+        stored = self.mixed and isinstance(self.node, exp.Column)
+        return stored and self.affinity is Affinity.NUMERIC and self.collation in {None, Collation.BINARY}
 
     @property
     def collation_is_binary(self) -> bool:
         """Whether equal texts are the same texts."""
-        return self.kind is not Kind.TEXT or self.collation in {None, Collation.BINARY}
+        return self.kind not in {Kind.TEXT, Kind.ANY} or self.collation in {None, Collation.BINARY}
 
     def of(self, **changes: object) -> Self:
         """The same with some fields changed."""

@@ -173,7 +173,8 @@ def group(
 
 
 def _node(c: Compiler, key: Typed) -> exp.Expr:
-    if key.kind is Kind.ANY and (key.carried is not None or isinstance(key.node, exp.Column)):
+    told = key.kind is Kind.ANY and (key.carried is not None or isinstance(key.node, exp.Column))
+    if told and key.collation_is_binary:
         return key.node
     return keyed(c, key)
 

@@ -50,7 +50,7 @@ def value(c: Compiler, scope: Scope, source: Source, column: Column) -> Typed:
     if scope.grouping is not None:
         key = scope.grouping.key(found.node)
         several = found.opaque or (found.mixed and not found.is_stored_once)
-        if key is None and several and found.kind is Kind.TEXT:
+        if key is None and several and found.kind is Kind.TEXT and found.collation_is_binary:
             key = scope.grouping.key(carry(c, told_apart(c, found), normal=True).node)
             if key is not None:
                 return key.of(node=key.node.copy())

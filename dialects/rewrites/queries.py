@@ -123,6 +123,7 @@ def _selected(
     collated = distinct and not all(found_.collation_is_binary for found_ in values)
     if collated:
         groups, values = _grouped_instead(c, node, scope, results, values)
+        values = _as_columns(c, values, results, derived=derived, distinct=False)
         distinct = False
     bounds = computed(c, node, scope)
     names = target_names(results, values, derived=derived or bounds is not None)
@@ -216,10 +217,6 @@ def _grouped_instead(
     scope.aliases = aliases
     if any(found.node.find(exp.Window) for found in values):
         raise Untranslatable("SELECT DISTINCT", "it has window functions, and compares texts by a collation")
-    if any(found.kind is Kind.ANY for found in values):
-        raise Untranslatable(
-            "SELECT DISTINCT", "it compares texts by a collation, beside values of several types"
-        )
     return groups, values
 
 
@@ -251,7 +248,7 @@ def _carried(c: Compiler, found: Typed, written: exp.Expr, *, derived: bool, dis
     if found.kind is not Kind.ANY or (derived and stored and (found.is_stored_once or not distinct)):
         return found
     try:
-        return carry(c, found, normal=distinct)
+        return carry(c, found, normal=distinct and found.collation_is_binary)
     except Untranslatable as error:
         raise Untranslatable(error.construct, error.reason, position(written)) from None
 
@@ -309,7 +306,7 @@ def _groups(
 
 def _group_key(c: Compiler, key: Typed) -> Typed:
     """One of several kinds as it is grouped by: its kinds are told apart behind that."""
-    if key.kind is not Kind.ANY or key.is_stored_once:
+    if key.kind is not Kind.ANY or key.is_stored_once or not key.collation_is_binary:
         return key
     return told(c, carry(c, key, normal=True).of(each=None))
 

@@ -589,6 +589,10 @@ WITH s AS (SELECT v AS x, b AS y, id FROM motley) SELECT x, y FROM s WHERE x = '
 SELECT x, COUNT(*) FROM (SELECT DISTINCT v AS x FROM motley) GROUP BY x ORDER BY x;
 SELECT id, LAG(v) OVER (ORDER BY id), RANK() OVER (ORDER BY b), COUNT(*) OVER (PARTITION BY c) FROM motley ORDER BY id;
 SELECT id FROM motley WHERE c = 'abc' ORDER BY id;
+SELECT c, COUNT(*), SUM(id) FROM motley GROUP BY c;
+SELECT DISTINCT c FROM motley;
+SELECT DISTINCT c, typeof(n) FROM motley ORDER BY c, 2;
+SELECT COUNT(*) FROM (SELECT DISTINCT c FROM motley);
 SELECT far, typeof(far), far > 9007199254740992 FROM motley ORDER BY far, id;
 
 -- columns that are only shown and counted
