@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 
+FUNCTIONS_NAMESPACE = "bird_sqlite"
+"""SQLite's functions: a MySQL database, and a schema in each PostgreSQL database of profile `faithful`."""
+
 _PLAIN_POSTGRESQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 """https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
 

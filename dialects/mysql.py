@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from dialects import nodes
+from dialects import identifiers, nodes
 from dialects.base_generator import TargetGenerator
 from dialects.errors import Untranslatable
 
@@ -82,7 +82,7 @@ class MySQL(TargetGenerator):
         A call takes 20 times as long as a cast, and nothing is put in its place.
         """
         parts = ", ".join(self.sql(part) for part in node.expressions)
-        call = f"{nodes.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
+        call = f"{identifiers.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
         shape = _PLAINLY.get(node.this)
         if shape is None or not isinstance(node.expressions[0], exp.Column):
             return call

@@ -8,9 +8,6 @@ from collections.abc import Iterable
 
 from sqlglot import exp
 
-FUNCTIONS_NAMESPACE = "bird_sqlite"
-"""A MySQL database, and a schema in each PostgreSQL database of profile `faithful`."""
-
 
 class Whole(exp.Expression):
     """INTEGER / INTEGER, truncated toward zero; NULL where the divisor is zero."""

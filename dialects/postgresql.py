@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from dialects import nodes
+from dialects import identifiers, nodes
 from dialects.base_generator import ATOM, TargetGenerator
 from dialects.errors import Untranslatable
 
@@ -93,7 +93,7 @@ class PostgreSQL(TargetGenerator):
     def server_call(self, node: nodes.Server) -> str:
         """A function of the namespace."""
         parts = ", ".join(self.sql(part) for part in node.expressions)
-        return f"{nodes.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
+        return f"{identifiers.FUNCTIONS_NAMESPACE}.{node.this}({parts})"
 
     def json_number(self, node: nodes.JSONNumber) -> str:
         """The shortest digits of a double; JSON has no infinity, but numbers as large."""

@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from dialects.nodes import FUNCTIONS_NAMESPACE
+from dialects.identifiers import FUNCTIONS_NAMESPACE
 from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
 from loaders.namespace import LONGEST_NAME, Database
 

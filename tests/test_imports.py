@@ -79,6 +79,8 @@ def test_every_command_that_is_declared_is_listed() -> None:
 
 def test_cheap_commands_do_without_what_others_need() -> None:
     assert not imported(MAIN, "cache", "--help") & {"pytest", "ray", "scipy", "sqlglot", "pymysql", "psycopg"}
+    for name in ("eval", "load", "status"):
+        assert not imported(MAIN, name, "--help") & {"numpy", "ray", "scipy", "sqlglot"}
     assert not imported(MAIN, "report", "--help") & {"pytest", "ray", "scipy", "pymysql", "psycopg"}
 
 

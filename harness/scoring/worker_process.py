@@ -34,7 +34,6 @@ from harness.metrics.efficiency import Timing
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import PlanTask, Setup, Stage, Task, TimingTask, explain
 from harness.scoring.timing import Noting, measure
-from harness.sqltree.aliases import with_tables
 from loaders.namespace import Database
 
 HUNG = 71
@@ -190,6 +189,8 @@ def _planned(task: PlanTask, setup: Setup, engine: Engine, noting: Noting) -> Qu
             plan = plans.explain(engine, database, task.sql, setup.limits, is_run=task.is_run)
             if task.counts and task.is_run and plan.ending is Ending.ROWS:
                 plan = _counted(plan, engine, database, task.sql, setup.limits)
+        from harness.sqltree.aliases import with_tables  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+
         with noting(task.sql, setup.scoring_seconds):
             return with_tables(plan, task.sql, task.dialect)
     except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one text's, not the run's

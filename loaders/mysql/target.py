@@ -19,8 +19,7 @@ from pymysql.connections import Connection
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from dialects.identifiers import quoted
-from dialects.nodes import FUNCTIONS_NAMESPACE
+from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from dialects.server_schema import MYSQL_COLLATIONS
 from loaders import functions
 from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key

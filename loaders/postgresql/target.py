@@ -14,8 +14,7 @@ from psycopg import Connection
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from dialects.identifiers import quoted
-from dialects.nodes import FUNCTIONS_NAMESPACE
+from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from dialects.server_schema import POSTGRESQL_COLLATION
 from loaders import functions
 from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
