@@ -23,8 +23,6 @@ from loaders.refusals import OPAQUE, UNREADABLE, refuse_utf16
 from loaders.source import opened, place, rowid_name, text_of
 
 _MOST_RUNS = 64
-_FARTHEST = 2**62
-"""A rowid from which no row's number can be told without passing 64 bits."""
 
 
 def census(path: Path, *, jobs: int = 1, escape: bool = False) -> Schema:
@@ -101,7 +99,7 @@ def _rowids(connection: sqlite3.Connection, table: DeclaredTable, rows: int) -> 
     every = connection.execute(f"SELECT {name} FROM {quoted(table.name)} ORDER BY {name}")  # noqa: S608
     for row, (rowid,) in enumerate(every, 1):
         if not runs or rowid - row != runs[-1][1] - runs[-1][0]:
-            if len(runs) == _MOST_RUNS or abs(rowid) > _FARTHEST:
+            if len(runs) == _MOST_RUNS:
                 return ()
             runs.append((row, rowid))
     return tuple(runs)

@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.nodes import case, every, grouped, number
+from dialects.nodes import Bigint, case, every, grouped, number
 from dialects.relation import exported_order, kept_whole
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
@@ -18,7 +18,7 @@ from dialects.rules import Rule
 from dialects.scope import Column, Nest, Scope, Source, names_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
-from dialects.typed import Affinity, Typed
+from dialects.typed import Affinity, Kind, Typed
 
 RULES = (
     Rule(
@@ -56,6 +56,8 @@ RULES = (
     ),
 )
 
+CONVERTED = "SQLite may convert values of a compound SELECT in FROM to the type of its first column there"
+
 
 @dataclass
 class From:
@@ -83,6 +85,13 @@ def sources(c: Compiler, select: exp.Select, scope: Scope) -> From:
     start, joins = _flat(first.this)
     joins += select.args.get("joins") or []
     _chain(c, start, joins, scope, result, outer=any(join.side for join in joins))
+    for source in scope.sources:
+        # Alone in FROM it is read row by row. Beside others, or as a common table expression, it may be a
+        # table of its own, whose columns have the affinities of the first SELECT's.
+        if source.recipe is not None or (source.table is None and len(scope.sources) > 1):
+            values = (column.value for column in source.columns)
+            if any(value.affinity is Affinity.VARIED and value.kind is Kind.ANY for value in values):
+                c.warn(CONVERTED)
     return result
 
 
@@ -277,16 +286,22 @@ def _numbered(c: Compiler, found: ServerTable, alias: str, place: str) -> exp.Ex
     row: exp.Expr = exp.Window(
         this=exp.Anonymous(this="ROW_NUMBER"), order=exp.Order(expressions=[order]), over="OVER"
     )
-    runs = [(row >= number(start), number(first - start)) for start, first in reversed(found.source.rowids)]
-    _, least = runs.pop()
-    if runs or least != number(0):
-        row = exp.Add(this=row, expression=case(*runs, default=least) if runs else least)
+    runs = found.source.rowids
+    if runs != ((1, 1),):
+        row = case(*((row.copy() >= number(at), _within(row, at, first)) for at, first in reversed(runs)))
     columns = [exp.column(exp.to_identifier(column.name, quoted=True)) for column in found.columns]
     tree = exp.Select(
         expressions=[*columns, exp.Alias(this=row, alias=exp.to_identifier(PLACE, quoted=True))],
         from_=exp.From(this=exp.Table(this=exp.to_identifier(found.name, quoted=True))),
     )
     return exp.Subquery(this=tree, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+
+
+def _within(row: exp.Expr, start: int, first: int) -> exp.Expr:
+    """The rowid of a row in a run that starts at a row; neither part of the sum is beyond 64 bits."""
+    return exp.Add(
+        this=exp.Sub(this=row.copy(), expression=number(start)), expression=Bigint(this=number(first))
+    )
 
 
 def _view(

@@ -167,4 +167,4 @@ def build(path: Path, *, motley: bool = False) -> None:
             connection.executescript(_MOTLEY)
         # Rowids with gaps, as deleted rows leave them.
         connection.execute("UPDATE mark SET rowid = rowid + 100 WHERE rowid > 10")
-        connection.execute("UPDATE mark SET rowid = -5 WHERE rowid = 1")
+        connection.execute("UPDATE mark SET rowid = -9223372036854775808 WHERE rowid = 1")

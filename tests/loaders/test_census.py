@@ -364,7 +364,7 @@ INSERT INTO t (rowid) SELECT i FROM n
         ),
         ("CREATE TABLE t (a); INSERT INTO t (rowid, a) VALUES (0, 1), (1, 2)", ((1, 0),)),
         ("CREATE TABLE t (a); INSERT INTO t (rowid, a) VALUES (-1, 1), (2, 2), (3, 0)", ((1, -1), (2, 2))),
-        (f"CREATE TABLE t (a); INSERT INTO t (rowid) VALUES (1), ({2**63 - 1})", ()),
+        (f"CREATE TABLE t (a); INSERT INTO t (rowid) VALUES (1), ({2**63 - 1})", ((1, 1), (2, 2**63 - 1))),
         (f"CREATE TABLE t (a); {_MANY.format(127)}", tuple((n, 2 * n - 1) for n in range(1, 65))),
         (f"CREATE TABLE t (a); {_MANY.format(129)}", ()),
         ("CREATE TABLE t (rowid, oid, _rowid_); INSERT INTO t VALUES (1, 1, 1)", ()),

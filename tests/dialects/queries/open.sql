@@ -32,3 +32,7 @@ SELECT house, MAX(name COLLATE NOCASE) FROM pupil GROUP BY house ORDER BY house;
 
 -- aggregates of a SELECT around
 SELECT points, (SELECT COUNT(*) FROM subject WHERE credits < MAX(p.points)) FROM pupil p;
+
+-- a compound SELECT whose columns may be converted
+SELECT v.x, s.code FROM (SELECT name AS x FROM pupil UNION ALL SELECT credits FROM subject) v JOIN subject s ON s.credits = 4;
+WITH v AS MATERIALIZED (SELECT name AS x FROM pupil UNION ALL SELECT credits FROM subject) SELECT x FROM v;
