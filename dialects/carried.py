@@ -20,10 +20,12 @@ from dialects.coercions import (
     literal,
     plain,
     whole_of,
+    within,
 )
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     Bigint,
+    Bytes,
     Characters,
     Double,
     Fits,
@@ -234,7 +236,7 @@ def begins(node: exp.Expr, start: str) -> exp.Expr:
 
 
 def hidden(c: Context, t: Typed) -> Typed:
-    """A stored column with values that the target has not: they are shown, and nothing is done with them."""
+    """A stored column with values that the target has not: they are shown, and compared by their bytes."""
     c.applies("values-as-json")
     digits = Slice(this=t.node.copy(), start=number(len(ESCAPED_TEXT) + 1))
     branches: list[tuple[exp.Expr, exp.Expr]] = [
@@ -247,18 +249,49 @@ def hidden(c: Context, t: Typed) -> Typed:
         number_ = Fits(this=t.node.copy(), expression=string("-?[0-9]+([.][0-9]+)?(e[+-]?[0-9]+)?"))
         branches.append((number_, t.node.copy()))
     node = case(*branches, default=JSONString(this=t.node))
-    known = Carried(texts=True, blobs=True, integers=t.mixed, reals=t.mixed, opaque=True)
+    known = Carried(
+        texts=True, blobs=True, integers=t.mixed, reals=t.mixed, low=t.low, high=t.high, opaque=True
+    )  # fmt: skip
     return t.of(node=node, kind=Kind.ANY, carried=known, each=_refused(t))
 
 
-def _refused(t: Typed) -> Callable[[Rewrite], Typed]:
-    name = next((column.name for column in t.node.find_all(exp.Column)), "")
+def place_of_hidden(t: Typed) -> tuple[exp.Expr, exp.Expr, exp.Expr]:
+    """Where a value of such a column stands: the rank of its class, its number, the bytes of a text or blob.
 
+    The rank is that of a number where the value is NULL.
+
+    Raises:
+        Untranslatable: numbers may be rounded or infinite.
+    """
+    known, node = t.carried, t.node
+    assert known is not None  # noqa: S101 - the caller has looked
+    if known.integers and not within(Typed(node, Kind.REAL, low=known.low, high=known.high), EXACT):
+        raise refusal(t)
+    length = exp.Sub(this=Characters(this=node.copy()), expression=number(len(_BLOB + _END)))
+    written = Unhexed(this=Slice(this=node.copy(), start=number(len(_BLOB) + 1), length=length))
+    is_text, is_written = begins(node, '"'), begins(node, "{")
+    ranks = [(is_text, number(2)), (begins(node, '{"t'), number(2)), (is_written, number(3))]
+    octets = case((is_text.copy(), Bytes(this=JSONText(this=node.copy()))), (is_written.copy(), written))
+    either = exp.In(
+        this=Slice(this=node.copy(), start=number(1), length=number(1)),
+        expressions=[string('"'), string("{")],
+    )
+    digits = case((exp.Not(this=either), Double(this=node.copy())))
+    return case(*ranks, default=number(1)), digits if known.integers else exp.Null(), octets
+
+
+def refusal(t: Typed) -> Untranslatable:
+    """Why nothing else is done with such a column."""
+    name = next((column.name for column in t.node.find_all(exp.Column)), "")
+    return Untranslatable(
+        f"the column {name}",
+        "it has an infinite number, or a text with a NUL or with bytes that are no characters",
+    )
+
+
+def _refused(t: Typed) -> Callable[[Rewrite], Typed]:
     def each(_: Rewrite) -> Typed:
-        raise Untranslatable(
-            f"the column {name}",
-            "it has an infinite number, or a text with a NUL or with bytes that are no characters",
-        )
+        raise refusal(t)
 
     return each
 

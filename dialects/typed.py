@@ -125,7 +125,7 @@ class Typed:
     escaped: bool = False
     """Whether values of it are escaped; see `loaders.escaping`."""
     opaque: bool = False
-    """Whether it has texts that the target cannot have, or infinite numbers: it is only shown and counted."""
+    """Whether it has texts that the target has not, or infinite numbers; see `dialects.carried.hidden`."""
     reals: bool = False
     """Whether all numbers of that column are REALs, as its declaration makes them."""
     integral: exp.Expr | None = None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
-from dialects.carried import carry
+from dialects.carried import carry, place_of_hidden, refusal
 from dialects.coercions import (
     as_condition,
     as_double,
@@ -21,6 +21,7 @@ from dialects.coercions import (
 from dialects.errors import Untranslatable
 from dialects.nodes import (
     Bigint,
+    Bytes,
     Exact,
     Lower,
     case,
@@ -198,7 +199,11 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
     if operator is exp.EQ and c.filtering and (pair := _keys(c, left, right, chosen)):
         first, second = pair
         return boolean(exp.EQ(this=grouped(first), expression=grouped(second)))
-    for side in (left, right):
+    for side, other in ((left, right), (right, left)):
+        if side.carried is not None and side.carried.opaque and other.each is None:
+            mirrored = operator if side is left else _MIRRORED.get(operator, operator)
+            return _with_hidden(c, mirrored, side, other, chosen)
+    for side in (right, left) if left.carried is not None and left.carried.opaque else (left, right):
         if side.kind is Kind.ANY and side.each is not None:
             return side.each(
                 (lambda part: _compared(c, operator, part, right, chosen))
@@ -222,6 +227,41 @@ def _compared(c: Context, operator: type[exp.Binary], left: Typed, right: Typed,
         both = every([is_null(left.node), is_null(right.node)])
         return boolean(both if operator is exp.NullSafeEQ else exp.Not(this=grouped(both)), nullable=False)
     return _unless_null(exp.Boolean(this=_HOLDS[operator](*ranks)), left, right)
+
+
+def _with_hidden(
+    c: Context, operator: type[exp.Binary], hidden: Typed, other: Typed, chosen: Collation
+) -> Typed:
+    """A comparison with a column that is compared by bytes, as BINARY does."""
+    if other.kind is Kind.NULL:
+        return _with_null(operator, hidden, other)
+    rank, digits, octets = place_of_hidden(hidden)
+    if (other.kind is Kind.TEXT and chosen is not Collation.BINARY) or is_beyond_double(other):
+        raise refusal(hidden)
+    c.applies("class-order")
+    wanted = number(RANK[other.kind])
+    mine, theirs = (
+        (digits, as_double(c, other).node)
+        if other.kind.is_numeric
+        else (octets, Bytes(this=other.node) if other.kind is Kind.TEXT else other.node)
+    )
+    missing = [is_null(hidden.node), is_null(other.node)]
+    if operator in _NULL_SAFE:
+        alike = exp.EQ(this=mine, expression=grouped(theirs))
+        same = case(
+            (some(missing), every(test.copy() for test in missing)),
+            (exp.EQ(this=rank, expression=wanted), alike),
+            default=exp.Boolean(this=False),
+        )
+        return boolean(same if operator is exp.NullSafeEQ else exp.Not(this=same), nullable=False)
+    holds = _HOLDS[operator]
+    found = case(
+        (some(missing), exp.Null()),
+        (exp.LT(this=rank, expression=wanted), exp.Boolean(this=holds(0, 1))),
+        (exp.GT(this=rank.copy(), expression=wanted.copy()), exp.Boolean(this=holds(1, 0))),
+        default=operator(this=mine, expression=grouped(theirs)),
+    )
+    return boolean(found)
 
 
 def _of_constants(operator: type[exp.Binary], left: Typed, right: Typed) -> Typed | None:

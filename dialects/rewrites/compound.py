@@ -220,7 +220,10 @@ def _carried(c: Compiler, relations: list[Relation], at: int, values: list[Typed
 
         _change(relation.node, at, carried)
     if normal and any(part.opaque for part in known):
-        raise Untranslatable("a compound SELECT", "it compares a column that is only shown and counted")
+        raise Untranslatable(
+            "a compound SELECT",
+            "it compares a column of texts with a NUL or with bytes that are no characters",
+        )
     # Of 1.0 and 1 either one may be left.
     return _joined(relations, at, kind=Kind.ANY, carried=together(known, normal=normal), each=None)
 

@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from dialects.carried import place_of_hidden
 from dialects.coercions import as_double, literal, value, whole_of
 from dialects.errors import Untranslatable
 from dialects.nodes import AsInteger, Exact, case, grouped, is_null, number
@@ -67,6 +68,13 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
 
 def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list[exp.Expr]:
     """Numbers before texts before blobs, each by value."""
+    if t.carried is not None and t.carried.opaque and t.collation_is_binary:
+        written = term.args.get("nulls_first")
+        missing = exp.Ordered(
+            this=AsInteger(this=is_null(t.node)), desc=not descending if written is None else bool(written)
+        )
+        places = [key for key in place_of_hidden(t) if not isinstance(key, exp.Null)]
+        return [missing, *(exp.Ordered(this=key, desc=descending) for key in places)]
     if t.each is None:
         raise Untranslatable("ORDER BY", "values of several types cannot be told apart")
     rank = t.each(lambda part: part.of(node=exp.Literal.number(RANK.get(part.kind, 0)), kind=Kind.INTEGER))

@@ -595,12 +595,19 @@ SELECT DISTINCT c, typeof(n) FROM motley ORDER BY c, 2;
 SELECT COUNT(*) FROM (SELECT DISTINCT c FROM motley);
 SELECT far, typeof(far), far > 9007199254740992 FROM motley ORDER BY far, id;
 
--- columns that are only shown and counted
+-- columns of texts that a server has not
 SELECT * FROM hidden ORDER BY id;
 SELECT COUNT(t), COUNT(v), COUNT(x), COUNT(DISTINCT t) FROM hidden;
 SELECT id, typeof(t), typeof(v), typeof(x) FROM hidden ORDER BY id;
 SELECT id FROM hidden WHERE t IS NULL OR x IS NOT NULL ORDER BY id;
 SELECT DISTINCT t FROM hidden;
+SELECT t FROM hidden ORDER BY t;
+SELECT id, v FROM hidden ORDER BY v DESC, id;
+SELECT id FROM hidden WHERE t = 'plain' OR t > 'b' OR t = 12 OR t IN ('␛t00', 'x') ORDER BY id;
+SELECT id, v = 5, v = '5', v <> x'00', v < 'b', v >= 2.5, v IS '5', v IS NOT NULL, v IS 2.5 FROM hidden ORDER BY id;
+SELECT id, t < 'a', t <= 'ab', t BETWEEN 'a' AND 'b', t IN (SELECT name FROM pupil), t IS NULL FROM hidden ORDER BY id;
+SELECT h.id, p.id FROM hidden h JOIN pupil p ON h.t > p.name OR h.v = p.name ORDER BY h.id, p.id;
+SELECT id, m.v FROM motley m WHERE EXISTS (SELECT 1 FROM hidden h WHERE h.v = m.v) ORDER BY id;
 SELECT t, COUNT(*) FROM hidden GROUP BY t;
 SELECT x FROM (SELECT v AS x, id FROM hidden) ORDER BY id;
 SELECT (SELECT v FROM hidden WHERE id = 1), (SELECT t FROM hidden WHERE id = 4);

@@ -57,8 +57,10 @@ SELECT (SELECT COUNT(*) FILTER (WHERE p.points) FROM mark) FROM pupil p;
 SELECT (SELECT s FROM (SELECT SUM(p.points) AS s)) FROM pupil p;
 
 -- values that a server has not
-SELECT id FROM hidden WHERE t = 'plain';
-SELECT v FROM hidden ORDER BY v;
+SELECT id FROM hidden WHERE x = 1.5;
+SELECT x FROM hidden ORDER BY x;
+SELECT t || 'x' FROM hidden;
+SELECT id FROM hidden WHERE t = 'a' COLLATE NOCASE;
 SELECT MAX(x) FROM hidden;
 SELECT x + 1 FROM hidden;
 SELECT DISTINCT v FROM hidden;

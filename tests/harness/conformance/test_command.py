@@ -313,7 +313,7 @@ query I
 SELECT count(c) FROM t
 
 query T
-SELECT b FROM t WHERE c = 'a'
+SELECT upper(c) FROM t
 """
 
 
