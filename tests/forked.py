@@ -1,4 +1,4 @@
-"""Commands of ours, and pytest, in processes that are forked from one in which they are imported already.
+"""Commands of ours, pytest and scripts, in processes forked from one in which they are imported already.
 
 To import the harness takes longer than most of what a test has a command do. The first command starts a
 process that imports all of it; each command is a fork of that one, with words, folder, environment, streams
@@ -49,22 +49,22 @@ _MOST = 2**17
 
 
 def run(
-    module: str,
+    program: str,
     *arguments: str,
     cwd: Path | str | None = None,
     env: Mapping[str, str] | None = None,
     timeout: float = 300,
 ) -> "subprocess.CompletedProcess[str]":
-    """What comes of `python -m MODULE ARGUMENTS`, as `subprocess.run` tells it; output and errors are text.
+    """What comes of `python -m PROGRAM ARGUMENTS`, as `subprocess.run` tells it; output and errors are text.
 
     Args:
-        module: `harness` or `pytest`.
+        program: `harness` or `pytest`, a module below `cwd`, or the path of a script.
         arguments: its own.
         cwd: the folder in which it runs; this process's unless told otherwise.
         env: its environment; this process's unless told otherwise.
         timeout: seconds after which it is killed and `subprocess.TimeoutExpired` is raised.
     """
-    command = [sys.executable, "-m", module, *arguments]
+    command = [sys.executable, *([] if _is_script(program) else ["-m"]), program, *arguments]
     given = dict(os.environ if env is None else env)
     if _at_start(given) != _at_start(_ENVIRONMENT):
         return subprocess.run(
@@ -72,7 +72,7 @@ def run(
         )
     with TemporaryFile() as output, TemporaryFile() as errors:
         streams = (output.fileno(), errors.fileno())
-        code = _nursery().run([module, *arguments], str(cwd or Path.cwd()), given, streams, timeout)
+        code = _nursery().run([program, *arguments], str(cwd or Path.cwd()), given, streams, timeout)
         said = []
         for stream in (output, errors):
             stream.seek(0)
@@ -80,6 +80,10 @@ def run(
     if code is None:
         raise subprocess.TimeoutExpired(command, timeout, *said)
     return subprocess.CompletedProcess(command, code, *said)
+
+
+def _is_script(program: str) -> bool:
+    return program.endswith(".py")
 
 
 def _at_start(environment: Mapping[str, str]) -> Mapping[str, str]:
@@ -182,7 +186,7 @@ def _become(words: list[str], cwd: str, environment: Mapping[str, str], streams:
         setattr(sys, name, os.fdopen(target, "w", closefd=False, **kind))
         setattr(sys, f"__{name}__", getattr(sys, name))
     sys.argv = words
-    sys.path[0] = cwd
+    sys.path[0] = str(Path(words[0]).parent) if _is_script(words[0]) else cwd
     for name in [name for name in sys.modules if name.partition(".")[0] == "tests"]:
         del sys.modules[name]
     importlib.invalidate_caches()
@@ -192,4 +196,7 @@ def _become(words: list[str], cwd: str, environment: Mapping[str, str], streams:
 
 if __name__ == "__main__":
     _serve(int(sys.argv[1]))
-    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    if _is_script(sys.argv[0]):
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    else:
+        runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -18,6 +18,7 @@ import yaml
 
 from dialects.enums import Dialect
 from harness.provision import dsn
+from tests import forked
 from tests.docs.blocks import LANGUAGES, ROOT, Block, every_block
 
 _BLOCKS = every_block()
@@ -48,11 +49,9 @@ def test_python_runs(block: Block, tmp_path: Path) -> None:
     path = tmp_path / (block.title or "block.py")
     path.write_text(block.text, encoding="utf-8")
     has_tests = re.search(r"^\s*def test_", block.text, re.MULTILINE)
-    command = ["-m", "pytest", "-q", "-p", "no:cacheprovider", str(path)] if has_tests else [str(path)]
+    command = ["pytest", "-q", "-p", "no:cacheprovider", str(path)] if has_tests else [str(path)]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    done = subprocess.run(
-        [sys.executable, *command], cwd=tmp_path, env=clean, capture_output=True, text=True, check=False
-    )
+    done = forked.run(*command, cwd=tmp_path, env=clean)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -24,6 +24,7 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.session.plan import prepare
 from harness.session.request import Request
 from loaders.sample import PREDICTIONS
+from tests import forked
 from tests.engines.hostile.cases import Hostile
 
 ROOT = Path(__file__).parents[2]
@@ -147,7 +148,7 @@ def test_loading_prints_a_ratio_and_both_loaders_bring_all_rows() -> None:
     ],
 )
 def test_a_wrong_option_ends_with_one_line(arguments: list[str], says: str) -> None:
-    done = run(*arguments)
+    done = forked.run(*arguments, cwd=ROOT)
     assert done.returncode == 1
     assert says in done.stderr
     assert "Traceback" not in done.stderr
@@ -240,7 +241,7 @@ def test_a_soak_counts_what_is_held_and_names_a_dialect_that_is_none() -> None:
     assert [row["held while idle"] for row in rows(done.stdout)] == list(MARGINS)
     assert all(is_a_figure(row["most"]) for row in rows(done.stdout))
     assert "4 rounds, 0 outcomes changed" in done.stdout
-    done = run("benchmarks.soak", "--minutes", "0", "--dialect", "oracle")
+    done = forked.run("benchmarks.soak", "--minutes", "0", "--dialect", "oracle", cwd=ROOT)
     assert (done.returncode, done.stderr.strip()) == (
         1,
         "--dialect oracle: choose from sqlite, mysql, postgresql",

@@ -30,16 +30,20 @@ THREADS = 4
 
 def command(base_url: str, *more: str) -> list[str]:
     return [
-        sys.executable, "-m", "harness", "predict", "openai:parrot", "--base-url", base_url,
+        "harness", "predict", "openai:parrot", "--base-url", base_url,
         "--concurrency", str(THREADS), "--no-cache", "--workers", "1", *more,
     ]  # fmt: skip
 
 
+def environment() -> dict[str, str]:
+    return {**os.environ, "OPENAI_API_KEY": KEY}
+
+
 def start(cwd: Path, base_url: str, *more: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        command(base_url, *more),
+        [sys.executable, "-m", *command(base_url, *more)],
         cwd=cwd,
-        env={**os.environ, "OPENAI_API_KEY": KEY},
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -52,7 +56,8 @@ def finished(process: "subprocess.Popen[str]", seconds: float = 300) -> tuple[in
 
 
 def done(cwd: Path, base_url: str, *more: str) -> tuple[int, str, str]:
-    return finished(start(cwd, base_url, *more))
+    said = forked.run(*command(base_url, *more), cwd=cwd, env=environment())
+    return said.returncode, said.stdout, said.stderr
 
 
 def events(log: Path, kind: str) -> list[dict[str, Any]]:
