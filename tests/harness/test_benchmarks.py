@@ -17,6 +17,7 @@ from benchmarks.contestants import run as measure
 from benchmarks.memory import below, peak
 from benchmarks.options import contest
 from benchmarks.soak import MARGINS, Asked, Changes, InTurn, grown, sample
+from benchmarks.sqlite_tests import databases, script
 from benchmarks.work_repeated import digest
 from dialects.enums import Dialect
 from harness import Answer
@@ -291,3 +292,31 @@ def test_r_ves_work_is_told_apart_to_the_last_digit(metric: str, worth: float) -
     [first] = [place for place, each in enumerate(found) if each.scores[metric] == worth][:1]
     almost = replace(found[first], scores={**found[first].scores, metric: worth - 2**-50})
     assert digest([*found[:first], almost, *found[first + 1 :]]) != digest(found)
+
+
+def test_what_a_script_of_sqlite_asks_becomes_a_suite() -> None:
+    said = [
+        ("text db", "CREATE TABLE a(x); SELECT 1;\n\nSELECT x FROM a -- ;\n"),
+        ("text other", "SELECT 2"),
+        ("text db", "SELECT x FROM a -- ;"),
+        ("text db", "SELECT $x; SELECT '$x' FROM a; PRAGMA page_size; SELECT name FROM sqlite_master"),
+        ("open db", ""),
+        ("defined db", "Mine"),
+        ("text db", "SELECT mine(3); SELECT 'mine'; WITH w AS (SELECT 4) INSERT INTO b SELECT * FROM w"),
+        ("text db", "DROP TABLE b"),
+    ]
+    first, second = databases("".join(f"{kind} {len(text)}\n{text}\n" for kind, text in said))
+    assert [record.sql for record in first if record.is_query] == [
+        "SELECT 1",
+        "SELECT x FROM a -- ;",
+        "SELECT '$x' FROM a",
+    ]
+    assert [record.sql for record in second if not record.is_query] == [
+        "WITH w AS (SELECT 4) INSERT INTO b SELECT * FROM w",
+        "DROP TABLE b",
+    ]
+    assert script(second, 60, 0) == ("query T nosort\nSELECT 'mine'\n", 1)
+    assert script(first, 0, 0) == ("", 0)
+    drawn, count = script(first, 1, 0)
+    assert (count, drawn.count("query T")) == (1, 1)
+    assert drawn.startswith("statement maybe\nCREATE TABLE a(x)\n")
