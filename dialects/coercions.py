@@ -207,7 +207,10 @@ def as_integer(c: Context, t: Typed) -> Typed:
         low = None if t.low is None else math.floor(t.low)
         high = None if t.high is None else math.ceil(t.high)
         return integer(Truncated(this=double.node), low, high, nullable=t.nullable)
-    return integer(server("real_to_integer", double.node), nullable=t.nullable)
+    least, most = (
+        None if bound is None else int(max(-BIGGEST - 1, min(BIGGEST, bound))) for bound in (t.low, t.high)
+    )
+    return integer(server("real_to_integer", double.node), least, most, nullable=t.nullable)
 
 
 def as_condition(c: Context, t: Typed) -> Typed:

@@ -205,6 +205,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
     nodes.JSONRows: lambda self, e: (
         f"JSON_TABLE({self.sql(e.this)}, '$[*]' COLUMNS ({_JSON_COLUMNS})) AS {self.sql(e, 'alias')}"
     ),
+    nodes.Random: lambda _self, _e: "CAST(FLOOR((RAND() - 0.5e0) * 18446744073709549568e0) AS SIGNED)",
     nodes.JSONText: lambda self, e: f"JSON_UNQUOTE({self.sql(e.this)}) COLLATE {_COLLATION}",
     nodes.UtcNow: lambda *_: "DATE_FORMAT(UTC_TIMESTAMP(), '%Y-%m-%d %H:%i:%s')",
     nodes.AnyOf: lambda self, e: self.func("MIN", e.this),

@@ -141,6 +141,12 @@ class JSONNumber(exp.Expression):
     arg_types = {"this": True}
 
 
+class Random(exp.Expression):
+    """Any INTEGER, another one each time."""
+
+    arg_types = {}
+
+
 class JSONText(exp.Expression):
     """The TEXT that a string of JSON stands for, which is in quotes."""
 

@@ -138,6 +138,7 @@ _WORDS: Mapping[type[exp.Expr], Callable[[Any, Any], str]] = {
         f"JSONB_TO_RECORDSET(CAST({self.sql(e.this)} AS JSONB)) AS {self.sql(e, 'alias')}"
         "(k TEXT, v TEXT, n BIGINT, p BIGINT, f TEXT, q TEXT)"
     ),
+    nodes.Random: lambda _self, _e: "CAST(FLOOR((RANDOM() - 0.5) * 18446744073709549568::float8) AS BIGINT)",
     nodes.JSONText: lambda self, e: f"(CAST({self.sql(e.this)} AS JSON) #>> '{{}}')",
     nodes.UtcNow: lambda *_: "TO_CHAR(STATEMENT_TIMESTAMP() AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')",
     nodes.Whichever: lambda self, e: f"({self.func('ARRAY_AGG', e.this)})[1]",

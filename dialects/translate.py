@@ -17,6 +17,7 @@ from dialects.compiler import Compiler, Rewrites
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.generator import spell
+from dialects.nodes import Random
 from dialects.relation import Relation
 from dialects.rewrites import queries
 from dialects.rewrites.ctes import levels
@@ -77,9 +78,13 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
         _ = compiler.plan
         if compiler.target.planning_hint and len(list(relation.node.find_all(exp.Table))) > _FEW_TABLES:
             compiler.hints[compiler.target.planning_hint] = None
-        if compiler.hints and isinstance(relation.node, exp.Select):
-            relation.node.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
+        first = relation.node
+        while isinstance(first, exp.SetOperation | exp.Subquery):
+            first = first.this
+        if compiler.hints and isinstance(first, exp.Select):
+            first.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
         _refuse_depth(compiler, relation.node)
+        _refuse_copies(tree, relation.node)
         share_windows(compiler, relation.node)
         columns = _json_columns(compiler, relation, as_json=as_json)
         text = spell(relation.node, target)
@@ -101,6 +106,13 @@ def _refuse_depth(c: Compiler, node: exp.Expr) -> None:
     most = c.target.most_levels
     if most is not None and c.queries > most and levels(node, {}) > most:
         raise Untranslatable("the statement", f"{c.target.title} nests no more than {most} SELECTs")
+
+
+def _refuse_copies(written: exp.Expr, node: exp.Expr) -> None:
+    """Refuse an expression with random() that stands twice in the translation: it would have two values."""
+    calls = [call for call in written.find_all(exp.Anonymous) if call.name.lower() == "random"]
+    if len(list(node.find_all(Random))) > len(calls):
+        raise Untranslatable("random()", "its value is needed more than once")
 
 
 _FEW_TABLES = 10

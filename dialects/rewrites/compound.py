@@ -31,6 +31,12 @@ RULES = (
         "Integers and reals become double precision.",
     ),
     Rule(
+        "compound-collation",
+        "A compound SELECT compares texts by the collation of its first part.",
+        "https://sqlite.org/lang_select.html#compound_select_statements",
+        "SELECT DISTINCT of UNION ALL, or where (NOT) EXISTS finds the row of the other query.",
+    ),
+    Rule(
         "compound-order",
         "ORDER BY of a compound SELECT names a result column of any of its parts.",
         "https://sqlite.org/lang_select.html#the_order_by_clause",
@@ -48,7 +54,80 @@ def compile_compound(
     """Compile a compound SELECT."""
     parts, operators = flatten(node)
     relations = [c.query(part, scope, derived=derived or at == 0) for at, part in enumerate(parts)]
+    found = _collated(c, node, relations, operators, parts)
+    if found is not None:
+        c.applies("compound-collation")
+        return c.query(found, scope, derived=derived, wanted=wanted)
     return combined(c, node, relations, operators, parts, wanted=wanted)
+
+
+def _collated(
+    c: Compiler, node: exp.SetOperation, relations: list[Relation], operators: list[exp.SetOperation],
+    parts: list[exp.Expr],
+) -> exp.Select | None:  # fmt: skip
+    """SELECT DISTINCT for a compound that compares by a collation of its first part; None for others."""
+    collations = collations_of(relations)
+    last = operators[-1]
+    if set(collations) <= {None, Collation.BINARY} or last.args.get("distinct") is False:
+        return None
+    kinds = [[column.value.kind for column in relation.columns] for relation in relations]
+    if relations[0].collations != collations or any(one != kinds[0] for one in kinds) or Kind.ANY in kinds[0]:
+        return None
+    if all(isinstance(operator, exp.Union) for operator in operators):
+        rows: exp.Expr = parts[0].copy()
+        for part in parts[1:]:
+            rows = exp.Union(this=rows, expression=part.copy(), distinct=False)
+        alias = exp.TableAlias(this=exp.to_identifier(c.name("all"), quoted=True))
+        source = exp.Subquery(this=rows, alias=alias)
+        found = exp.Select(expressions=[exp.Star()], from_=exp.From(this=source))
+    elif len(operators) == 1:
+        found = _met(c, last, relations[0], parts)
+    else:
+        return None
+    found.set("distinct", exp.Distinct())
+    for clause in ("limit", "offset"):
+        if node.args.get(clause) is not None:
+            found.set(clause, node.args[clause].copy())
+    if (order := node.args.get("order")) is not None:
+        order = order.copy()
+        for term in order.expressions:
+            term.set("this", exp.Literal.number(str(_place(term.this, relations, parts) + 1)))
+        found.set("order", order)
+    return found
+
+
+def _met(c: Compiler, operator: exp.SetOperation, first: Relation, parts: list[exp.Expr]) -> exp.Select:
+    """INTERSECT and EXCEPT: the rows of one query that are, or are not, in another."""
+    names = [f"c{at}" for at in range(len(first.columns))]
+    left, right = (exp.to_identifier(c.name("all"), quoted=True) for _ in parts)
+
+    def column(name: str, table: exp.Identifier) -> exp.Column:
+        return exp.column(exp.to_identifier(name, quoted=True), table=table.copy())
+
+    same = [exp.NullSafeEQ(this=column(name, left), expression=column(name, right)) for name in names]
+    partner = exp.Select(
+        expressions=[number(1)], from_=exp.From(this=exp.Table(this=right.copy())),
+        where=exp.Where(this=exp.and_(*same)),
+    )  # fmt: skip
+    there: exp.Expr = exp.Exists(this=partner)
+    listed = [
+        exp.CTE(
+            this=part.copy(),
+            alias=exp.TableAlias(
+                this=table.copy(), columns=[exp.to_identifier(name, quoted=True) for name in names]
+            ),
+        )
+        for table, part in zip((left, right), parts, strict=True)
+    ]
+    return exp.Select(
+        with_=exp.With(expressions=listed),
+        expressions=[
+            exp.alias_(column(name, left), shown.name, quoted=True)
+            for name, shown in zip(names, first.columns, strict=True)
+        ],
+        from_=exp.From(this=exp.Table(this=left.copy())),
+        where=exp.Where(this=there if isinstance(operator, exp.Intersect) else exp.Not(this=there)),
+    )
 
 
 def flatten(node: exp.Expr) -> tuple[list[exp.Expr], list[exp.SetOperation]]:

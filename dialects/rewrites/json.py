@@ -133,6 +133,15 @@ def _located(c: Context, document: Typed, steps: Sequence[str | int]) -> exp.Exp
     return node
 
 
+def _at(c: Context, document: Typed, path: Typed, *, short: bool = False) -> exp.Expr:
+    """The JSON of a part of a document; `short` where its path stands behind an arrow."""
+    if path.constant is not None:
+        return _located(c, document, _path(path, short=short))
+    if path.kind is Kind.ANY:
+        raise Untranslatable("a path in JSON", "it is a value of several types")
+    return server("json_at", _located(c, document, []), as_text(c, path).node, number(int(short)))
+
+
 def _first(raw: exp.Expr) -> exp.Expr:
     return Slice(this=raw.copy(), start=number(1), length=number(1))
 
@@ -197,7 +206,7 @@ def json_extract(c: Context, arguments: list[Typed]) -> Typed:
     """The value at a path."""
     if len(arguments) > 2:  # noqa: PLR2004 - a document and a path
         return _array(c, arguments[0], arguments[1:])
-    return _value(c, _located(c, arguments[0], _path(arguments[1])))
+    return _value(c, _at(c, *arguments))
 
 
 def _array(c: Context, document: Typed, paths: Sequence[Typed]) -> Typed:
@@ -226,15 +235,13 @@ def _of_constants(operator: str, arguments: list[Typed]) -> Typed | None:
 @scalar("->>", least=2, most=2)
 def arrow_value(c: Context, arguments: list[Typed]) -> Typed:
     """The value at a path, or at a label or a place."""
-    return _of_constants("->>", arguments) or _value(
-        c, _located(c, arguments[0], _path(arguments[1], short=True))
-    )
+    return _of_constants("->>", arguments) or _value(c, _at(c, *arguments, short=True))
 
 
 @scalar("->", least=2, most=2)
 def arrow(c: Context, arguments: list[Typed]) -> Typed:
     """The JSON at a path, or at a label or a place."""
-    return _of_constants("->", arguments) or text(_located(c, arguments[0], _path(arguments[1], short=True)))
+    return _of_constants("->", arguments) or text(_at(c, *arguments, short=True))
 
 
 ROWS = frozenset({"json_each", "json_tree"})
@@ -385,10 +392,11 @@ def _element(c: Context, t: Typed) -> exp.Expr:
 
 
 def label(c: Context, t: Typed) -> exp.Expr:
-    """A label of json_group_object(): any value but NULL as a text."""
-    if t.nullable:
-        raise Untranslatable("json_group_object()", "a label may be NULL, which SQLite leaves out")
-    return _string(c, as_text(c, t))
+    """A label of json_group_object(): any value as a text; SQLite leaves NULL out, and keeps the colon."""
+    if t.kind is Kind.NULL:
+        return string("")
+    quoted = _string(c, as_text(c, t))
+    return exp.Coalesce(this=quoted, expressions=[string("")]) if t.nullable else quoted
 
 
 def _string(c: Context, t: Typed) -> exp.Expr:
@@ -434,7 +442,7 @@ def _raw_part(c: Compiler, written: exp.Expr, scope: Scope) -> exp.Expr | None:
     read = c.expression(document, scope)
     if read.kind not in {Kind.TEXT, Kind.NULL}:
         return None
-    return _located(c, read, _path(c.expression(path, scope)))
+    return _at(c, read, c.expression(path, scope))
 
 
 def _refuse_hidden_documents(c: Compiler, written: exp.Expr, scope: Scope) -> None:

@@ -15,6 +15,7 @@ from dialects.nodes import (
     Bigint,
     Double,
     Quotient,
+    Random,
     Remainder,
     Truncated,
     case,
@@ -45,6 +46,12 @@ RULES = (
         "A text that is no number gives NULL.",
         "https://sqlite.org/lang_mathfunc.html",
         "`bird_sqlite.as_number`.",
+    ),
+    Rule(
+        "random",
+        "random() is any INTEGER.",
+        "https://sqlite.org/lang_corefunc.html#random",
+        "53 bits of RAND() or RANDOM() spread over 64; there is none where it would be computed twice.",
     ),
     Rule(
         "math-domain",
@@ -266,6 +273,14 @@ def mod(c: Context, arguments: list[Typed]) -> Typed:
     if c.target.has_real_modulo:
         return real(Remainder(this=as_double(c, x).node, expression=as_double(c, y).node))
     raise Untranslatable("mod() of reals", f"{c.target.title} has it for exact numbers alone")
+
+
+@function("random", least=0, most=0)
+def random(c: Context, _arguments: list[Typed]) -> Typed:
+    """Any INTEGER, another one each time."""
+    c.applies("random")
+    c.warn("random() is another number each time")
+    return integer(Random(), -(2**63), BIGGEST, nullable=False)
 
 
 @function("pi", least=0, most=0)

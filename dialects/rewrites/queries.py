@@ -120,6 +120,8 @@ def _selected(
         if node.args.get("having") is None
         else c.condition(node.args["having"].this, scope, filtering=True)
     )
+    if distinct and any(found_.decimal for found_ in values):
+        raise Untranslatable("SELECT DISTINCT", "it compares numbers beyond 64 bits")
     collated = distinct and not all(found_.collation_is_binary for found_ in values)
     if collated:
         groups, values = _grouped_instead(c, node, scope, results, values)

@@ -78,7 +78,12 @@ def warn_of_peers(c: Compiler, scope: Scope, tree: exp.Select) -> None:
         (column.table, column.name)
         for part in parts for column in part.find_all(exp.Column) if column.table in own
     }  # fmt: skip
-    if any(not used <= common for common in scope.peers):
+    # Rows that are alike in all that counts are still numbered by two windows in orders of their own.
+    several = len(scope.peers) > 1 and len({
+        exp.Window(partition_by=window.args.get("partition_by"), order=window.args.get("order"))
+        for part in parts for window in part.find_all(exp.Window)
+    }) > 1  # fmt: skip
+    if several or any(not used <= common for common in scope.peers):
         c.warn(TIES)
 
 

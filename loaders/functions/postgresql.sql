@@ -1152,6 +1152,30 @@ BEGIN
     RETURN NULL;
 END $$;
 
+-- The part of what json_root() gives at a path; arrow: 1 for what stands behind ->, where '$' may be left out.
+CREATE FUNCTION bird_sqlite.json_at(value text, path text, arrow bigint) RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    rest text := CASE WHEN arrow = 0 OR left(path, 1) = '$' THEN path WHEN path ~ '^[0-9]' THEN '$[' || path || ']'
+        WHEN left(path, 1) = '[' THEN '$' || path ELSE '$.' || path END;
+    part text := value;
+    step text;
+BEGIN
+    IF left(rest, 1) <> '$' THEN
+        RETURN NULL;
+    END IF;
+    rest := substr(rest, 2);
+    WHILE rest <> '' AND part IS NOT NULL LOOP
+        step := substring(rest FROM '^(?:\."[^"]*"|\.[^."[][^.[]*|\[[0-9]{1,9}\]|\[#-[0-9]{1,9}\])');
+        rest := substr(rest, length(step) + 1);
+        part := CASE WHEN step IS NULL OR step ~ '#-0+\]' THEN NULL
+            WHEN left(step, 2) = '."' THEN bird_sqlite.json_member(part, substr(step, 3, length(step) - 3))
+            WHEN left(step, 1) = '.' THEN bird_sqlite.json_member(part, substr(step, 2))
+            ELSE bird_sqlite.json_element(part, btrim(step, '[#]')::bigint) END;
+    END LOOP;
+    RETURN part;
+END $$;
+
 -- What json_root() gives, with `part` where the steps lead: '["a",0]' is '$.a[0]', -1 the last element, null is '[#]'.
 -- mode: set, insert, replace and remove of json_set() and its like.
 CREATE FUNCTION bird_sqlite.json_edited(value text, steps text, part text, mode text) RETURNS text

@@ -370,6 +370,12 @@ CASES = [
             ("remove", "", ""),
         )
     ),
+    Case("json_at(json_root(a), b, 0)", "iif(json_valid(a), a -> b, NULL)", ["TEXT", "TEXT"],
+         lambda r: (document(r), r.choice([*_STEPS.values()]))),
+    Case(
+        "json_at(json_root(a), b, 1)", "iif(json_valid(a), a -> b, NULL)", ["TEXT", "TEXT"],
+        lambda r: (document(r), r.choice([*_STEPS.values(), "a", "x y", "0", "1", "[1]", "[#-1]", "a.b"])),
+    ),
     Case("json_length(json_root(a))", "iif(json_valid(a), json_array_length(a), NULL)", ["TEXT"],
          lambda r: (document(r),)),
 ]  # fmt: skip

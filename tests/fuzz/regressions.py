@@ -464,4 +464,23 @@ REGRESSIONS = (
         "GROUP BY 'a' HAVING SUM(CASE WHEN 1 THEN 1.0 ELSE 0 END) IN rec",
         untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
     ),
+    Regression(
+        "shifted by the integer that a real is cut to",
+        "SELECT (1 >> (n + 0.5)) FROM extreme",
+    ),
+    Regression(
+        "one less than the integer that a great real is cut to",
+        "SELECT (1 - CAST(x AS INTEGER)) FROM extreme",
+    ),
+    Regression(
+        "different sums beyond 64 bits",
+        "SELECT DISTINCT (-9223372036854775808 - n) FROM extreme",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "a long list in a part of a compound",
+        "SELECT 1 UNION ALL SELECT length((SELECT GROUP_CONCAT(a.x) FROM (SELECT status || status AS x FROM "
+        "sailings ORDER BY status) AS a))",
+        db_id="island_ferries",
+    ),
 )

@@ -291,3 +291,10 @@ SELECT p.house, (SELECT SUM(p.points) - SUM(credits) FROM subject) FROM pupil p 
 SELECT MAX(points), (SELECT COUNT(*) FROM mark WHERE score > MIN(p.height)) FROM pupil p;
 SELECT COUNT(*), (SELECT COUNT(n.id) + credits FROM subject ORDER BY code LIMIT 1) FROM nobody n;
 SELECT SUM(points), (SELECT COUNT(*) FROM subject WHERE credits > COUNT(n.points)) AS c FROM nobody n HAVING COUNT(*) < 5 ORDER BY c;
+
+-- compound-collation
+SELECT LOWER(n) FROM (SELECT nick AS n FROM pupil UNION SELECT name FROM pupil) ORDER BY 1;
+SELECT COUNT(*), COUNT(n) FROM (SELECT nick AS n, house FROM pupil UNION SELECT nick, house FROM pupil UNION ALL SELECT nick, 'N' FROM pupil UNION SELECT 'ANN', 'n');
+SELECT COUNT(*) FROM pupil WHERE nick IN (SELECT nick FROM pupil INTERSECT SELECT UPPER(name) FROM pupil);
+SELECT UPPER(n) AS u FROM (SELECT nick AS n FROM pupil EXCEPT SELECT name FROM pupil WHERE id > 3) ORDER BY u;
+SELECT (SELECT COUNT(*) FROM (SELECT nick, id FROM pupil q WHERE q.id < p.id UNION SELECT name, id FROM pupil)) FROM pupil p ORDER BY id;

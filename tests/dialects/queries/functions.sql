@@ -55,6 +55,11 @@ SELECT STRFTIME('%Y', 'now') - STRFTIME('%Y', born) > 15, DATE('now', '-100 year
 SELECT ABS(JULIANDAY('now') - JULIANDAY(CURRENT_TIMESTAMP)) < 0.01, DATETIME('now', '+1 day') > DATETIME('now');
 SELECT STRFTIME('%Y', CURRENT_DATE) = STRFTIME('%Y', 'now'), DATE('now', 'start of month') <= DATE('now');
 
+-- random
+SELECT id, random() % 10 < 10, abs(random()) >= 0, typeof(random()) FROM pupil ORDER BY id;
+SELECT COUNT(*) FROM (SELECT id FROM pupil ORDER BY random() LIMIT 3);
+SELECT COUNT(*) FROM pupil WHERE random() IS NOT NULL AND id IN (SELECT id FROM mark ORDER BY random());
+
 -- round
 SELECT ROUND(height, 1), ROUND(height), ROUND(points), ROUND(points / 3.0, 2), ROUND(points, 2) FROM pupil ORDER BY id;
 SELECT ROUND(x), ROUND(x, 2), ROUND(-x, 1), ROUND(n), ROUND(x, -1) FROM extreme ORDER BY id;
@@ -186,6 +191,7 @@ SELECT json_group_array(id), json_group_array(1) FILTER (WHERE 0) FROM (SELECT *
 SELECT length(json_array(name)), json_array(name) = '["Ann"]', upper(json_object('k', name)) FROM pupil ORDER BY id;
 SELECT json_array(rooms, fee, title, CASE WHEN rooms THEN rooms ELSE title END, COALESCE(rooms, 'x')) FROM house ORDER BY code;
 SELECT json_array(n, x, bits) FROM extreme ORDER BY id;
+SELECT json_group_object(house, id), json_group_object(id, house) FROM (SELECT * FROM pupil ORDER BY id);
 SELECT json_object('b', j -> 'b', 'c', j ->> 'b', 'd', json_extract(j, '$.a'), 'e', json_array_length(j, '$.b')), json_array(j -> 'b') FROM (SELECT id, '{"a": "\u00e9", "b": [' || id || ']}' AS j FROM pupil) ORDER BY id;
 SELECT json_array(json_extract(j, '$.b')), json_object('b', json_extract(j, '$.b', '$.c')), json_object('c', json_extract(j, '$.c')), json_object(house, id) FROM (SELECT id, house, '{"b": [' || id || '], "c": "[1]"}' AS j FROM pupil WHERE house <> '') ORDER BY id;
 SELECT j, COUNT(*) FROM (SELECT json_array(house, points > 2) AS j FROM pupil) GROUP BY j ORDER BY j;
@@ -195,6 +201,9 @@ SELECT JSON_GROUP_OBJECT(id, name) FROM (SELECT id, name FROM pupil ORDER BY id)
 SELECT house, JSON_GROUP_OBJECT('k' || id, points) FROM (SELECT id, house, points FROM pupil ORDER BY id) GROUP BY house ORDER BY house;
 SELECT JSON_GROUP_OBJECT(id, JSON(CASE WHEN id < 3 THEN '[1, 2]' END)) FROM (SELECT id FROM pupil ORDER BY id);
 SELECT id, JSON_OBJECT('a', JSON('{"x" : 1}'), 'b', JSON(CASE WHEN id < 3 THEN ' [1]' END)) FROM pupil ORDER BY id;
+
+SELECT json_extract(j, '$.' || k), j -> k, j ->> k, j ->> ('b[' || id || ']'), json_object('x', json_extract(j, '$.' || k)) FROM (SELECT id, CASE WHEN id % 2 THEN 'a' ELSE 'b' END AS k, '{"a": "' || name || '", "b": [1, ' || id || ', 2.0, null]}' AS j FROM pupil) ORDER BY id;
+SELECT json_array(id, name, points) ->> (id % 4), json_array(id, name) -> ('$[#-' || (id % 2 + 1) || ']') FROM pupil ORDER BY id;
 
 -- json-edit
 WITH d AS (SELECT *, '{"a": ' || id || ', "b": [1, {"c": 2.50}], "n": null, "a": 0}' AS j FROM pupil) SELECT json_set(j, '$.a', points, '$.new', name), json_set(j, '$.b[1].c', height), json_set(j, '$.b[#]', name), json_set(j, '$.x.y[0]', id), json_set(j, '$.a.z', 1), json_set(j, '$.b', json_array(id)) FROM d ORDER BY id;

@@ -71,3 +71,6 @@ SELECT UPPER(b) FROM motley;
 SELECT id FROM motley WHERE v LIKE '1%';
 SELECT SUBSTR(b, -1) FROM motley;
 SELECT INSTR(v, '1') FROM motley;
+
+-- random numbers
+SELECT CASE random() WHEN 1 THEN 'a' WHEN 2 THEN 'b' END, MAX(random(), 5) FROM pupil;
