@@ -374,6 +374,11 @@ def is_beyond_double(t: Typed) -> bool:
 def bounds(values: Sequence[Typed]) -> tuple[float | None, float | None]:
     """What all numbers are between."""
     numbers = [found for found in values if found.kind is not Kind.NULL]
+    if all(found.kind is Kind.INTEGER for found in numbers) and any(
+        is_beyond_double(found) for found in numbers
+    ):
+        numbers = [found if found.low is not None else found.of(low=-BIGGEST - 1) for found in numbers]
+        numbers = [found if found.high is not None else found.of(high=BIGGEST) for found in numbers]
     lows, highs = [found.low for found in numbers], [found.high for found in numbers]
     low = None if None in lows or not lows else min(found for found in lows if found is not None)
     high = None if None in highs or not highs else max(found for found in highs if found is not None)

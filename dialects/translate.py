@@ -20,6 +20,7 @@ from dialects.generator import spell
 from dialects.nodes import Random
 from dialects.relation import Relation
 from dialects.rewrites import queries
+from dialects.rewrites.aggregates import OuterAggregate
 from dialects.rewrites.ctes import levels
 from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
 from dialects.rewrites.windows import share_windows
@@ -88,6 +89,8 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
         share_windows(compiler, relation.node)
         columns = _json_columns(compiler, relation, as_json=as_json)
         text = spell(relation.node, target)
+    except OuterAggregate as error:
+        raise Untranslatable(f"{error}()", "its argument belongs to an outer SELECT") from error
     except RecursionError as error:
         raise Untranslatable("the statement", "it is nested too deeply") from error
     return Translation(text, target, tuple(compiler.rules), tuple(compiler.warnings), columns)

@@ -217,7 +217,10 @@ def _grouped(c: Compiler, node: exp.Expr, owner: Scope) -> Scope:
 
 def owner_of(call: exp.Expr, scope: Scope) -> Scope | None:
     """The SELECT around the one in which an aggregate stands to which it belongs: its columns are of that."""
-    columns = list(call.find_all(exp.Column))
+    # A column of a query inside of the argument may be that one's own.
+    queries = [query for query in call.find_all(exp.Query) if query is not call]
+    inside = {id(column) for query in queries for column in query.find_all(exp.Column)}
+    columns = [column for column in call.find_all(exp.Column) if id(column) not in inside]
 
     def knows(place: Scope, column: exp.Column) -> bool:
         qualifier = column.table.lower()

@@ -5,7 +5,7 @@ from sqlglot import exp
 from dialects.carried import place_of_hidden
 from dialects.coercions import as_double, literal, value, whole_of
 from dialects.errors import Untranslatable
-from dialects.nodes import AsInteger, Exact, case, grouped, is_null, number
+from dialects.nodes import AsInteger, Exact, case, grouped, is_not_null, is_null, number
 from dialects.rewrites.comparison import RANK, keyed, null_test
 from dialects.rules import Context, Rule
 from dialects.typed import Kind, Typed
@@ -66,6 +66,16 @@ def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
     return [value(c, t.each(lambda part: as_double(c, part))), value(c, t.each(exactly))]
 
 
+def _rank(part: Typed) -> Typed:
+    """The class of a value as a number; NULL is of none, whatever it could have been."""
+    if part.kind not in RANK:
+        return literal(None)
+    rank: exp.Expr = number(RANK[part.kind])
+    if part.nullable:
+        rank = case((is_not_null(part.node.copy()), rank))
+    return part.of(node=rank, kind=Kind.INTEGER)
+
+
 def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list[exp.Expr]:
     """Numbers before texts before blobs, each by value."""
     if t.carried is not None and t.carried.opaque and t.collation_is_binary:
@@ -77,7 +87,7 @@ def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list
         return [missing, *(exp.Ordered(this=key, desc=descending) for key in places)]
     if t.each is None:
         raise Untranslatable("ORDER BY", "values of several types cannot be told apart")
-    rank = t.each(lambda part: part.of(node=exp.Literal.number(RANK.get(part.kind, 0)), kind=Kind.INTEGER))
+    rank = t.each(_rank)
     numbers = t.each(lambda part: part if part.kind.is_numeric else Typed(exp.Null(), Kind.NULL))
     texts = t.each(lambda part: part if part.kind is Kind.TEXT else Typed(exp.Null(), Kind.NULL))
     blobs = t.each(lambda part: part if part.kind is Kind.BLOB else Typed(exp.Null(), Kind.NULL))

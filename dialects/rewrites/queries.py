@@ -120,8 +120,6 @@ def _selected(
         if node.args.get("having") is None
         else c.condition(node.args["having"].this, scope, filtering=True)
     )
-    if distinct and any(found_.decimal for found_ in values):
-        raise Untranslatable("SELECT DISTINCT", "it compares numbers beyond 64 bits")
     collated = distinct and not all(found_.collation_is_binary for found_ in values)
     if collated:
         groups, values = _grouped_instead(c, node, scope, results, values)
@@ -238,6 +236,8 @@ def _as_columns(
     c: Compiler, values: list[Typed], results: list[Result], *, derived: bool, distinct: bool
 ) -> list[Typed]:
     """The results, those of several kinds as columns can have them."""
+    if distinct and any(found.decimal for found in values):
+        raise Untranslatable("SELECT DISTINCT", "it compares numbers beyond 64 bits")
     return [
         _carried(c, found, written, derived=derived, distinct=distinct)
         for found, (_, written, _) in zip(values, results, strict=True)

@@ -483,4 +483,19 @@ REGRESSIONS = (
         "sailings ORDER BY status) AS a))",
         db_id="island_ferries",
     ),
+    Regression(
+        "an aggregate of a query whose column another table has, too",
+        "SELECT T1.code FROM kind AS T1 JOIN person T2 ON 1 IS 1 WHERE (1 < (SELECT MAX((SELECT id AS id "
+        "FROM dirty ORDER BY 1 DESC LIMIT 1)) FROM event x3))",
+    ),
+    Regression(
+        "the less of a great number and a count in a product",
+        "SELECT (MIN(extreme.n, (SELECT COUNT(*) FROM kind AS q2 WHERE q2.`order` = 1)) * CURRENT_DATE) "
+        "FROM extreme",
+    ),
+    Regression(
+        "NULL that could have been a number or a text, sorted",
+        "SELECT made, 1, CASE WHEN owner THEN price ELSE label END AS c2 FROM item ORDER BY c2, 1, 2, 3",
+        ordered=True,
+    ),
 )
