@@ -7,8 +7,7 @@ import typer
 
 from harness.cli.commands import app
 from harness.cli.console import messages, say
-from harness.data.sets.packages import Request as Wanted
-from harness.data.sets.packages import get
+from harness.data.sets.packages import PackageRequest, get
 from loaders.packages.bar import getting_bar
 
 
@@ -34,6 +33,6 @@ def data(
 ) -> None:
     """Bring a published question set with its databases to where `eval` looks for it."""
     with getting_bar(messages) as progress:
-        lines = get(Wanted(set_name, to, archive, allow_unknown), progress)
+        lines = get(PackageRequest(set_name, to, archive, allow_unknown), progress)
     for line in lines:
         say(line)

@@ -100,7 +100,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CoverageAnswer:
     """One gold on one engine.
 
     `same_order` is None where the query orders nothing; an order counts as the same if ORDER BY allows it.

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.coverage.answers import JUDGED, Answer, Fault, Reason
+from harness.coverage.answers import JUDGED, CoverageAnswer, Fault, Reason
 
 HOME = Path(__file__).parents[2] / "dialects" / "audit"
 """Where the project's own are."""
@@ -45,7 +45,7 @@ def read(question_set: str, home: Path = HOME) -> Judgements:
     return found
 
 
-def judged(answers: Sequence[Answer], judgements: Judgements) -> list[Answer]:
+def judged(answers: Sequence[CoverageAnswer], judgements: Judgements) -> list[CoverageAnswer]:
     """The answers, with the reason of each DIFFERENT one that somebody has judged."""
     return [
         replace(answer, reason=judgements.get(answer.dialect, {}).get(answer.question, answer.reason))
@@ -55,7 +55,7 @@ def judged(answers: Sequence[Answer], judgements: Judgements) -> list[Answer]:
     ]
 
 
-def faults(answers: Sequence[Answer], judgements: Judgements) -> Iterator[Fault]:
+def faults(answers: Sequence[CoverageAnswer], judgements: Judgements) -> Iterator[Fault]:
     """Differences without a reason and reasons without a difference.
 
     Args:

@@ -8,7 +8,7 @@ from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
-from harness.coverage.answers import Answer, OverrideState, Reason
+from harness.coverage.answers import CoverageAnswer, OverrideState, Reason
 from harness.coverage.holding import Reference
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question, QuestionSet
@@ -26,7 +26,7 @@ def cover(  # noqa: PLR0913 - the measurement's whole description
     profile: Profile = Profile.FAITHFUL,
     workers: int = 1,
     unloaded: Mapping[tuple[Dialect, str], str] | None = None,
-) -> Iterator[Answer]:
+) -> Iterator[CoverageAnswer]:
     """The answer of every gold on every engine, question by question.
 
     Args:
@@ -88,7 +88,7 @@ class _Bench:
             }
             self._overrides = {dialect: overrides(questions.name, dialect) for dialect in engines}
 
-    def answers(self, question: Question) -> list[Answer]:
+    def answers(self, question: Question) -> list[CoverageAnswer]:
         """The answers of one question's gold on every engine."""
         database = self._questions.database(question.db_id, self._profile)
         reference = self._reference.run(database, question.gold[Dialect.SQLITE])
@@ -99,7 +99,7 @@ class _Bench:
             for answer in [self._answer(question, dialect, reference)]
         ]
 
-    def _answer(self, question: Question, dialect: Dialect, reference: Execution) -> Answer:
+    def _answer(self, question: Question, dialect: Dialect, reference: Execution) -> CoverageAnswer:
         if why := self._unloaded.get((dialect, question.db_id)):
             blank = _blank(question, dialect, self._origin, reference)
             return replace(blank, reason=Reason.NOT_LOADED, detail=why)
@@ -117,7 +117,7 @@ class _Bench:
             state = OverrideState.STALE
         return replace(answer, override=state)
 
-    def _translated(self, question: Question, dialect: Dialect, reference: Execution) -> Answer:
+    def _translated(self, question: Question, dialect: Dialect, reference: Execution) -> CoverageAnswer:
         try:
             translation = translate(question.gold[Dialect.SQLITE], self._schemas[question.db_id], dialect)
         except Untranslatable as refusal:
@@ -125,7 +125,7 @@ class _Bench:
             return replace(answer, reason=Reason.UNTRANSLATABLE, detail=str(refusal))
         return self._compared(question, _Text(GoldOrigin.TRANSLATED, translation), reference)
 
-    def _compared(self, question: Question, text: _Text, reference: Execution) -> Answer:
+    def _compared(self, question: Question, text: _Text, reference: Execution) -> CoverageAnswer:
         translation = text.translation
         gold, dialect = question.gold[Dialect.SQLITE], translation.target
         database = self._questions.database(question.db_id, self._profile)
@@ -139,8 +139,8 @@ class _Bench:
         )
 
 
-def _blank(question: Question, dialect: Dialect, origin: GoldOrigin, reference: Execution) -> Answer:
-    return Answer(
+def _blank(question: Question, dialect: Dialect, origin: GoldOrigin, reference: Execution) -> CoverageAnswer:
+    return CoverageAnswer(
         question=question.key,
         db_id=question.db_id,
         difficulty=question.difficulty,

@@ -12,7 +12,7 @@ from typing import Any
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import MOST, overrides
-from harness.coverage import Answer, Fault, cover
+from harness.coverage import CoverageAnswer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
 from harness.coverage.rendering import JSON, markdown, print_coverage, write_folder
@@ -81,7 +81,7 @@ class Measured:
     """
 
     title: str
-    answers: Sequence[Answer]
+    answers: Sequence[CoverageAnswer]
     folder: Path
     faults: Sequence[Fault]
     hint: str = ""
@@ -150,7 +150,7 @@ class Subject:
 
     def answers(
         self, chosen: Callable[[Dialect, Question], bool] = lambda _dialect, _question: True
-    ) -> Iterator[Answer]:
+    ) -> Iterator[CoverageAnswer]:
         """The answers to what is chosen, as they come, of one question on all engines at a time."""
         questions = self.questions.questions
         engines = {
@@ -170,7 +170,7 @@ class Subject:
         ):
             yield from judgements.judged([answer], self._judgements or {})
 
-    def faults(self, answers: Sequence[Answer]) -> Iterator[Fault]:
+    def faults(self, answers: Sequence[CoverageAnswer]) -> Iterator[Fault]:
         """What is not as expected of some answers."""
         if self._judgements is not None:
             yield from judgements.faults(answers, self._judgements)
@@ -217,7 +217,7 @@ def measure(
         raise BadInput("--update: is for the set's own golds; leave it out, or --gold")
     if request.update and subject.everything.own:
         raise BadInput("--update: is for the sets that come with bird-harness; leave it out")
-    answers, most = list[Answer](), len(subject.questions.questions) * len(servers)
+    answers, most = list[CoverageAnswer](), len(subject.questions.questions) * len(servers)
     for answer in subject.answers():
         answers.append(answer)
         if counted is not None:
@@ -281,7 +281,10 @@ def update_command(request: CoverageRequest) -> str:
 
 
 def _update(
-    request: CoverageRequest, questions: QuestionSet, answers: Sequence[Answer], manifest: Mapping[str, Any]
+    request: CoverageRequest,
+    questions: QuestionSet,
+    answers: Sequence[CoverageAnswer],
+    manifest: Mapping[str, Any],
 ) -> None:
     if request.origin is GoldOrigin.TRANSLATED and request.is_usual:
         expected.write(questions.name, answers)

@@ -13,7 +13,7 @@ from pathlib import Path
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.coverage.answers import Answer, Fault, OverrideState, Reason
+from harness.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
 
 HOME = Path(__file__).parents[2] / "dialects" / "expectations"
 """Where the project's own are."""
@@ -58,7 +58,7 @@ def read(question_set: str, home: Path = HOME) -> Expectations:
         ) from error
 
 
-def write(question_set: str, answers: Sequence[Answer], home: Path = HOME) -> None:
+def write(question_set: str, answers: Sequence[CoverageAnswer], home: Path = HOME) -> None:
     """Make answers, of the whole set on every target, the expectations.
 
     Raises:
@@ -81,7 +81,9 @@ def write(question_set: str, answers: Sequence[Answer], home: Path = HOME) -> No
         raise BadInput(f"{home}: cannot be written ({error.strerror}); --update needs a checkout") from error
 
 
-def changes(answers: Sequence[Answer], expected: Expectations, questions: Sequence[str]) -> Iterator[Fault]:
+def changes(
+    answers: Sequence[CoverageAnswer], expected: Expectations, questions: Sequence[str]
+) -> Iterator[Fault]:
     """What is not as it was; `questions` are the keys of the whole set."""
     for answer in answers:
         before = expected.get(answer.dialect, {}).get(answer.question)
@@ -101,7 +103,7 @@ def changes(answers: Sequence[Answer], expected: Expectations, questions: Sequen
                 yield Fault(target, key, "is no question of the set any more")
 
 
-def faults_of_overrides(answers: Sequence[Answer]) -> Iterator[Fault]:
+def faults_of_overrides(answers: Sequence[CoverageAnswer]) -> Iterator[Fault]:
     """What is wrong with overrides."""
     for answer in answers:
         if answer.override in _OVERRIDES:
@@ -114,19 +116,19 @@ _OVERRIDES = {
 }
 
 
-def _expected(answer: Answer) -> Expected:
+def _expected(answer: CoverageAnswer) -> Expected:
     return Expected(
         COVERED if answer.covered else str(answer.reason), None if answer.sql is None else digest(answer.sql)
     )
 
 
-def _may_vary(answer: Answer, before: Expected) -> bool:
+def _may_vary(answer: CoverageAnswer, before: Expected) -> bool:
     """Where SQLite does not define the answer, a server may give SQLite's today and another tomorrow."""
     open_answers = {COVERED, str(Reason.UNSPECIFIED)}
     return bool(answer.warnings) and {before.answer, _expected(answer).answer} == open_answers
 
 
-def _write_texts(folder: Path, answers: Sequence[Answer]) -> None:
+def _write_texts(folder: Path, answers: Sequence[CoverageAnswer]) -> None:
     for answer in answers:
         path = folder / answer.dialect / f"{answer.question}.sql"
         path.parent.mkdir(parents=True, exist_ok=True)

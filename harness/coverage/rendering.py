@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dialects.enums import Dialect
-from harness.coverage import Answer, Reason
+from harness.coverage import CoverageAnswer, Reason
 from harness.data.questions import levels_of
 from harness.report.tables import NAMES, print_line, print_table, wide
 from loaders.files import write_folder_of
@@ -69,7 +69,7 @@ class Totals:
         }
 
 
-def totals(answers: Sequence[Answer]) -> list[Totals]:
+def totals(answers: Sequence[CoverageAnswer]) -> list[Totals]:
     """The counts of each engine that there are answers of."""
     levels = levels_of(answer.difficulty for answer in answers)
     return [
@@ -79,7 +79,7 @@ def totals(answers: Sequence[Answer]) -> list[Totals]:
     ]
 
 
-def print_coverage(title: str, answers: Sequence[Answer], console: Console | None = None) -> None:
+def print_coverage(title: str, answers: Sequence[CoverageAnswer], console: Console | None = None) -> None:
     """Print each question that is not covered, then the counts."""
     console = wide(console)
     for answer in answers:
@@ -97,7 +97,7 @@ def print_coverage(title: str, answers: Sequence[Answer], console: Console | Non
         print_line(console, f"{NAMES[one.dialect]}: {_reasons(one)}")
 
 
-def markdown(answers: Sequence[Answer], *, details: bool) -> str:
+def markdown(answers: Sequence[CoverageAnswer], *, details: bool) -> str:
     """The counts and what is not SQLite's answer, as Markdown.
 
     Args:
@@ -124,7 +124,9 @@ def markdown(answers: Sequence[Answer], *, details: bool) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_folder(parent: Path, title: str, manifest: Mapping[str, Any], answers: Sequence[Answer]) -> Path:
+def write_folder(
+    parent: Path, title: str, manifest: Mapping[str, Any], answers: Sequence[CoverageAnswer]
+) -> Path:
     """Write `coverage.md` and `coverage.json` into a new folder below `parent`, both or nothing.
 
     Raises:
@@ -143,7 +145,7 @@ def write_folder(parent: Path, title: str, manifest: Mapping[str, Any], answers:
     return write_folder_of(parent, "coverage", files)
 
 
-def _count(dialect: Dialect, answers: Sequence[Answer], levels: Sequence[str]) -> Totals:
+def _count(dialect: Dialect, answers: Sequence[CoverageAnswer], levels: Sequence[str]) -> Totals:
     return Totals(
         dialect=dialect,
         questions=len(answers),
@@ -160,7 +162,7 @@ def _count(dialect: Dialect, answers: Sequence[Answer], levels: Sequence[str]) -
     )
 
 
-def _share(answers: Sequence[Answer]) -> float | None:
+def _share(answers: Sequence[CoverageAnswer]) -> float | None:
     return 100 * sum(answer.covered for answer in answers) / len(answers) if answers else None
 
 
@@ -173,12 +175,12 @@ def _reasons(counted: Totals) -> str:
     return ", ".join(parts) or "every answer is SQLite's"
 
 
-def _line(answer: Answer) -> str:
+def _line(answer: CoverageAnswer) -> str:
     where = f"{NAMES[answer.dialect]} {answer.question} ({answer.db_id})"
     return f"{where}: {answer.reason} {_detail(answer)}".rstrip()
 
 
-def _detail(answer: Answer) -> str:
+def _detail(answer: CoverageAnswer) -> str:
     parts = [" ".join(answer.detail.split())] if answer.detail else list(answer.warnings)
     parts += [f"only SQLite: {row}" for row in answer.only_sqlite]
     parts += [f"only {NAMES[answer.dialect]}: {row}" for row in answer.only_engine]

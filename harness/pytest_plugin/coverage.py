@@ -12,8 +12,7 @@ from threading import Thread
 import pytest
 
 from dialects.enums import Dialect
-from harness.coverage import Answer as Covered
-from harness.coverage import Reason
+from harness.coverage import CoverageAnswer, Reason
 from harness.coverage import expectations as expected
 from harness.coverage.command import CoverageRequest, Subject, update_command
 from harness.coverage.rendering import print_coverage
@@ -69,7 +68,7 @@ class CoverageRunner:
         ]
         self.parts: Sequence[ItemPart] = self._listed()
         self._collecting = Collecting(self)
-        self._answers: dict[tuple[Dialect, str], Future[Covered]] = {}
+        self._answers: dict[tuple[Dialect, str], Future[CoverageAnswer]] = {}
         self._stopped = False
 
     def _listed(self) -> list[ItemPart]:
@@ -109,7 +108,9 @@ class CoverageRunner:
                 self._answers[self._key(place)].add_done_callback(partial(self._tell, place, tell))
         Thread(target=self._measure, name="coverage", daemon=True).start()
 
-    def _tell(self, place: int, tell: Callable[[int, ItemAnswer], None], done: "Future[Covered]") -> None:
+    def _tell(
+        self, place: int, tell: Callable[[int, ItemAnswer], None], done: "Future[CoverageAnswer]"
+    ) -> None:
         del done
         tell(place, self.answer(place))
 
@@ -170,12 +171,12 @@ class CoverageRunner:
 _AS_GOOD = frozenset({COVERED, str(Reason.TIE)})
 
 
-def _about(found: Covered) -> str:
+def _about(found: CoverageAnswer) -> str:
     detail = found.detail or (found.warnings[0] if found.warnings else "")
     return f"{found.dialect} {found.question}: {found.reason}" + (f" ({detail})" if detail else "")
 
 
-def _shown(found: Covered) -> list[str]:
+def _shown(found: CoverageAnswer) -> list[str]:
     """Lines about the rows that differ."""
     return [
         *(f"  only SQLite: {row}" for row in found.only_sqlite),

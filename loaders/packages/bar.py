@@ -14,11 +14,11 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from loaders.packages.download import Progress as Told
+from loaders.packages.download import DownloadProgress
 
 
 @contextmanager
-def getting_bar(console: Console) -> Iterator[Told]:
+def getting_bar(console: Console) -> Iterator[DownloadProgress]:
     """A progress bar for `harness.data.sets.packages.get`; it leaves nothing behind."""
     columns = (
         TextColumn("{task.description}"),

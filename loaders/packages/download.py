@@ -65,7 +65,7 @@ _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
-class Progress(Protocol):
+class DownloadProgress(Protocol):
     """Told how far something is."""
 
     def __call__(self, what: str, done: int, total: int | None, /) -> None:
@@ -92,7 +92,7 @@ class _Broken(Exception):
     """The transfer ended early; another attempt may go on."""
 
 
-def download(wanted: Wanted, to: Path, progress: Progress, pauses: Sequence[float] = PAUSES) -> None:
+def download(wanted: Wanted, to: Path, progress: DownloadProgress, pauses: Sequence[float] = PAUSES) -> None:
     """Download a file to `to`, which then is whole; until then its bytes are in `to` with `.part` added.
 
     Args:
@@ -125,7 +125,7 @@ def download(wanted: Wanted, to: Path, progress: Progress, pauses: Sequence[floa
     _notes(part).unlink(missing_ok=True)
 
 
-def _transfer(session: requests.Session, wanted: Wanted, part: Path, progress: Progress) -> None:
+def _transfer(session: requests.Session, wanted: Wanted, part: Path, progress: DownloadProgress) -> None:
     """One attempt.
 
     Raises:
@@ -157,7 +157,7 @@ def _transfer(session: requests.Session, wanted: Wanted, part: Path, progress: P
 
 
 def _receive(
-    response: requests.Response, wanted: Wanted, part: Path, total: int | None, progress: Progress
+    response: requests.Response, wanted: Wanted, part: Path, total: int | None, progress: DownloadProgress
 ) -> None:
     done = _bytes(part)
     progress(part.stem, done, total)

@@ -17,7 +17,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from loaders import paths
 from loaders.errors import command, said
-from loaders.packages.download import Progress, Unreachable, Wanted, download
+from loaders.packages.download import DownloadProgress, Unreachable, Wanted, download
 from loaders.packages.manifest import Archive, Hub, Published
 from loaders.packages.proof import prove_archive
 from loaders.packages.unpack import Limits, unpack
@@ -53,7 +53,12 @@ def kept_archive(archive: Archive) -> Path:
 
 
 def fetch(
-    entry: Published, archive: Archive, progress: Progress, pauses: Sequence[float], *, allow_unknown: bool
+    entry: Published,
+    archive: Archive,
+    progress: DownloadProgress,
+    pauses: Sequence[float],
+    *,
+    allow_unknown: bool,
 ) -> Path:
     """The archive from its official place, downloaded unless an earlier call did. Processes take turns.
 
@@ -84,7 +89,7 @@ def _by_hand(entry: Published, path: Path) -> str:
 
 
 def from_archive(
-    entry: Published, archive: Path, staging: Path, progress: Progress, *, allow_unknown: bool
+    entry: Published, archive: Path, staging: Path, progress: DownloadProgress, *, allow_unknown: bool
 ) -> Staged:
     """Unpack an archive file into `staging`.
 

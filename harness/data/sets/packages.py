@@ -20,7 +20,7 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from loaders.digests import digests
 from loaders.errors import said
-from loaders.packages.download import PAUSES, Progress
+from loaders.packages.download import PAUSES, DownloadProgress
 from loaders.packages.manifest import Published, find_published
 from loaders.packages.proof import TAKE, sha256
 from loaders.packages.sources import Staged, fetch, from_archive, from_folder, from_hub
@@ -34,7 +34,7 @@ _STAGING = ".bird-data"
 
 
 @dataclass(frozen=True)
-class Request:
+class PackageRequest:
     """What to get."""
 
     set_name: str
@@ -47,7 +47,7 @@ class Request:
     """Take what has other digests than those that are known, and report them."""
 
 
-def get(request: Request, progress: Progress, pauses: Sequence[float] = PAUSES) -> list[str]:
+def get(request: PackageRequest, progress: DownloadProgress, pauses: Sequence[float] = PAUSES) -> list[str]:
     """Bring a question set with its databases; what is there already stays. Processes take turns.
 
     Args:
@@ -82,7 +82,7 @@ def get(request: Request, progress: Progress, pauses: Sequence[float] = PAUSES) 
         ) from error
 
 
-def _there(entry: Published, request: Request, home: Path) -> list[str] | None:
+def _there(entry: Published, request: PackageRequest, home: Path) -> list[str] | None:
     """What to say if the set is there.
 
     Raises:
@@ -121,7 +121,7 @@ def _is_same(archive: Path, marker: Path) -> bool:
 
 
 def _got(
-    entry: Published, request: Request, home: Path, progress: Progress, pauses: Sequence[float]
+    entry: Published, request: PackageRequest, home: Path, progress: DownloadProgress, pauses: Sequence[float]
 ) -> list[str]:
     lines = []
     place = home / entry.root
@@ -129,7 +129,7 @@ def _got(
         raise BadInput(f"{place}: is in the way; move it away, or choose another place by --to")
     if entry.databases_of and not (home / _databases(entry, home)).exists():
         other = find_published(entry.databases_of)
-        databases_only = Request(other.name, request.to, allow_unknown=request.allow_unknown)
+        databases_only = PackageRequest(other.name, request.to, allow_unknown=request.allow_unknown)
         lines = _got(other, databases_only, home, progress, pauses)
     with _staging(home) as staging:
         staged = _stage(entry, request, staging, progress, pauses)
@@ -148,7 +148,11 @@ def _got(
 
 
 def _stage(
-    entry: Published, request: Request, staging: Path, progress: Progress, pauses: Sequence[float]
+    entry: Published,
+    request: PackageRequest,
+    staging: Path,
+    progress: DownloadProgress,
+    pauses: Sequence[float],
 ) -> Staged:
     source, allowed = request.archive, request.allow_unknown
     if source is None:
@@ -192,13 +196,13 @@ def _staging(home: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _mark(root: Path, request: Request, staged: Staged) -> None:
+def _mark(root: Path, request: PackageRequest, staged: Staged) -> None:
     source = None if request.archive is None else str(request.archive.resolve())
     text = json.dumps({"set": request.set_name, "source": source, "sha256": staged.sha256})
     (root / _MARKER).write_text(text, encoding="utf-8")
 
 
-def _summary(entry: Published, questions: QuestionSet, request: Request, home: Path) -> list[str]:
+def _summary(entry: Published, questions: QuestionSet, request: PackageRequest, home: Path) -> list[str]:
     counts = f"{len(questions.questions)} questions, {len(questions.db_ids)} databases"
     lines = [f"{questions.title}: {counts}, in {home / entry.folder}"]
     return lines if request.to is None else [*lines, f"set BIRD_HOME={home} to use it"]

@@ -7,7 +7,7 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
-from harness.coverage import Answer, OverrideState, Reason, checking, cover, expectations
+from harness.coverage import CoverageAnswer, OverrideState, Reason, checking, cover, expectations
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
@@ -54,7 +54,7 @@ def loaded(questions: QuestionSet, server: Server, profile: Profile = Profile.FA
     return questions
 
 
-def answer(questions: QuestionSet, server: Server, origin: GoldOrigin = GoldOrigin.DATASET) -> Answer:
+def answer(questions: QuestionSet, server: Server, origin: GoldOrigin = GoldOrigin.DATASET) -> CoverageAnswer:
     [found] = cover(questions, {server.dialect: on_server(server)}, Limits(seconds=5), origin=origin)
     return found
 

@@ -6,11 +6,11 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.coverage import JUDGED, Answer, OverrideState, Reason, audit, expectations
+from harness.coverage import JUDGED, CoverageAnswer, OverrideState, Reason, audit, expectations
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Difficulty
 
-SAME = Answer(
+SAME = CoverageAnswer(
     question="1",
     db_id="d",
     difficulty=Difficulty.SIMPLE,
@@ -83,7 +83,7 @@ def test_the_sample_sets_translations_are_kept_as_text(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_every_change_is_named(tmp_path: Path, now: Answer, says: list[str]) -> None:
+def test_every_change_is_named(tmp_path: Path, now: CoverageAnswer, says: list[str]) -> None:
     expectations.write("s", ALL, tmp_path)
     found = map(str, expectations.changes([now], expectations.read("s", tmp_path), (*KEYS, "9")))
     assert [line.partition(" (x:")[0] for line in found] == says

@@ -7,7 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-from harness.data.sets.packages import Request, get
+from harness.data.sets.packages import PackageRequest, get
 from loaders.packages import manifest
 
 
@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> None:
             sys.stdout.flush()
             time.sleep(600)
 
-    for line in get(Request(name, Path(to), allow_unknown="unknown" in options), stall, (0.1, 0.1)):
+    for line in get(PackageRequest(name, Path(to), allow_unknown="unknown" in options), stall, (0.1, 0.1)):
         sys.stdout.write(f"{line}\n")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.data.sets.loading import load_set
-from harness.data.sets.packages import Request, get
+from harness.data.sets.packages import PackageRequest, get
 from loaders.packages.manifest import published
 from tests.harness import own_sets as sets
 from tests.loaders.packages.fetched import NO_PAUSES, quiet
@@ -29,20 +29,20 @@ def test_an_archive_is_taken_and_found_by_name_with_its_splits(tmp_path: Path) -
     archive = zipped(sets.spider(tmp_path / "x"), tmp_path / "spider_data.zip", "spider_data")
     home = tmp_path / "data"
     with pytest.raises(BadInput, match=r"sha256 .* is not known.*--allow-unknown"):
-        get(Request("spider", home, archive), quiet)
+        get(PackageRequest("spider", home, archive), quiet)
     assert not home.exists()
-    get(Request("spider", home, archive, allow_unknown=True), quiet)
+    get(PackageRequest("spider", home, archive, allow_unknown=True), quiet)
     assert [load_set(name, home).name for name in ("spider", "spider_train", "spider_test")] == [
         "spider", "spider_train", "spider_test",
     ]  # fmt: skip
-    assert get(Request("spider", home), quiet)[0] == "spider is there"
+    assert get(PackageRequest("spider", home), quiet)[0] == "spider is there"
 
 
 def test_a_folder_is_taken(tmp_path: Path) -> None:
     home = tmp_path / "data"
-    get(Request("kaggle_dbqa", home, sets.kaggle(tmp_path / "KaggleDBQA"), allow_unknown=True), quiet)
+    get(PackageRequest("kaggle_dbqa", home, sets.kaggle(tmp_path / "KaggleDBQA"), allow_unknown=True), quiet)
     assert len(load_set("kaggle_dbqa", home).questions) == 4
-    get(Request("mini_dev_v2", home, sets.live(tmp_path / "live"), allow_unknown=True), quiet)
+    get(PackageRequest("mini_dev_v2", home, sets.live(tmp_path / "live"), allow_unknown=True), quiet)
     found = load_set("mini_dev_v2", home)
     assert any("of" in note and "left out" in note for note in found.notes)
 
@@ -55,12 +55,12 @@ def test_train_has_its_databases_in_an_archive_of_their_own(tmp_path: Path) -> N
     shutil.rmtree(databases)
     archive = zipped(folder, tmp_path / "train.zip", "train")
     home = tmp_path / "data"
-    get(Request("train", home, archive, allow_unknown=True), quiet)
+    get(PackageRequest("train", home, archive, allow_unknown=True), quiet)
     assert load_set("train", home).db_ids == ("shop",)
 
     filtered = tmp_path / "filtered"
     sets.write(filtered / "train-00000-of-00001.jsonl", sets.lines(sets.records(evidence="")[:3]))
-    get(Request("train_filtered", home, filtered, allow_unknown=True), quiet)
+    get(PackageRequest("train_filtered", home, filtered, allow_unknown=True), quiet)
     found = load_set("train_filtered", home)
     assert (found.name, len(found.questions)) == ("train_filtered", 3)
     assert found.database("shop").sqlite_path.is_file()
@@ -71,7 +71,7 @@ def test_the_dev_of_2025_reads_the_databases_of_dev(tmp_path: Path) -> None:
     sets.bird_dev(home / "dev_20240627")
     asked = json.loads((home / "dev_20240627" / "dev.json").read_text(encoding="utf-8"))
     sets.write(tmp_path / "new" / "dev_20251106.json", asked)
-    get(Request("dev_20251106", home, tmp_path / "new", allow_unknown=True), quiet)
+    get(PackageRequest("dev_20251106", home, tmp_path / "new", allow_unknown=True), quiet)
     found = load_set("dev_20251106", home)
     assert (found.name, found.db_ids, len(found.questions)) == ("dev_20251106", ("shop",), 4)
 
@@ -80,7 +80,7 @@ def test_the_dev_of_2025_reads_the_databases_of_dev(tmp_path: Path) -> None:
 def test_what_no_program_may_fetch_says_where_it_is(name: str, tmp_path: Path) -> None:
     page = published()[name].page
     with pytest.raises(BadInput, match=r"no address for programs.*--archive") as refused:
-        get(Request(name, tmp_path / "data"), quiet, NO_PAUSES)
+        get(PackageRequest(name, tmp_path / "data"), quiet, NO_PAUSES)
     assert page in str(refused.value)
     with pytest.raises(BadInput, match=rf"--set {name}: is not at .*{name}; .*data.*{name}"):
         load_set(name, tmp_path)
@@ -89,4 +89,4 @@ def test_what_no_program_may_fetch_says_where_it_is(name: str, tmp_path: Path) -
 def test_another_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     with pytest.raises(BadInput, match="no questions in a layout that is known; is it spider"):
-        get(Request("spider", tmp_path / "data", tmp_path / "x"), quiet)
+        get(PackageRequest("spider", tmp_path / "data", tmp_path / "x"), quiet)

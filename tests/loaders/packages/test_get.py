@@ -11,7 +11,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.data.sets.loading import load_set
-from harness.data.sets.packages import Request, get
+from harness.data.sets.packages import PackageRequest, get
 from loaders.packages.download import Unreachable
 from loaders.packages.manifest import published
 from loaders.packages.sources import kept_archive
@@ -30,7 +30,7 @@ def test_a_published_package_becomes_a_set_that_is_found(
     home = tmp_path / "data"
     with serving(Answer(packages[name], cut=20_000), Answer(packages[name])) as site:
         publish(site.url)
-        lines = get(Request(name, home), quiet, NO_PAUSES)
+        lines = get(PackageRequest(name, home), quiet, NO_PAUSES)
     assert shown(home) == [root]
     assert site.ranges == [None, "bytes=20000-"]
     found = load_set(name, home)
@@ -45,7 +45,7 @@ def test_the_dump_beside_the_questions_comes_along(
 ) -> None:
     publish(NOWHERE)
     (tmp_path / "mine.zip").write_bytes(packages["mini_dev"])
-    get(Request("mini_dev", tmp_path / "data", tmp_path / "mine.zip"), quiet)
+    get(PackageRequest("mini_dev", tmp_path / "data", tmp_path / "mine.zip"), quiet)
     assert (tmp_path / "data" / "minidev" / "MINIDEV_mysql" / "BIRD_dev.sql").is_file()
 
 
@@ -55,9 +55,9 @@ def test_a_second_time_nothing_is_fetched_or_changed(
     home = tmp_path / "data"
     with serving(Answer(packages["mini_dev"])) as site:
         publish(site.url)
-        get(Request("mini_dev", home), quiet, NO_PAUSES)
+        get(PackageRequest("mini_dev", home), quiet, NO_PAUSES)
         before = {path: path.stat().st_mtime_ns for path in home.rglob("*")}
-        [line, *_] = get(Request("mini_dev", home), quiet, NO_PAUSES)
+        [line, *_] = get(PackageRequest("mini_dev", home), quiet, NO_PAUSES)
     assert line == "mini_dev is there"
     assert {path: path.stat().st_mtime_ns for path in home.rglob("*")} == before
     assert len(site.asked) == 1
@@ -68,8 +68,8 @@ def test_an_archive_is_kept_for_another_place(
 ) -> None:
     with serving(Answer(packages["dev"])) as site:
         publish(site.url)
-        get(Request("dev", tmp_path / "one"), quiet, NO_PAUSES)
-        get(Request("dev", tmp_path / "two"), quiet, NO_PAUSES)
+        get(PackageRequest("dev", tmp_path / "one"), quiet, NO_PAUSES)
+        get(PackageRequest("dev", tmp_path / "two"), quiet, NO_PAUSES)
     assert len(site.asked) == 1
     assert contents(tmp_path / "one" / "dev_20240627") == contents(tmp_path / "two" / "dev_20240627")
 
@@ -77,7 +77,7 @@ def test_an_archive_is_kept_for_another_place(
 def test_without_network_one_message_says_what_to_do(tmp_path: Path, publish: Publish) -> None:
     publish(NOWHERE)
     with pytest.raises(Unreachable) as raised:
-        get(Request("mini_dev", tmp_path / "data"), quiet, NO_PAUSES)
+        get(PackageRequest("mini_dev", tmp_path / "data"), quiet, NO_PAUSES)
     message = str(raised.value)
     kept = kept_archive(published()["mini_dev"].archive)  # type: ignore[arg-type]
     for part in (NOWHERE, "refused", "https://example.org/page", "--archive FILE", str(kept), "HTTPS_PROXY"):
@@ -94,7 +94,7 @@ def test_an_archive_put_by_hand_where_the_message_says_is_used(
     kept = kept_archive(published()["dev"].archive)  # type: ignore[arg-type]
     kept.parent.mkdir(parents=True)
     kept.write_bytes(packages["dev"])
-    get(Request("dev", tmp_path / "data"), quiet, NO_PAUSES)
+    get(PackageRequest("dev", tmp_path / "data"), quiet, NO_PAUSES)
     assert load_set("dev", tmp_path / "data").questions
 
 
@@ -106,9 +106,9 @@ def test_an_unknown_digest_is_refused_by_name_and_taken_if_allowed(
     with serving(Answer(packages["mini_dev"])) as site:
         publish(site.url, sha256=known)
         with pytest.raises(BadInput, match=f"sha256 {found} is not known.*--allow-unknown"):
-            get(Request("mini_dev", home), quiet, NO_PAUSES)
+            get(PackageRequest("mini_dev", home), quiet, NO_PAUSES)
         assert shown(home) == []
-        lines = get(Request("mini_dev", home, allow_unknown=True), quiet, NO_PAUSES)
+        lines = get(PackageRequest("mini_dev", home, allow_unknown=True), quiet, NO_PAUSES)
     assert any(found in line and "taken because of --allow-unknown" in line for line in lines)
     assert any("0 of 11 files have the digests of published ones" in line for line in lines)
     assert len(site.asked) == 1
@@ -121,8 +121,8 @@ def test_an_announced_size_that_is_not_the_known_one_is_not_fetched_unless_allow
     with serving(Answer(packages["dev"])) as site:
         publish(site.url, size=17, sha256=None)
         with pytest.raises(BadInput, match="the package that is known has 17"):
-            get(Request("dev", tmp_path / "data"), quiet, NO_PAUSES)
-        get(Request("dev", tmp_path / "data", allow_unknown=True), quiet, NO_PAUSES)
+            get(PackageRequest("dev", tmp_path / "data"), quiet, NO_PAUSES)
+        get(PackageRequest("dev", tmp_path / "data", allow_unknown=True), quiet, NO_PAUSES)
     assert load_set("dev", tmp_path / "data").questions
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_set_leaves_everything_as_it_was(tmp_path: Path, publish: Pub
     raw, fragment = BAD[name]
     publish(NOWHERE)
     (tmp_path / "mine.zip").write_bytes(raw)
-    request = Request("mini_dev", tmp_path / "data", tmp_path / "mine.zip", allow_unknown=True)
+    request = PackageRequest("mini_dev", tmp_path / "data", tmp_path / "mine.zip", allow_unknown=True)
     with pytest.raises(BadInput, match=fragment):
         get(request, quiet)
     assert shown(tmp_path / "data") == []
@@ -151,7 +151,7 @@ def test_a_hostile_archive_inside_an_archive_is_refused(tmp_path: Path, publish:
     evil = zipped((entry("../../../../evil"), b"x"))
     (tmp_path / "mine.zip").write_bytes(zipped(("dev/dev.json", b"[]"), ("dev/dev_databases.zip", evil)))
     with pytest.raises(BadInput, match="leads out"):
-        get(Request("dev", tmp_path / "data", tmp_path / "mine.zip", allow_unknown=True), quiet)
+        get(PackageRequest("dev", tmp_path / "data", tmp_path / "mine.zip", allow_unknown=True), quiet)
     assert shown(tmp_path / "data") == []
     assert not list(tmp_path.rglob("evil"))
 
@@ -160,7 +160,7 @@ def test_a_hostile_archive_inside_an_archive_is_refused(tmp_path: Path, publish:
 def test_a_package_may_have_other_folders_around_it(tmp_path: Path, publish: Publish, top: str) -> None:
     publish(NOWHERE)
     (tmp_path / "mine.zip").write_bytes(dev_zip(sample_folder(), top))
-    get(Request("dev", tmp_path / "data", tmp_path / "mine.zip", allow_unknown=True), quiet)
+    get(PackageRequest("dev", tmp_path / "data", tmp_path / "mine.zip", allow_unknown=True), quiet)
     assert shown(tmp_path / "data") == ["dev_20240627"]
     assert load_set("dev", tmp_path / "data").questions
 
@@ -172,7 +172,7 @@ def test_a_folder_is_copied_if_its_files_are_known(tmp_path: Path, publish: Publ
     digests = {path: hashlib.sha256(raw).hexdigest() for path, raw in contents(source).items()}
     publish(NOWHERE, digests)
     before = contents(tmp_path / "mine")
-    lines = get(Request("mini_dev", tmp_path / "data", tmp_path / "mine"), quiet)
+    lines = get(PackageRequest("mini_dev", tmp_path / "data", tmp_path / "mine"), quiet)
     assert any("11 of 11 files have the digests" in line for line in lines)
     assert "notes.txt" not in contents(tmp_path / "data" / "minidev" / "MINIDEV")
     assert load_set("mini_dev", tmp_path / "data").questions
@@ -186,9 +186,9 @@ def test_a_folder_with_unknown_files_is_refused_by_name_and_reported_if_allowed(
     found = hashlib.sha256((source / "dev_tables.json").read_bytes()).hexdigest()
     publish(NOWHERE, {"mini_dev_sqlite.json": "0" * 64})
     with pytest.raises(BadInput, match=r"mini_dev_sqlite.json .*digest not the published one"):
-        get(Request("mini_dev", tmp_path / "data", source), quiet)
+        get(PackageRequest("mini_dev", tmp_path / "data", source), quiet)
     assert shown(tmp_path / "data") == []
-    lines = get(Request("mini_dev", tmp_path / "data", source, allow_unknown=True), quiet)
+    lines = get(PackageRequest("mini_dev", tmp_path / "data", source, allow_unknown=True), quiet)
     assert f"  dev_tables.json: sha256 {found} is not known" in lines
 
 
@@ -196,7 +196,7 @@ def test_a_folder_may_hold_the_archive(tmp_path: Path, publish: Publish, package
     publish(NOWHERE)
     (tmp_path / "downloads").mkdir()
     (tmp_path / "downloads" / "dev.zip").write_bytes(packages["dev"])
-    get(Request("dev", tmp_path / "data", tmp_path / "downloads"), quiet)
+    get(PackageRequest("dev", tmp_path / "data", tmp_path / "downloads"), quiet)
     assert load_set("dev", tmp_path / "data").questions
 
 
@@ -208,10 +208,10 @@ def test_what_is_there_is_not_replaced_by_something_else(
     (tmp_path / "mine.zip").write_bytes(packages["dev"])
     (tmp_path / "other.zip").write_bytes(dev_zip(sample_folder(), "dev/"))
     for _ in range(2):
-        get(Request("dev", home, tmp_path / "mine.zip"), quiet)
+        get(PackageRequest("dev", home, tmp_path / "mine.zip"), quiet)
     before = contents(home)
     with pytest.raises(BadInput, match="there already"):
-        get(Request("dev", home, tmp_path / "other.zip", allow_unknown=True), quiet)
+        get(PackageRequest("dev", home, tmp_path / "other.zip", allow_unknown=True), quiet)
     assert contents(home) == before
 
 
@@ -221,7 +221,7 @@ def test_half_a_set_that_somebody_made_is_in_the_way(tmp_path: Path, publish: Pu
     unpacked(home / "MINIDEV", "mini_dev")
     shutil.rmtree(home / "MINIDEV" / "dev_databases" / "city_library")
     with pytest.raises(BadInput, match=r"city_library.*in the way"):
-        get(Request("mini_dev", home), quiet)
+        get(PackageRequest("mini_dev", home), quiet)
 
 
 def test_data_that_somebody_unpacked_is_found_and_said_to_be_unknown(
@@ -231,7 +231,7 @@ def test_data_that_somebody_unpacked_is_found_and_said_to_be_unknown(
     home = tmp_path / "data"
     unpacked(home / "MINIDEV", "mini_dev")
     before = contents(home)
-    lines = get(Request("mini_dev", home), quiet)
+    lines = get(PackageRequest("mini_dev", home), quiet)
     assert lines[0] == "mini_dev is there"
     assert "0 of 11" in lines[1]
     assert contents(home) == before
@@ -240,13 +240,15 @@ def test_data_that_somebody_unpacked_is_found_and_said_to_be_unknown(
 @pytest.mark.parametrize(
     ("request_", "fragment"),
     [
-        (Request("sample"), "comes with bird-harness"),
-        (Request("spider"), "no such set is published"),
-        (Request("dev", Path("/dev/null/data")), "cannot be put there"),
+        (PackageRequest("sample"), "comes with bird-harness"),
+        (PackageRequest("spider"), "no such set is published"),
+        (PackageRequest("dev", Path("/dev/null/data")), "cannot be put there"),
     ],
     ids=["sample", "unknown", "a place that cannot be"],
 )
-def test_a_wrong_request_is_one_clear_error(publish: Publish, request_: Request, fragment: str) -> None:
+def test_a_wrong_request_is_one_clear_error(
+    publish: Publish, request_: PackageRequest, fragment: str
+) -> None:
     publish(NOWHERE)
     with pytest.raises(BadInput, match=fragment):
         get(request_, quiet, NO_PAUSES)
@@ -255,7 +257,7 @@ def test_a_wrong_request_is_one_clear_error(publish: Publish, request_: Request,
 def test_an_archive_that_is_not_there_is_one_clear_error(tmp_path: Path, publish: Publish) -> None:
     publish(NOWHERE)
     with pytest.raises(BadInput, match="no such file or folder"):
-        get(Request("dev", tmp_path / "data", tmp_path / "none.zip"), quiet)
+        get(PackageRequest("dev", tmp_path / "data", tmp_path / "none.zip"), quiet)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +274,7 @@ def test_a_killed_process_leaves_nothing_half_and_the_next_one_succeeds(
             assert killed.stdout.readline() == "there\n"
             killed.kill()
         assert set(shown(home)) <= {".bird-data"}
-        get(Request("dev", home), quiet, NO_PAUSES)
+        get(PackageRequest("dev", home), quiet, NO_PAUSES)
     assert shown(home) == ["dev_20240627"]
     assert load_set("dev", home).questions
 
@@ -301,7 +303,7 @@ def test_interrupting_it_leaves_no_staging_behind(
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        get(Request("dev", tmp_path / "data", tmp_path / "mine.zip"), interrupt)
+        get(PackageRequest("dev", tmp_path / "data", tmp_path / "mine.zip"), interrupt)
     assert shown(tmp_path / "data") == []
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.sets.loading import load_set
-from harness.data.sets.packages import Request, get
+from harness.data.sets.packages import PackageRequest, get
 from loaders.packages.download import Unreachable
 from loaders.sample import sample_folder
 from tests.loaders.packages.conftest import REVISION, Publish
@@ -58,7 +58,7 @@ def test_the_hub_out_of_reach_is_one_message_that_says_what_to_do(
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", NOWHERE.removesuffix("/package.zip"))
     monkeypatch.setattr("time.sleep", lambda _: None)
     with pytest.raises(Unreachable) as raised:
-        get(Request("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
+        get(PackageRequest("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
     for part in ("data/mini_dev_sqlite-0.json", "into one folder", "--archive FOLDER"):
         assert part in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -72,7 +72,7 @@ def test_without_the_hubs_client_the_message_names_the_extra(
     publish(NOWHERE)
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(Unreachable, match=r"the extra \[hf\].*--archive FOLDER"):
-        get(Request("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
+        get(PackageRequest("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
 
 
 @pytest.mark.parametrize("spelled", ["mini_dev_{}.json", "mini_dev_{}-0.json"])
@@ -82,5 +82,5 @@ def test_questions_of_the_hub_may_be_brought_by_hand(tmp_path: Path, publish: Pu
     (tmp_path / "mine").mkdir()
     for one in Dialect:
         shutil.copyfile(sample_folder() / f"sample_{one}.json", tmp_path / "mine" / spelled.format(one))
-    get(Request("mini_dev_2025", tmp_path / "data", tmp_path / "mine", allow_unknown=True), quiet)
+    get(PackageRequest("mini_dev_2025", tmp_path / "data", tmp_path / "mine", allow_unknown=True), quiet)
     assert load_set("mini_dev_2025", tmp_path / "data").questions
