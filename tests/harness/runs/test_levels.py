@@ -10,7 +10,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.coverage.answers import Answer, Reason
+from harness.coverage.answers import CoverageAnswer, Reason
 from harness.coverage.rendering import markdown
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import BIRD_LEVELS, Difficulty, Level, level, levels_of
@@ -76,7 +76,7 @@ def test_runs_are_compared_by_the_levels_of_the_set(tmp_path: Path) -> None:
 
 def test_coverage_has_the_levels_of_the_set() -> None:
     answers = [
-        Answer(str(place), "d", Level(name, OWN), Dialect.MYSQL, GoldOrigin.TRANSLATED, reason=reason)
+        CoverageAnswer(str(place), "d", Level(name, OWN), Dialect.MYSQL, GoldOrigin.TRANSLATED, reason=reason)
         for place, (name, reason) in enumerate(
             [("fiendish", None), ("fiendish", Reason.ERROR), ("warm-up", None)]
         )
