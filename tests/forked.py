@@ -29,8 +29,11 @@ ROOT = Path(__file__).parents[1]
 _IMPORTED = ("harness.cli", "harness.pytest_plugin", "harness.report", "harness.runs", "harness.session")
 """Packages, all of whose modules are imported before anything is forked, with what they import in turn."""
 
-_ENVIRONMENT = dict(os.environ)
-"""In which the process that commands are forked from is started, whatever a test has changed by then."""
+_ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""In which the process that commands are forked from is started, whatever a test has changed by then.
+
+`tests/conftest.py` takes that one variable away, but after it has imported this module.
+"""
 
 _AT_START = (
     "FORCE_COLOR",

@@ -113,7 +113,7 @@ def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: P
     (tmp_path / "test_imports.py").write_text(
         "import sys\n\ndef test_imports():\n"
         "    assert sorted(m for m in sys.modules if m.startswith('harness.')) == [\n"
-        "        'harness.session.options', 'harness.pytest_plugin']\n"
+        "        'harness.pytest_plugin', 'harness.session', 'harness.session.options']\n"
     )
     done = start("-q", "test_imports.py", cwd=tmp_path)
     assert done.returncode == 0, done.stdout
