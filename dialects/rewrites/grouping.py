@@ -102,7 +102,8 @@ class Groups:
 
     def _aggregated(self, node: exp.Expr) -> exp.Expr:
         """HAVING for MySQL, which knows only keys that are results: the least value of a key is the key."""
-        if node in self.nodes:
+        # A key that is an aggregate is an outer SELECT's.
+        if node in self.nodes and not isinstance(node, AnyOf | FirstOf):
             return exp.Min(this=node.copy())
         if isinstance(node, Whichever):
             return exp.Min(this=node.this)

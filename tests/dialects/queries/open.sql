@@ -31,6 +31,7 @@ SELECT MAX(nick), MIN(nick) FROM pupil WHERE id > 5;
 SELECT house, MAX(name COLLATE NOCASE) FROM pupil GROUP BY house ORDER BY house;
 
 -- aggregates of a SELECT around
+SELECT (SELECT p.points FROM subject GROUP BY 1 HAVING p.points) FROM pupil p GROUP BY 'all';
 SELECT points, (SELECT COUNT(*) FROM subject WHERE credits < MAX(p.points)) FROM pupil p;
 
 -- a compound SELECT whose columns may be converted
