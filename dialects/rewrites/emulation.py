@@ -26,13 +26,7 @@ from dialects.rewrites.results import aliased
 
 def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     """Change a compiled SELECT into one that the target takes."""
-    joins = tree.args.get("joins") or []
-    full = [at for at, join in enumerate(joins) if join.side == "FULL" and not takes_full_join(c, join)]
-    for done, at in enumerate(full):
-        c.applies("full-join")
-        # The joins up to one are in FROM from then on.
-        before = 0 if not done else full[done - 1] + 1
-        _full_join(c, tree, at - before, [*groups.nodes, *groups.first] if groups else [])
+    _full_joins(c, tree, [*groups.nodes, *groups.first] if groups else [])
     if any(part.find(Framed) for part in _parts(tree, "expressions", "order")):
         if groups:
             raise Untranslatable(
@@ -52,15 +46,65 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
         _outward(c, tree)
 
 
-def takes_full_join(c: Compiler, join: exp.Join) -> bool:
-    """Whether the target has such a FULL JOIN: PostgreSQL with equalities between columns of both sides."""
+def _full_joins(c: Compiler, tree: exp.Select, more: list[exp.Expr]) -> None:
+    """Emulate the FULL JOINs that the target has not; `more` as in `_full_join`."""
+    joins = tree.args.get("joins") or []
+    for join in joins:
+        if isinstance(join.this, exp.Paren) and any(_lacks(c, inner) for inner in _inside(join.this)):
+            _derive(c, tree, join, more)
+    done = 0
+    for at in [at for at, join in enumerate(joins) if _lacks(c, join)]:
+        c.applies("full-join")
+        # The joins up to one are in FROM from then on.
+        _full_join(c, tree, at - done, more)
+        done = at + 1
+
+
+def _inside(nest: exp.Paren) -> Iterator[exp.Join]:
+    """The joins in parentheses, at any depth."""
+    for join in nest.this.args["joins"]:
+        yield join
+        if isinstance(join.this, exp.Paren):
+            yield from _inside(join.this)
+
+
+def _derive(c: Compiler, tree: exp.Select, nest: exp.Join, more: list[exp.Expr]) -> None:
+    """Make joins in parentheses a derived table, in which a FULL JOIN can be emulated."""
+    alias = c.name("full")
+    start, aliases = nest.this.this, _names(nest.this)
+    joins = start.args.pop("joins")
+    seen: dict[str, exp.Column] = {}
+    others = [join for join in tree.args["joins"] if join is not nest]
+    outside = [*_parts(tree, "expressions", "where", "group", "having", "order"), *others]
+    on = nest.args.get("on")
+    _remap([*outside, *more, *([on] if on is not None else [])], aliases, alias, seen)
+    inside = exp.Select(expressions=_items(seen), from_=exp.From(this=start), joins=joins)
+    _full_joins(c, inside, [])
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    nest.set("this", exp.Subquery(this=inside, alias=named))
+
+
+def _items(seen: dict[str, exp.Column]) -> list[exp.Expr]:
+    """The result columns of a derived table, by their names."""
+    items: list[exp.Expr] = [
+        exp.Alias(this=column.copy(), alias=exp.to_identifier(name, quoted=True))
+        for name, column in seen.items()
+    ]
+    return items or [exp.Alias(this=number(1), alias=exp.to_identifier("_", quoted=True))]
+
+
+def _lacks(c: Compiler, join: exp.Join) -> bool:
+    """Whether it is a FULL JOIN that the target has not: PostgreSQL's are on equalities of columns."""
     right = _names(join.this)
-    return c.target.has_full_join and all(
-        isinstance(part, exp.EQ)
-        and isinstance(part.this, exp.Column)
-        and isinstance(part.expression, exp.Column)
-        and (part.this.table in right) != (part.expression.table in right)
-        for part in conjuncts(join.args["on"])
+    return join.side == "FULL" and not (
+        c.target.has_full_join
+        and all(
+            isinstance(part, exp.EQ)
+            and isinstance(part.this, exp.Column)
+            and isinstance(part.expression, exp.Column)
+            and (part.this.table in right) != (part.expression.table in right)
+            for part in conjuncts(join.args["on"])
+        )
     )
 
 
@@ -102,11 +146,7 @@ def _full_join(c: Compiler, tree: exp.Select, at: int, more: list[exp.Expr]) -> 
         seen,
     )
     on = full.args["on"]
-    items = [
-        exp.Alias(this=column.copy(), alias=exp.to_identifier(name, quoted=True))
-        for name, column in seen.items()
-    ]
-    items = items or [exp.Alias(this=number(1), alias=exp.to_identifier("_", quoted=True))]
+    items = _items(seen)
     left = exp.Select(
         expressions=items,
         from_=tree.args["from_"].copy(),

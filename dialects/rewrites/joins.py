@@ -12,7 +12,6 @@ from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import renamed
 from dialects.rewrites.determined import conjuncts, reached
-from dialects.rewrites.emulation import takes_full_join
 from dialects.rewrites.names import told_apart
 from dialects.rules import Rule
 from dialects.scope import Column, Nest, Scope, Source, names_rowid
@@ -158,8 +157,6 @@ def _nested(c: Compiler, item: exp.Expr, scope: Scope, result: From) -> exp.Expr
     inside = Scope(scope.parent, beside=scope.names())
     inner = From(inside)
     _chain(c, start, joins, inside, inner, outer=True)
-    if any(join.side == "FULL" and not takes_full_join(c, join) for join in inner.joins):
-        raise Untranslatable("FULL JOIN", "it is in parentheses behind other tables", position(item))
     result.holding += inner.holding
     for name, found in inside.shared.items():
         # What stands to the left comes first where USING looks for a name.

@@ -237,10 +237,6 @@ _CHAIN = ", ".join(f"a{i}(x) AS (SELECT x FROM a{i - 1})" for i in range(1, 64))
 @pytest.mark.parametrize(
     ("sql", "construct"),
     [
-        (
-            "SELECT m.day FROM subject s LEFT JOIN (mark m FULL JOIN house h USING (code)) ON 1",
-            "FULL JOIN",
-        ),
         (f"WITH a0(x) AS (SELECT 1), {_CHAIN} SELECT x FROM a63", "the statement"),
     ],
 )

@@ -168,6 +168,10 @@ SELECT a.id, b.id FROM nobody a FULL JOIN pupil b ON a.id = b.id ORDER BY b.id;
 SELECT m.pupil, s.code, h.code FROM mark m FULL JOIN subject s ON m.code = s.code FULL JOIN house h ON h.rooms = m.pupil ORDER BY 1, 2, 3, m.score;
 SELECT id, a.name, b.name, c.points FROM pupil a FULL JOIN nobody b USING (id) FULL JOIN pupil c USING (id) ORDER BY id;
 SELECT h.code, COUNT(*), COUNT(c.id) FROM pupil p FULL JOIN house h ON p.house = h.code LEFT JOIN mark m ON m.pupil = p.id FULL JOIN pupil c ON c.mentor = m.weight GROUP BY h.code ORDER BY 1;
+SELECT p.id, s.code, m.score FROM pupil p LEFT JOIN (subject s FULL JOIN mark m ON m.code = s.code AND m.weight > 1) ON m.pupil = p.id AND s.credits > 0 ORDER BY 1, 2, 3;
+SELECT id, code, COUNT(*), SUM(m.score) FROM pupil p FULL JOIN (mark m FULL JOIN (subject s FULL JOIN house h USING (code)) USING (code)) ON p.house = code GROUP BY id, code ORDER BY 1, 2;
+SELECT p.id, (SELECT COUNT(*) FROM subject x WHERE x.code = s.code) AS n FROM pupil p JOIN (subject s FULL JOIN mark m USING (code)) ON m.pupil = p.id WHERE s.code IS NULL OR p.id < 3 ORDER BY 1, 2;
+SELECT p.id, h.code FROM pupil p, (house h FULL JOIN nobody n ON n.points = h.rooms) WHERE p.id = h.rooms ORDER BY 1;
 
 -- limit-forms
 SELECT id FROM pupil ORDER BY id LIMIT -1 OFFSET 7;
