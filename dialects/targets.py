@@ -115,6 +115,8 @@ class Target:
     """How many windows a SELECT can have; several functions share one if it has a name."""
     most_levels: int | None
     """How many SELECTs can be within each other, common table expressions put in their places."""
+    most_joined: int | None
+    """How many tables one FROM can have."""
 
 
 TARGETS: Mapping[Dialect, Target] = {
@@ -166,6 +168,7 @@ TARGETS: Mapping[Dialect, Target] = {
         is_lazy=False,
         most_windows=127,
         most_levels=64,
+        most_joined=61,
     ),
     Dialect.POSTGRESQL: Target(
         dialect=Dialect.POSTGRESQL,
@@ -215,6 +218,7 @@ TARGETS: Mapping[Dialect, Target] = {
         is_lazy=True,
         most_windows=None,
         most_levels=None,
+        most_joined=None,
     ),
 }
 """Every dialect that there are translations for."""

@@ -85,6 +85,7 @@ def translate(sql: str, schema: Schema, target: Dialect, *, as_json: bool = True
         if compiler.hints and isinstance(first, exp.Select):
             first.set("hint", exp.Hint(expressions=[exp.Var(this=hint) for hint in compiler.hints]))
         _refuse_depth(compiler, relation.node)
+        _refuse_width(compiler, relation.node)
         _refuse_copies(tree, relation.node)
         share_windows(compiler, relation.node)
         columns = _json_columns(compiler, relation, as_json=as_json)
@@ -116,6 +117,14 @@ def _refuse_copies(written: exp.Expr, node: exp.Expr) -> None:
     calls = [call for call in written.find_all(exp.Anonymous) if call.name.lower() == "random"]
     if len(list(node.find_all(Random))) > len(calls):
         raise Untranslatable("random()", "its value is needed more than once")
+
+
+def _refuse_width(c: Compiler, node: exp.Expr) -> None:
+    most = c.target.most_joined
+    if most is not None and any(
+        len(one.args.get("joins") or []) >= most for one in node.find_all(exp.Select)
+    ):
+        raise Untranslatable("FROM", f"{c.target.title} joins no more than {most} tables")
 
 
 _FEW_TABLES = 10

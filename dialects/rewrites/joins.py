@@ -463,7 +463,9 @@ def _share(
         common = before.of(node=node, low=None, high=None, affinity=Affinity.NONE, collation=None)
     scope.shared[lower] = common
     with c.filtered(True):
-        return equal(c, told_apart(c, before.of(node=before.node.copy())), told_apart(c, after)).node
+        # What stands in ON stands nowhere else: beside a FULL JOIN that is emulated columns get other names.
+        sides = (told_apart(c, side.of(node=side.node.copy())) for side in (before, after))
+        return equal(c, *sides).node
 
 
 def _column(source: Source, name: str) -> Typed:

@@ -69,14 +69,16 @@ def _row_of(c: Compiler, node: exp.Subquery, scope: Scope) -> list[Typed] | None
     alias = c.name("q")
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
     parts = []
-    for column in relation.columns:
+    for column, collation in zip(relation.columns, relation.collations, strict=True):
         place = column.value.node.copy()
         place.set("table", exp.to_identifier(alias, quoted=True))
         tree = exp.Select(
             expressions=[place],
             from_=exp.From(this=exp.Subquery(this=relation.node.copy(), alias=named.copy())),
         )
-        parts.append(_as_value(c, Relation(tree, [column], one_row=True)))
+        part = _as_value(c, Relation(tree, [column], one_row=True))
+        # Unlike a subquery that is a single value, a column of a row compares as its expression does.
+        parts.append(part.of(collation=collation))
     return parts
 
 

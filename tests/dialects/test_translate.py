@@ -238,6 +238,7 @@ _CHAIN = ", ".join(f"a{i}(x) AS (SELECT x FROM a{i - 1})" for i in range(1, 64))
     ("sql", "construct"),
     [
         (f"WITH a0(x) AS (SELECT 1), {_CHAIN} SELECT x FROM a63", "the statement"),
+        (f"SELECT 1 FROM house{', house' * 61}", "FROM"),
     ],
 )
 def test_what_mysql_alone_has_not_is_named(schema: Schema, sql: str, construct: str) -> None:

@@ -119,6 +119,7 @@ SELECT house, MAX(house) OVER (ORDER BY house), SUM(COUNT(*)) OVER (ORDER BY hou
 SELECT house, MIN(title) OVER (ORDER BY house) FROM pupil JOIN house ON code = house GROUP BY house ORDER BY house;
 
 -- row values
+SELECT (SELECT p.name, 1) = (p.nick, 1), (p.nick, 1) = (SELECT p.name, 1), (p.name, 1) = (SELECT p.nick, 1), (SELECT p.nick, 1) = (p.name, 1), (SELECT p.name) = p.nick, (SELECT p.name || '', 1) = (p.nick, 1), (SELECT +p.name, 1) >= (p.nick, 1) FROM pupil p;
 SELECT id FROM pupil WHERE (VALUES (house, points)) IN (SELECT house, MAX(points) FROM pupil GROUP BY house) ORDER BY id;
 
 -- a text behind a text
