@@ -170,7 +170,7 @@ def _safe(node: exp.Expr) -> exp.Expr:
         divisor = divisor.this
     if nodes.is_constant(divisor):
         return node
-    safe = exp.Nullif(this=divisor.copy(), expression=nodes.number(0))
+    safe = nodes.unless(divisor.copy(), nodes.number(0))
     return type(node)(this=node.args["this"].copy(), expression=safe)
 
 

@@ -241,6 +241,16 @@ def case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr | None = None) 
     return exp.Case(ifs=[exp.If(this=test, true=value) for test, value in branches], default=default)
 
 
+def unless(node: exp.Expr, other: exp.Expr) -> exp.Expr:
+    """`node`, or NULL where it is `other`.
+
+    Over a derived table of one row NULLIF makes MySQL 9.7 compute a window function twice: a sum is doubled.
+    """
+    if node.find(exp.Window):
+        return case((exp.NEQ(this=grouped(node.copy()), expression=other), node))
+    return exp.Nullif(this=node, expression=other)
+
+
 def is_null(node: exp.Expr) -> exp.Expr:
     """`node` IS NULL."""
     return exp.Is(this=grouped(node.copy()), expression=exp.Null())

@@ -71,8 +71,12 @@ class _Parser(SQLiteParser):
 
     def _parse_window(self, this: exp.Expr | None, alias: bool = False) -> exp.Expr | None:  # noqa: FBT001, FBT002
         found = super()._parse_window(this, alias)
-        is_bare = isinstance(found, exp.Window) and not alias and set(found.args) <= {"this", "alias", "over"}
-        if is_bare and found.args.get("alias") is None:
+        if (
+            isinstance(found, exp.Window)
+            and not alias
+            and set(found.args) <= {"this", "alias", "over"}
+            and found.args.get("alias") is None
+        ):
             # Without a window behind it, OVER is the name of a column for SQLite.
             self.raise_error("OVER stands before no window")
         return found

@@ -23,6 +23,7 @@ from dialects.nodes import (
     grouped,
     number,
     server,
+    unless,
 )
 from dialects.rewrites.calls import scalar, size
 from dialects.rules import Context, Rule
@@ -84,7 +85,7 @@ def absolute(c: Context, arguments: list[Typed]) -> Typed:
     if c.target.computes_untaken and x.kind is Kind.INTEGER and x.low == -(2**63):
         # SQLite stops at the least integer, but only in a branch that it takes.
         least = exp.Sub(this=number(-BIGGEST), expression=number(1))
-        node = exp.Nullif(this=node, expression=exp.Paren(this=least))
+        node = unless(node, exp.Paren(this=least))
     low = 0.0 if x.low is None or x.high is None else max(0, x.low, -x.high)
     high = None if x.low is None or x.high is None else max(abs(x.low), abs(x.high))
     return x.of(node=exp.Abs(this=node), low=low, high=high, constant=None)

@@ -127,3 +127,7 @@ SELECT 'a' 'b', 'c' AS 'd' FROM house;
 
 -- a comparison that is known as a divisor
 SELECT (3 / (1 = 'a')) << 0, (points / (1 < 'a')) << 1 FROM pupil ORDER BY id;
+
+-- windows over one row of a subquery
+SELECT c % SUM(c) OVER (), c / COUNT(*) OVER (), 7.0 / SUM(c) OVER (ORDER BY c), NULLIF(SUM(c) OVER (), 0), ABS(SUM(c) OVER ()) FROM (SELECT points AS c FROM pupil ORDER BY id LIMIT 1) v;
+SELECT column1 % SUM(column1) OVER () FROM (VALUES (10));
