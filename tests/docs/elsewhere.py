@@ -62,7 +62,7 @@ ELSEWHERE: Mapping[str, Why] = {
     "make fuzz QUERIES=3000 SEED=1123 ARGS=--even": Why.HOURS,
     'make fuzz QUERIES=2000 SEED=5 ARGS="--dialect mysql --out results/fuzz-5.md"': Why.HOURS,
     "python -m benchmarks.sqlite_tests sqlite-src/test results/suites/sqlite --each 60": Why.OWN,
-    "make conformance SUITE=results/suites/sqlite SAMPLE=2500 SEED=3 OUT=results/sqlite TRANSLATOR=bird,sqlglot": Why.HOURS,
+    "make conformance SUITE=results/suites/sqlite SAMPLE=2500 SEED=5 OUT=results/sqlite TRANSLATOR=bird,sqlglot,polyglot": Why.HOURS,
     "python -m benchmarks.suites results/suites --set mini_dev --queries 1500": Why.HOURS,
     "pip install polyglot-sql": Why.DOWNLOADS,
     "make conformance SUITE=results/suites/golds-mini_dev OUT=results/golds TRANSLATOR=bird,sqlglot,polyglot": Why.HOURS,
