@@ -13,7 +13,7 @@ from dialects.carried import carry
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
 from dialects.relation import Relation, Wanted
-from dialects.scope import Scope, names_rowid
+from dialects.scope import Scope, has_outer_join, names_rowid
 from dialects.source import position
 from dialects.tables import Tables
 from dialects.targets import TARGETS
@@ -104,6 +104,11 @@ class Compiler:
         """What INDEXED BY names, in the order of the text: a schema has indexes without their names."""
         found = [table.args.get("indexed") for table in self.root.find_all(exp.Table)]
         return sorted((each.this for each in found if each), key=lambda name: name.meta["start"])
+
+    @cached_property
+    def joins_outward(self) -> bool:
+        """Whether an outer join is somewhere in the statement, or in a view that it reads."""
+        return has_outer_join(self.root)
 
     @property
     def in_utf8(self) -> bool:

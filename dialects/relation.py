@@ -58,15 +58,27 @@ _ALL = 2**64 - 1
 """More rows than there can be."""
 
 
-def kept_whole(relation: Relation) -> None:
-    """Keep MySQL from merging a subquery with the values of subqueries into the SELECT around it."""
+def keep_whole(relation: Relation, *, queries: bool, constants: bool) -> None:
+    """Keep MySQL from merging a subquery into the SELECT around it.
+
+    Args:
+        relation: the subquery.
+        queries: whether to keep one that has values of subqueries,
+        constants: and one that computes a constant.
+    """
     node = relation.node
-    if (
-        isinstance(node, exp.Select)
-        and not node.args.get("limit")
-        and any(item.find(exp.Query) for item in node.expressions)
+    if not isinstance(node, exp.Select) or node.args.get("limit"):
+        return
+    if any(
+        (queries and item.find(exp.Query)) or (constants and _is_computed(item)) for item in node.expressions
     ):
         node.set("limit", exp.Limit(expression=exp.Literal.number(_ALL)))
+
+
+def _is_computed(item: exp.Expr) -> bool:
+    """Whether a result column is a constant that is not only written out."""
+    plain = exp.Literal | exp.Null | exp.Boolean | exp.HexString
+    return not isinstance(item.unalias().unnest(), plain) and not item.find(exp.Column, exp.Query)
 
 
 def named(relation: Relation) -> list[str]:

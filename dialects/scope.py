@@ -16,6 +16,11 @@ ROWIDS = frozenset({"rowid", "oid", "_rowid_"})
 """The names of the rowid. https://sqlite.org/lang_createtable.html#rowid"""
 
 
+def has_outer_join(node: exp.Expr) -> bool:
+    """Whether a LEFT, RIGHT or FULL JOIN is somewhere in a statement."""
+    return any(join.side for join in node.find_all(exp.Join))
+
+
 def names_rowid(node: exp.Expr) -> bool:
     """Whether a rowid may be named somewhere in a statement."""
     return any(column.name.lower() in ROWIDS for column in node.find_all(exp.Column))

@@ -81,6 +81,8 @@ class Target:
     """HAVING takes the keys of GROUP BY by themselves."""
     aliases_keep_case: bool
     """Aliases of tables are kept as they are written, and not in lower case."""
+    keeps_constants: bool
+    """WHERE takes a constant that a derived table computes as it is where an outer join makes it NULL."""
     counts_null_subqueries: bool
     """COUNT(DISTINCT) of a value with a subquery that no row decides is 1 where it is NULL."""
     subqueries_see_keys: bool
@@ -151,6 +153,7 @@ TARGETS: Mapping[Dialect, Target] = {
         extremes_skip_null=False,
         having_sees_keys=False,
         aliases_keep_case=False,
+        keeps_constants=True,
         counts_null_subqueries=True,
         subqueries_see_keys=True,
         aggregates_outward_of_no_rows=False,
@@ -201,6 +204,7 @@ TARGETS: Mapping[Dialect, Target] = {
         extremes_skip_null=True,
         having_sees_keys=True,
         aliases_keep_case=True,
+        keeps_constants=False,
         counts_null_subqueries=False,
         subqueries_see_keys=False,
         aggregates_outward_of_no_rows=True,

@@ -7,7 +7,7 @@ from sqlglot import exp
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide, number
-from dialects.relation import Relation, kept_whole
+from dialects.relation import Relation, keep_whole
 from dialects.rewrites import compound
 from dialects.rewrites.limits import row_counts, set_limit
 from dialects.rules import Rule
@@ -132,9 +132,17 @@ def _tables(node: exp.Expr) -> set[str]:
 
 def _plain(c: Compiler, cte: exp.Expr, names: list[str], scope: Scope) -> Relation:
     relation = c.query(cte.this, scope, derived=True)
-    if c.target.counts_null_subqueries and c.counts_distinct:
-        kept_whole(relation)
+    keep(c, relation)
     return renamed(relation, names)
+
+
+def keep(c: Compiler, relation: Relation) -> None:
+    """Keep a subquery in FROM from being merged where the target would make something else of it."""
+    keep_whole(
+        relation,
+        queries=c.target.counts_null_subqueries and c.counts_distinct,
+        constants=c.target.keeps_constants and c.joins_outward,
+    )
 
 
 def renamed(relation: Relation, names: list[str]) -> Relation:

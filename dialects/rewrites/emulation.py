@@ -36,12 +36,15 @@ def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:
     if not c.target.has_ordered_picks and groups and groups.first and any(tree.find_all(FirstOf)):
         _first_rows(c, tree, groups)
     if not c.target.subqueries_see_keys and groups:
-        keys = [node for node in groups.nodes if not isinstance(node.unnest(), exp.Column)]
+        # What names no column is no key of the rows: in a subquery its minimum would be of the subquery's.
+        keys = [node for node in groups.nodes if not isinstance(node.unnest(), exp.Column) and reached(node)]
         queries = [
             query for part in _parts(tree, "expressions", "having", "order") for query in _queries(part)
         ]
         for query in queries if keys else ():
             _least_keys(query, keys, set())
+    if not c.target.having_sees_keys and tree.args.get("having") is not None:
+        _refuse_outer_having(c, tree)
     if not c.target.aggregates_outward_of_no_rows and groups and not groups.nodes:
         _outward(c, tree)
 
@@ -235,6 +238,20 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
     )
     tree.set("joins", None)
     tree.set("where", None)
+
+
+def _refuse_outer_having(c: Compiler, tree: exp.Select) -> None:
+    """MySQL 9.7 does not find a column in the HAVING of a subquery of HAVING, however it is grouped."""
+    own = {
+        name
+        for part in [tree.args.get("from_"), *(tree.args.get("joins") or [])]
+        if part
+        for name in _names(part.this)
+    }
+    for inner in tree.args["having"].find_all(exp.Select):
+        having = inner.args.get("having")
+        if having is not None and any(column.table in own for column in having.find_all(exp.Column)):
+            raise Untranslatable("HAVING", f"{c.target.title} finds no outer column in one of its subqueries")
 
 
 def _queries(node: exp.Expr) -> Iterator[exp.Query]:

@@ -7,14 +7,14 @@ from sqlglot import exp
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, case, every, grouped, number
-from dialects.relation import exported_order, kept_whole
+from dialects.relation import exported_order
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
-from dialects.rewrites.ctes import renamed
+from dialects.rewrites.ctes import keep, renamed
 from dialects.rewrites.determined import conjuncts, reached
 from dialects.rewrites.names import told_apart
 from dialects.rules import Rule
-from dialects.scope import Column, Nest, Scope, Source, names_rowid
+from dialects.scope import Column, Nest, Scope, Source, has_outer_join, names_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
 from dialects.typed import Affinity, Kind, Typed
@@ -313,12 +313,14 @@ def _view(
             f"the view {item.name}", f"{hidden} is a common table expression, too", position(item)
         )
     c.asks_for_rowids = c.asks_for_rowids or names_rowid(query)
+    c.joins_outward = c.joins_outward or has_outer_join(query)
     try:
         relation = renamed(c.query(query, None, derived=True), list(names))
     except Untranslatable as error:
         raise Untranslatable(
             f"the view {item.name}", f"{error.construct}: {error.reason}", position(item)
         ) from error
+    keep(c, relation)
     shown = item.alias or item.name
     scope.sources.append(
         Source(shown, alias, relation.columns, distinct=relation.distinct, grouped=relation.grouped)
@@ -350,8 +352,7 @@ def _derived(c: Compiler, item: exp.Expr, scope: Scope) -> exp.Expr:
             )
         inside = exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=inside)))
     relation = c.query(inside, scope.parent, derived=True)
-    if c.target.counts_null_subqueries and c.counts_distinct:
-        kept_whole(relation)
+    keep(c, relation)
     alias = _alias(c, scope, shown) if shown else c.name("q")
     source = Source(
         shown,
@@ -458,6 +459,8 @@ def _share(
             source.outranked[lower] = scope.shared
     common = after if side == "RIGHT" else before
     if side == "FULL":
+        if before.kind is not after.kind and not (before.kind.is_numeric and after.kind.is_numeric):
+            raise Untranslatable(f"USING ({name})", "a FULL JOIN makes one value of columns of several types")
         # A function's value is no column any more: it has neither affinity nor collation.
         node = exp.Coalesce(this=before.node.copy(), expressions=[after.node.copy()])
         common = before.of(node=node, low=None, high=None, affinity=Affinity.NONE, collation=None)

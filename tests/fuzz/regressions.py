@@ -498,4 +498,35 @@ REGRESSIONS = (
         "SELECT made, 1, CASE WHEN owner THEN price ELSE label END AS c2 FROM item ORDER BY c2, 1, 2, 3",
         ordered=True,
     ),
+    Regression(
+        "a computed constant that an outer join makes NULL",
+        "SELECT 1 FROM Vessels t1 LEFT JOIN (SELECT iif(1, 1, 1) AS c4 FROM Vessels AS t2) d5 ON 'a' == 1"
+        " WHERE d5.c4",
+        db_id="island_ferries",
+    ),
+    Regression(
+        "a remainder by a window over one row",
+        "SELECT (column1 % SUM(v1.column1) OVER (ORDER BY v1.column1)) AS c3 FROM (VALUES (10, 'x')) AS v1",
+    ),
+    Regression(
+        "a key without columns in a subquery of HAVING",
+        "SELECT 1 FROM [Storm Alerts] GROUP BY STRFTIME('%Y-%m', 'now') HAVING (NOT EXISTS (SELECT STRFTIME("
+        "'%Y-%m', 'now'), elevation_m FROM stations AS T2 UNION SELECT 1 AS c4, 1 FROM stations AS t3))",
+        db_id="mountain_weather",
+    ),
+    Regression(
+        "a key in the HAVING of a subquery of HAVING",
+        "SELECT passengers, passengers AS k2, t1.RouteID AS k3 FROM sailings t1 GROUP BY k2, k3 HAVING (NOT "
+        "EXISTS (SELECT 1 FROM (VALUES (1, 'a')) AS v4 GROUP BY v4.column2 HAVING (1 OR passengers)))",
+        db_id="island_ferries",
+        untranslatable=(Dialect.MYSQL,),
+    ),
+    Regression(
+        "a number and a text that FULL JOIN makes one column",
+        "WITH RECURSIVE rec1(id, level) AS (SELECT taxon_id, 0 FROM taxa WHERE taxon_id = 15 UNION ALL "
+        "SELECT t.taxon_id, r.level + 1 FROM taxa AS t JOIN rec1 AS r ON t.parent_id = r.id) SELECT level "
+        "FROM rec1 NATURAL FULL JOIN taxa t2",
+        db_id="botanic_garden",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
 )

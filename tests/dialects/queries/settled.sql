@@ -131,3 +131,9 @@ SELECT (3 / (1 = 'a')) << 0, (points / (1 < 'a')) << 1 FROM pupil ORDER BY id;
 -- windows over one row of a subquery
 SELECT c % SUM(c) OVER (), c / COUNT(*) OVER (), 7.0 / SUM(c) OVER (ORDER BY c), NULLIF(SUM(c) OVER (), 0), ABS(SUM(c) OVER ()) FROM (SELECT points AS c FROM pupil ORDER BY id LIMIT 1) v;
 SELECT column1 % SUM(column1) OVER () FROM (VALUES (10));
+
+-- constants of a subquery that an outer join makes NULL
+SELECT p.id, d.flag FROM pupil p LEFT JOIN (SELECT id AS k, -1 AS flag FROM pupil WHERE id < 3) d ON d.k = p.id WHERE d.flag = -1 ORDER BY 1;
+SELECT p.id FROM pupil p LEFT JOIN (SELECT code, 'a' || 'b' AS tag FROM subject) d ON d.code = p.house WHERE d.tag IS NULL ORDER BY 1;
+WITH d AS (SELECT id AS k, 1 + 1 AS flag FROM pupil WHERE id < 3) SELECT p.id FROM pupil p LEFT JOIN d ON d.k = p.id WHERE d.flag > 1 OR p.id = 9 ORDER BY 1;
+SELECT p.id FROM (SELECT code, COALESCE(1, 2) AS one FROM house WHERE rooms > 2) h RIGHT JOIN pupil p ON h.code = p.house WHERE h.one <> 0 ORDER BY 1;
