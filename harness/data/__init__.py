@@ -1,1 +1,1 @@
-"""The published file formats, read strictly: what is not exactly right stops the run with one line."""
+"""Question sets, questions, golds and predictions, read strictly, and what comes of a pair."""
