@@ -1,7 +1,7 @@
 """The closed vocabulary of what can happen to a pair, and the typed record of one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Self
 
@@ -59,7 +59,15 @@ class GoldOrigin(StrEnum):
 class Judgement:
     """What became of one SQL text as an answer to one question on one engine, whoever gave it.
 
-    The fields are those of `PairResult` that depend on nothing else.
+    `scores` maps a metric's name to its score, without those that the dialect does not have or that would
+    take too much memory; `error` and `code` are the engine's words where the outcome is an error or a
+    timeout; times are wall-clock seconds, None where the SQL was not run. `error_class` says what is wrong
+    with a prediction that is the predictor's and does not match; `structure` what Spider's measures found;
+    `compared_variants` counts the variants of the database on which the prediction was held against gold,
+    None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong;
+    `preview` has some of the rows, where they were asked for and gold returned any; `gold_index` is the
+    place of the gold that it was held against, among those of its question; `work` has what both made the
+    engine do, where a metric of work asked.
     """
 
     outcome: Outcome
@@ -82,26 +90,25 @@ class Judgement:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Back from `to_json`'s values."""
-        return cls(**{**record, **_typed(record)})
+        """Back from `to_json`'s values, checked against the vocabularies."""
+        error_class, structure = record.get("error_class"), record.get("structure")
+        preview, work = record.get("preview"), record.get("work")
+        typed: dict[str, Any] = {
+            "outcome": Outcome(record["outcome"]),
+            "error_class": None if error_class is None else ErrorClass(error_class),
+            "structure": None if structure is None else Structure.from_json(structure),
+            "work": None if work is None else WorkRatio(**work),
+            "preview": None if preview is None else PreviewText(preview),
+        }
+        return cls(**{**record, **typed})
 
 
-@dataclass(frozen=True)
-class PairResult:
-    """One line of `results.jsonl`: a pair, its outcome and its scores.
+@dataclass(frozen=True, kw_only=True)
+class PairResult(Judgement):
+    """One line of `results.jsonl`: a pair of a prediction and its gold, and what became of it.
 
     `question` is the key that is unique within the question set; `sql` is the prediction, None where there is
-    none; `scores` maps a metric's name to its score,
-    without those that the pair's dialect does not have or that would take too much memory; `error` and `code`
-    are the engine's words where the outcome is an error or a timeout; times are wall-clock seconds, None
-    where the SQL was not run.
-    `error_class` says what is wrong with a prediction that is the predictor's and does not match; `timings`
-    has what the metrics of time measured, by method; `structure` what Spider's measures found;
-    `compared_variants` counts the variants of the database on which the prediction was held against gold,
-    None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong; `preview`
-    has some of the rows, where they were asked for and gold returned any; `gold_index` is the place of the
-    gold that it was held against, among those of its question; `work` has what both made the engine do, where
-    a metric of work asked.
+    none; `timings` has what the metrics of time measured, by method.
     """
 
     dialect: EngineName
@@ -110,26 +117,14 @@ class PairResult:
     question_id: int | str
     db_id: str
     difficulty: str
-    outcome: Outcome
-    scores: Mapping[str, float]
     gold_origin: GoldOrigin
-    error: str | None = None
-    code: str | None = None
-    prediction_seconds: float | None = None
-    gold_seconds: float | None = None
-    error_class: ErrorClass | None = None
     timings: Mapping[str, Timing] = field(default_factory=dict)
-    structure: Structure | None = None
-    compared_variants: int | None = None
-    failed_variant: str | None = None
     sql: str | None = None
-    preview: PreviewText | None = None
-    gold_index: int = 0
-    work: WorkRatio | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
-        return _plain_fields(self)
+        plain = _plain_fields(self)
+        return {name: plain[name] for name in _WHICH_FIRST}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any], levels: Sequence[str] = BIRD_LEVELS) -> Self:
@@ -145,27 +140,19 @@ class PairResult:
             "gold_origin": GoldOrigin(record["gold_origin"]),
             "timings": {method: Timing(**timing) for method, timing in record.get("timings", {}).items()},
         }
-        return cls(**{**record, **_typed(record), **typed})
+        return super().from_json({**record, **typed})
 
 
-def _typed(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What judgements and results have both and JSON has no type for."""
-    error_class, structure = record.get("error_class"), record.get("structure")
-    preview, work = record.get("preview"), record.get("work")
-    return {
-        "outcome": Outcome(record["outcome"]),
-        "error_class": None if error_class is None else ErrorClass(error_class),
-        "structure": None if structure is None else Structure.from_json(structure),
-        "work": None if work is None else WorkRatio(**work),
-        "preview": None if preview is None else PreviewText(preview),
-    }
+_JUDGED = tuple(each.name for each in fields(Judgement))
+_WHICH_FIRST = (*(each.name for each in fields(PairResult) if each.name not in _JUDGED), *_JUDGED)
+"""The fields of a result, those that say which pair it is before those that say what became of it."""
 
 
 _PLAIN = frozenset((str, float, int, bool, type(None)))
 """Types of most values, which are told apart from others faster than by `isinstance`."""
 
 
-def _plain_fields(record: Judgement | PairResult | Timing | WorkRatio | Structure | Match) -> dict[str, Any]:
+def _plain_fields(record: Judgement | Timing | WorkRatio | Structure | Match) -> dict[str, Any]:
     """The fields of a dataclass, in their order, as plain values."""
     plain = vars(record).copy()
     for name, value in plain.items():

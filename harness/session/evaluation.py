@@ -7,7 +7,7 @@ timed afterwards, in a worker process of its own, one pair at a time, with nothi
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from harness.data.outcomes import Judgement, Outcome, PairResult
@@ -50,8 +50,6 @@ class Pair:
 
 METHODS = {Basis.TIMES: Method.OFFICIAL, Basis.STABLE_TIMES: Method.STABLE}
 """How what a metric of time is computed from is measured."""
-
-_JUDGED = tuple(field.name for field in fields(Judgement))
 
 
 class Evaluation:
@@ -149,7 +147,6 @@ class Evaluation:
 
     def _filed(self, pair: Pair, judgement: Judgement) -> PairResult:
         question = pair.question
-        judged = vars(judgement)
         return PairResult(
             dialect=pair.dialect,
             predictor=pair.predictor,
@@ -159,7 +156,7 @@ class Evaluation:
             difficulty=question.difficulty,
             gold_origin=self._judging.golds.origin(question, pair.dialect),
             sql=pair.sql,
-            **{name: judged[name] for name in _JUDGED},
+            **vars(judgement),
         )
 
     def left(self, pair: Pair, judgement: "Future[Judgement] | None") -> PairResult:

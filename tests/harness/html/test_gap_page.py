@@ -26,7 +26,16 @@ PHONE, DESK = ViewportSize(width=390, height=844), ViewportSize(width=1280, heig
 
 def result(dialect: Dialect, key: str, sql: str, outcome: Outcome) -> PairResult:
     return PairResult(
-        dialect, "model", key, int(key), "things", Difficulty.SIMPLE, outcome, {}, GoldOrigin.DATASET, sql=sql
+        dialect=dialect,
+        predictor="model",
+        question=key,
+        question_id=int(key),
+        db_id="things",
+        difficulty=Difficulty.SIMPLE,
+        outcome=outcome,
+        scores={},
+        gold_origin=GoldOrigin.DATASET,
+        sql=sql,
     )
 
 

@@ -60,9 +60,17 @@ QUESTION = Question(
 
 def result(outcome: Outcome, **fields: object) -> PairResult:
     return PairResult(
-        Dialect.SQLITE, "model", "7", 7, "zoo", Difficulty.SIMPLE, outcome, {}, GoldOrigin.DATASET,
+        dialect=Dialect.SQLITE,
+        predictor="model",
+        question="7",
+        question_id=7,
+        db_id="zoo",
+        difficulty=Difficulty.SIMPLE,
+        outcome=outcome,
+        scores={},
+        gold_origin=GoldOrigin.DATASET,
         **{"sql": "SELECT\n  1", **fields},  # type: ignore[arg-type]
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(
