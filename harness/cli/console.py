@@ -1,19 +1,22 @@
 """What all commands share: where messages go, and options that mean the same everywhere."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from rich.console import Console
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Dialect
 from harness.data.predictions import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.metrics import METRICS
 from harness.report.formatting import printable_json
 from harness.session.options import OPTIONS
-from harness.session.request import Request, parse_dialects
+from harness.session.request import AUTO, Request, parse_dialects, parse_metrics
 from harness.session.servers import find_servers
 from loaders.errors import EngineUnavailable
 from loaders.server import Server
@@ -36,22 +39,73 @@ def option(field: str, *, more: str = "") -> Any:
 
 SetName = Annotated[str, option("set_name")]
 Dialects = Annotated[str, option("dialects")]
-ProfileName = Annotated[Profile, option("profile")]
 ExtractName = Annotated[Extract, option("extract")]
-MetricNames = Annotated[str, option("metrics", more=f": {', '.join(METRICS)}")]
 OutFolder = Annotated[Path, option("out")]
-Resumed = Annotated[Path | None, option("resume")]
-UsesCache = Annotated[bool, option("cache")]
 Limit = Annotated[int | None, option("limit")]
-DbIds = Annotated[list[str] | None, option("db_ids")]
-Difficulties = Annotated[list[str] | None, option("difficulties")]
 Keys = Annotated[list[str] | None, option("keys")]
-Sample = Annotated[int | None, option("sample")]
-Seed = Annotated[int, option("seed")]
-Workers = Annotated[int | None, option("workers")]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print JSON to standard output, and nothing else there.")
 ]
+
+
+CHOICE = ("set_name", "limit", "db_ids", "difficulties", "keys", "sample")
+"""The fields of `Request` that say which questions are asked."""
+
+_SPELLED: Mapping[str, tuple[str, Callable[[str], Any]]] = {
+    "dialects": (AUTO, parse_dialects),
+    "metrics": (USUAL_METRICS, parse_metrics),
+}
+"""Fields that a command takes as one word with commas: the default, and what reads it."""
+
+_MORE = {"metrics": f": {', '.join(METRICS)}"}
+
+
+def asks(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `Request`, before those that it declares itself.
+
+    The command takes the request as its first argument.
+
+    Args:
+        names: the fields, in the order of the help.
+        defaults: by field, what is asked for without the option, where it is not what a request has.
+    """
+    types, usual = get_type_hints(Request), {each.name: each.default for each in fields(Request)} | defaults
+
+    def parameter(name: str) -> Parameter:
+        kind, default = types[name], usual[name]
+        if name in _SPELLED:
+            kind, default = str, _SPELLED[name][0]
+        elif OPTIONS[name].repeatable:
+            kind, default = list[get_args(kind)[0]] | None, None  # type: ignore[misc]
+        annotation = Annotated[kind, option(name, more=_MORE.get(name, ""))]  # type: ignore[valid-type]
+        flag = OPTIONS[name].flag.replace("-", "_")
+        return Parameter(flag, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+    parameters = {name: parameter(name) for name in names}
+
+    def values(given: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+        for name, each in parameters.items():
+            value = given.pop(each.name)
+            read = _SPELLED[name][1] if name in _SPELLED else None
+            if read is not None:
+                yield name, read(value)
+            elif value is not None or not OPTIONS[name].repeatable:
+                yield name, value
+
+    def declared(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def called(**given: Any) -> None:
+            request = Request(**dict(values(given)))
+            command(request, **given)
+
+        _, *own = signature(command, eval_str=True).parameters.values()
+        whole = [*(each for each in own if each.kind is not Parameter.KEYWORD_ONLY), *parameters.values()]
+        whole += [each for each in own if each.kind is Parameter.KEYWORD_ONLY]
+        called.__signature__ = Signature(whole)  # type: ignore[attr-defined]
+        called.__annotations__ = {each.name: each.annotation for each in whole}
+        return called
+
+    return declared
 
 
 def say(line: str) -> None:

@@ -10,26 +10,7 @@ import typer
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import (
-    AsJson,
-    DbIds,
-    Difficulties,
-    ExtractName,
-    Keys,
-    Limit,
-    OutFolder,
-    ProfileName,
-    Resumed,
-    Sample,
-    Seed,
-    SetName,
-    UsesCache,
-    Workers,
-    give_json,
-    messages,
-    option,
-    say,
-)
+from harness.cli.console import CHOICE, AsJson, asks, give_json, messages, say
 from harness.gap.documentation import check_whole, update_page
 from harness.gap.explaining import Gap, explain, several, trying_on
 from harness.gap.rendering import as_record, write_gap
@@ -49,10 +30,13 @@ _AT_A_TIME = 3
 
 
 @app.command("gap")
-def explain_gap(  # noqa: PLR0913 - one parameter an option
+@asks(
+    "predictions", "predictor", "extract", "allow_missing", "profile", "workers", *CHOICE, "seed", "seconds",
+    "out", "resume", "cache",
+)  # fmt: skip
+def explain_gap(
+    request: Request,
     *,
-    set_name: SetName = Request.set_name,
-    predictions: Annotated[list[Path] | None, option("predictions")] = None,
     dialect: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,21 +45,6 @@ def explain_gap(  # noqa: PLR0913 - one parameter an option
             help="The engines beside SQLite, separated by commas; repeatable. Default: all that are up.",
         ),
     ] = None,
-    predictor: Annotated[str | None, option("predictor")] = None,
-    extract: ExtractName = Request.extract,
-    allow_missing: Annotated[bool, option("allow_missing")] = Request.allow_missing,
-    profile: ProfileName = Request.profile,
-    workers: Workers = None,
-    limit: Limit = None,
-    db: DbIds = None,
-    difficulty: Difficulties = None,
-    question: Keys = None,
-    sample: Sample = None,
-    seed: Seed = Request.seed,
-    timeout: Annotated[float, option("seconds")] = Request.seconds,
-    out: OutFolder = Request.out,
-    resume: Resumed = None,
-    cache: UsesCache = Request.cache,
     as_json: AsJson = False,
     update: Annotated[
         bool, typer.Option("--update", help="Renew the figures in docs/dialect-gap.md.")
@@ -83,29 +52,10 @@ def explain_gap(  # noqa: PLR0913 - one parameter an option
 ) -> None:
     """Explain by executions why predictors score otherwise on MySQL and PostgreSQL than on SQLite."""
     asked = parse_dialects(",".join(dialect or [AUTO]))
-    request = Request(
-        set_name=set_name,
-        predictions=predictions or (),
-        dialects=None
-        if asked is None
-        else [Dialect.SQLITE, *(each for each in asked if each != Dialect.SQLITE)],
-        predictor=predictor,
-        extract=extract,
-        allow_missing=allow_missing,
-        metrics=("ex",),
-        profile=profile,
-        workers=workers,
-        limit=limit,
-        db_ids=db or (),
-        difficulties=difficulty or (),
-        keys=question or (),
-        sample=sample,
-        seed=seed,
-        seconds=timeout,
-        out=out,
-        resume=resume,
-        cache=cache,
+    dialects = (
+        None if asked is None else [Dialect.SQLITE, *(each for each in asked if each != Dialect.SQLITE)]
     )
+    request = replace(request, dialects=dialects, metrics=("ex",))
     if update:
         check_whole(request)
     with loading_bar(messages, before="reading questions and predictions") as progress:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,20 +10,7 @@ import typer
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import (
-    USUAL_METRICS,
-    DbIds,
-    Dialects,
-    Difficulties,
-    Keys,
-    Limit,
-    MetricNames,
-    Sample,
-    SetName,
-    UsesCache,
-    messages,
-    say,
-)
+from harness.cli.console import CHOICE, asks, messages, say
 from harness.data.sets.loading import name_of
 from harness.engines.execution import Limits
 from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
@@ -34,13 +22,15 @@ from harness.predictors.preparing import PredictRequest
 from harness.predictors.preparing import show_prompt as prompt_of
 from harness.predictors.prompts.prompter import PromptOptions
 from harness.report.loading import loading_bar
-from harness.session.request import AUTO, Request, parse_dialects, parse_metrics
+from harness.session.request import Request
 
 _NAME = re.compile(r"\w[\w.+() -]*", flags=re.ASCII)
 
 
 @app.command()
+@asks(*CHOICE, "dialects", "metrics", "workers", "cache")
 def predict(  # noqa: PLR0913 - one parameter an option
+    request: Request,
     predictor: Annotated[
         str,
         typer.Argument(
@@ -49,13 +39,6 @@ def predict(  # noqa: PLR0913 - one parameter an option
         ),
     ],
     *,
-    set_name: SetName = "sample",
-    dialect: Dialects = AUTO,
-    limit: Limit = None,
-    db: DbIds = None,
-    difficulty: Difficulties = None,
-    question: Keys = None,
-    sample: Sample = None,
     sample_seed: Annotated[
         int, typer.Option(metavar="N", help="What decides which questions --sample draws.")
     ] = Request.seed,
@@ -147,13 +130,10 @@ def predict(  # noqa: PLR0913 - one parameter an option
     evaluate: Annotated[
         bool, typer.Option("--eval", help="Score the answers on every engine asked for.")
     ] = False,
-    metrics: MetricNames = USUAL_METRICS,
-    workers: Annotated[int | None, typer.Option(help="Processes that judge. Default: one a core.")] = None,
     timeout: Annotated[
         float, typer.Option(help="For --eval: seconds for a prediction and its gold together.")
     ] = Limits.seconds,
     results: Annotated[Path, typer.Option(help="For --eval: parent of the run's folder.")] = Path("results"),
-    cache: UsesCache = True,
 ) -> None:
     """Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score them.
 
@@ -165,24 +145,10 @@ def predict(  # noqa: PLR0913 - one parameter an option
             f"--name {called!r}: is no name for a file; use letters, digits, and . _ + - ( ) within"
         )
     asked = PredictRequest(
-        request=Request(
-            set_name=set_name,
-            dialects=parse_dialects(dialect),
-            metrics=parse_metrics(metrics),
-            limit=limit,
-            db_ids=db or (),
-            difficulties=difficulty or (),
-            keys=question or (),
-            sample=sample,
-            seed=sample_seed,
-            seconds=timeout,
-            out=results,
-            cache=cache,
-            workers=workers,
-        ),
+        request=replace(request, seed=sample_seed, seconds=timeout, out=results),
         predictor=predictor,
         name=called,
-        out=out or Path("predictions") / name_of(set_name) / called,
+        out=out or Path("predictions") / name_of(request.set_name) / called,
         settings=Settings(
             concurrency=concurrency,
             timeout=answer_timeout,

@@ -12,18 +12,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import (
-    USUAL_METRICS,
-    AsJson,
-    Dialects,
-    ExtractName,
-    MetricNames,
-    OutFolder,
-    Resumed,
-    UsesCache,
-    messages,
-    say,
-)
+from harness.cli.console import AsJson, asks, messages, say
 from harness.data.predictions import Extract
 from harness.data.published import PUBLISHED_SET, provenance, read_published
 from harness.pytest_plugin.runner import exit_code, run
@@ -38,13 +27,15 @@ from harness.report.table_model import Document
 from harness.report.writing import write_dev_rows, write_reproduction
 from harness.runs.reading import read_run
 from harness.session.plan import prepare
-from harness.session.request import AUTO, Request, parse_dialects, parse_metrics
+from harness.session.request import Request
 from loaders.packages.manifest import find_published
 from loaders.set_layouts import LAYOUTS
 
 
 @app.command()
-def reproduce(  # noqa: PLR0913 - one parameter an option
+@asks("dialects", "metrics", "extract", "workers", "out", "resume", "cache", extract=Extract.FENCES)
+def reproduce(
+    request: Request,
     *,
     set_name: Annotated[
         str, typer.Option("--set", metavar="SET", help="mini_dev, or dev: the rows of BIRD's paper.")
@@ -53,26 +44,10 @@ def reproduce(  # noqa: PLR0913 - one parameter an option
         list[Path] | None,
         typer.Option(help="Prediction file or folder; repeatable. Default: those of BIRD_HOME."),
     ] = None,
-    dialect: Dialects = AUTO,
-    metrics: MetricNames = USUAL_METRICS,
-    extract: ExtractName = Extract.FENCES,
-    workers: Annotated[int | None, typer.Option(help="Processes that judge. Default: one a core.")] = None,
-    out: OutFolder = Path("results"),
-    resume: Resumed = None,
-    cache: UsesCache = True,
     as_json: AsJson = False,
 ) -> None:
     """Score the published predictions of Mini-Dev or dev and hold the figures against the published ones."""
-    asked = Request(
-        predictions=predictions or (),
-        dialects=parse_dialects(dialect),
-        metrics=parse_metrics(metrics),
-        extract=extract,
-        workers=workers,
-        out=out,
-        cache=cache,
-        resume=resume,
-    )
+    asked = replace(request, predictions=predictions or ())
     known = {PUBLISHED_SET: reproduce_published, DEV: reproduce_dev}
     if set_name not in known:
         raise BadInput(f"--set {set_name}: no figures are published for it; choose one of {', '.join(known)}")

@@ -11,28 +11,7 @@ from rich.console import Console
 
 from dialects.errors import BadInput
 from harness.cli.commands import app
-from harness.cli.console import (
-    USUAL_METRICS,
-    AsJson,
-    DbIds,
-    Dialects,
-    Difficulties,
-    ExtractName,
-    Keys,
-    Limit,
-    MetricNames,
-    OutFolder,
-    ProfileName,
-    Resumed,
-    Sample,
-    Seed,
-    SetName,
-    UsesCache,
-    Workers,
-    messages,
-    option,
-    say,
-)
+from harness.cli.console import AsJson, asks, messages, say
 from harness.cli.explaining import keep_plans_of
 from harness.data.outcomes import Outcome
 from harness.pytest_plugin.runner import run_directly, run_with_pytest
@@ -40,14 +19,9 @@ from harness.report.console import print_grids
 from harness.report.gold_ranks import gold_ranks, write_gold_ranks
 from harness.report.loading import loading_bar
 from harness.runs.reading import LATEST, read_run
+from harness.session.options import OPTIONS
 from harness.session.plan import prepare
-from harness.session.request import (
-    AUTO,
-    Request,
-    ShownTables,
-    parse_dialects,
-    parse_metrics,
-)
+from harness.session.request import Request
 from loaders.errors import EngineUnavailable
 
 
@@ -59,35 +33,11 @@ class RunBy(StrEnum):
 
 
 @app.command("eval")
-def evaluate(  # noqa: PLR0913 - one parameter an option
+@asks(*OPTIONS)
+def evaluate(
+    request: Request,
     *,
-    set_name: SetName = Request.set_name,
-    predictions: Annotated[list[Path] | None, option("predictions")] = None,
-    dialect: Dialects = AUTO,
-    gold: Annotated[list[str] | None, option("golds")] = None,
-    reference: Annotated[str, option("reference")] = Request.reference,
-    predictor: Annotated[str | None, option("predictor")] = None,
-    extract: ExtractName = Request.extract,
-    allow_missing: Annotated[bool, option("allow_missing")] = Request.allow_missing,
-    metrics: MetricNames = USUAL_METRICS,
-    variants: Annotated[str | None, option("variants")] = None,
-    profile: ProfileName = Request.profile,
-    workers: Workers = None,
-    limit: Limit = None,
-    db: DbIds = None,
-    difficulty: Difficulties = None,
-    question: Keys = None,
-    sample: Sample = None,
-    seed: Seed = Request.seed,
-    timeout: Annotated[float, option("seconds")] = Request.seconds,
-    out: OutFolder = Request.out,
-    resume: Resumed = None,
-    cache: UsesCache = Request.cache,
-    ray: Annotated[str | None, option("ray")] = None,
     driver: Annotated[RunBy, typer.Option(help="Run the pairs as pytest items, or directly.")] = RunBy.PYTEST,
-    report: Annotated[bool, option("report")] = Request.report,
-    tables: Annotated[ShownTables | None, option("tables")] = Request.tables,
-    fail_under: Annotated[list[str] | None, option("fail_under")] = None,
     junit: Annotated[
         Path | None, typer.Option(metavar="FILE", help="JUnit XML of every pair, as pytest writes it.")
     ] = None,
@@ -101,48 +51,21 @@ def evaluate(  # noqa: PLR0913 - one parameter an option
     as_json: AsJson = False,
 ) -> None:
     """Score prediction files and print the table."""
-    request = Request(
-        set_name=set_name,
-        predictions=predictions or (),
-        dialects=parse_dialects(dialect),
-        reference=reference,
-        predictor=predictor,
-        extract=extract,
-        allow_missing=allow_missing,
-        metrics=parse_metrics(metrics),
-        variants=variants,
-        profile=profile,
-        limit=limit,
-        db_ids=db or (),
-        difficulties=difficulty or (),
-        keys=question or (),
-        sample=sample,
-        seed=seed,
-        seconds=timeout,
-        out=out,
-        resume=resume,
-        cache=cache,
-        ray=ray,
-        workers=workers,
-        report=report,
-        tables=tables,
-        fail_under=fail_under or (),
-    )
     if junit is not None and driver is RunBy.DIRECT:
         raise BadInput(f"--junit {junit}: is written by pytest; leave out --driver direct")
     shown = _Shown(driver, junit, as_json, plans)
-    if len(named := gold or []) < 2:  # noqa: PLR2004 - nothing stands beside one
-        raise typer.Exit(_run(replace(request, golds=named), shown))
-    if resume is not None:
+    if len(request.golds) < 2:  # noqa: PLR2004 - nothing stands beside one
+        raise typer.Exit(_run(request, shown))
+    if request.resume is not None:
         raise BadInput("--resume: completes one run; leave out all --gold but that of the run")
     if junit is not None or as_json:
         raise BadInput("--json and --junit: are of one run; leave out all --gold but one")
     codes, runs = [], []
-    for one in named:
+    for one in request.golds:
         codes.append(_run(replace(request, golds=[one]), shown))
         if codes[-1] not in {0, EngineUnavailable.exit_code}:
             raise typer.Exit(codes[-1])
-        runs.append(read_run((out / LATEST).resolve()))
+        runs.append(read_run((request.out / LATEST).resolve()))
     document = gold_ranks(runs)
     print_grids(document.grids)
     written = write_gold_ranks(document, runs[-1].folder)

@@ -21,7 +21,7 @@ def _options(cwd: Path) -> set[str]:
 
 
 def test_every_option_of_eval_has_one_of_the_same_name(tmp_path: Path) -> None:
-    declared = {"set" if name == "set_name" else name for name in inspect.signature(evaluate).parameters}
+    declared = set(inspect.signature(evaluate).parameters)
     names = {_NEGATED.get(name, name.replace("_", "-")) for name in declared - _NOT_OF_PYTEST}
     own = {"coverage", "fail-on"}
     assert _options(tmp_path) == names | own
