@@ -15,6 +15,7 @@ import socket
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from signal import Signals
 
 from filelock import FileLock
 
@@ -53,7 +54,7 @@ def start(dialect: Dialect, *, home: Path | None = None) -> Server:
         found = running(dialect, home=home)
         if found:
             return found
-        _end(recipe, at)
+        _end(at, recipe.stop_signal)
         program = recipe.find()
         runs_as = _runs_as(recipe)
         say(f"starting {recipe.title} {program.version} as a private server ...")
@@ -75,16 +76,16 @@ def stop(dialect: Dialect, *, home: Path | None = None) -> bool:
     if not at.folder.is_dir():
         return False
     with _lock(at):
-        return _end(_recipe(dialect), at)
+        return _end(at, _recipe(dialect).stop_signal)
 
 
 def destroy(dialect: Dialect, *, home: Path | None = None) -> bool:
-    """Stop the private server of `dialect` and remove its data. Whether there was any."""
+    """End the private server of `dialect` at once and remove its data. Whether there was any."""
     at = _home(dialect, home)
     if not at.folder.is_dir():
         return False
     with _lock(at):
-        _end(_recipe(dialect), at)
+        _end(at, _recipe(dialect).abort_signal)
         shutil.rmtree(at.folder)
     return True
 
@@ -116,12 +117,12 @@ def _lock(at: Home) -> FileLock:
     return FileLock(at.folder.with_name(f"{at.folder.name}.lock"))
 
 
-def _end(recipe: ServerRecipe, at: Home) -> bool:
-    """Stop the server that runs in the folder, if one does."""
+def _end(at: Home, signal: Signals) -> bool:
+    """End the server that runs in the folder by a signal of its recipe, if one does."""
     known = State.read(at.state)
     if known is None or process.identity(known.pid) != known.identity:
         return False
-    process.stop(known.pid, known.identity, recipe.stop_signal, _STOP_SECONDS)
+    process.stop(known.pid, known.identity, signal, _STOP_SECONDS)
     return True
 
 

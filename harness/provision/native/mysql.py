@@ -118,6 +118,7 @@ RECIPE = ServerRecipe(
     configuration="mysql/bird.cnf",
     leftovers=(_SOCKET, f"{_SOCKET}.lock"),
     stop_signal=signal.SIGTERM,
+    abort_signal=signal.SIGKILL,
     find=_find,
     secret=_secret,
     initialise=_initialise,

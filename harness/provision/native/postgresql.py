@@ -137,6 +137,7 @@ RECIPE = ServerRecipe(
     configuration="postgresql/bird.conf",
     leftovers=(),
     stop_signal=signal.SIGINT,
+    abort_signal=signal.SIGQUIT,
     find=_find,
     secret=_secret,
     initialise=_initialise,

@@ -72,6 +72,8 @@ class ServerRecipe:
     as any process has the killed one's id."""
     stop_signal: Signals
     """Asks the server to close every connection and end in good order."""
+    abort_signal: Signals
+    """Ends it at once, with all its processes; for data that nobody wants any more."""
     find: Callable[[], Program]
     secret: Callable[[Program, str], str]
     """Text of a file that sets the account's password while the data folder is initialised."""
