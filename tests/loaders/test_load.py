@@ -1,6 +1,5 @@
 """What a load leaves on a real server: all tables with all rows, and nothing twice."""
 
-import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -292,19 +291,3 @@ def test_nothing_is_loaded_into_sqlite(make_file: MakeFile) -> None:
     server = Server(Dialect.SQLITE, "", 0, "", "", Origin.NATIVE)
     with pytest.raises(BadInput, match="nothing is loaded into sqlite"):
         load([Database("nowhere", "shop", make_file("CREATE TABLE t (a)"))], server)
-
-
-@pytest.mark.bird
-def test_the_published_databases_load(
-    server: Server, collection: str, profile: Profile, bird_home: Path
-) -> None:
-    folder = bird_home / "MINIDEV" / "dev_databases"
-    names = json.loads((bird_home / "schema" / "postgresql_dump.json").read_text(encoding="utf-8"))
-    databases = [Database(collection, name, folder / name / f"{name}.sqlite", profile) for name in names]
-    done = load(databases, server)
-    assert [one.database for one in done] == databases
-    assert not [note for one in done for note in one.notes if "slashes" not in note]
-    assert all(again.skipped for again in load(databases, server))
-    for database, marker in loaded(databases, server).items():
-        counts = [f"SELECT '{name}', count(*) FROM \"{name}\"" for name in marker.tables]
-        assert dict(read(server, database, " UNION ALL ".join(counts))) == marker.tables

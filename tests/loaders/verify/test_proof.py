@@ -14,12 +14,12 @@ from harness.cli import databases, main
 from harness.data.sets.loading import load_set
 from loaders import verify
 from loaders.errors import EngineUnavailable
-from loaders.load import load
+from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 from loaders.verify import Kind, verified_lines
 from tests.loaders.conftest import MakeFile
-from tests.loaders.servers import ask
+from tests.loaders.servers import ask, read
 from tests.loaders.test_load import ODD_TABLES
 from tests.loaders.test_values import BLOBS, DAYS, FRACTIONS, INTEGERS, MOMENTS, REALS, SINGLES, TEXTS
 
@@ -206,13 +206,19 @@ def test_nothing_is_verified_on_sqlite_and_a_dead_server_is_unavailable(make_fil
 
 @pytest.mark.bird
 @pytest.mark.engine
-def test_the_published_databases_verify_clean(
+def test_the_published_databases_load_and_verify_clean(
     server: Server, collection: str, profile: Profile, bird_home: Path
 ) -> None:
     folder = bird_home / "MINIDEV" / "dev_databases"
     names = json.loads((bird_home / "schema" / "postgresql_dump.json").read_text(encoding="utf-8"))
     databases = [Database(collection, name, folder / name / f"{name}.sqlite", profile) for name in names]
-    load(databases, server)
+    done = load(databases, server)
+    assert [one.database for one in done] == databases
+    assert not [note for one in done for note in one.notes if "slashes" not in note]
+    assert all(again.skipped for again in load(databases, server))
+    for database, marker in loaded(databases, server).items():
+        counts = [f"SELECT '{name}', count(*) FROM \"{name}\"" for name in marker.tables]
+        assert dict(read(server, database, " UNION ALL ".join(counts))) == marker.tables
     found = list(verify.verify(databases, server))
     assert all(one.is_clean for one in found), verified_lines(found)
     assert sum(one.tables for one in found) == 75
