@@ -131,7 +131,7 @@ def test_killed_ten_times_at_random_moments_it_is_the_old_or_the_new_database(
         make_file(SCRIPT.format(rows=rows, word=word))
         reached = moments.randrange(2 * rows + 1)
         with loading(server, databases, pytestconfig.rootpath, rows=reached, seconds=0, jobs=2) as child:
-            time.sleep(moments.random() ** 2)
+            time.sleep(moments.random() ** 2 / 2)
             child.send_signal(signal.SIGKILL)
         standing = loaded(databases, server)
         for database in databases:

@@ -180,6 +180,7 @@ def test_several_processes_start_one_server(dialect: Dialect, home: Path) -> Non
 
 
 def test_a_server_that_does_not_start_is_quoted(dialect: Dialect, home: Path) -> None:
+    """The last test of a folder that is shared: no server starts in it again."""
     native.start(dialect, home=home)
     native.stop(dialect, home=home)
     needed = {Dialect.MYSQL: "ibdata1", Dialect.POSTGRESQL: "global/pg_control"}[dialect]

@@ -44,11 +44,11 @@ def _tables(file: sqlite3.Connection, left_out: str) -> Mapping[str, Sequence[st
 
 
 def standing(server: Server, database: Database) -> set[str]:
-    """All tables on the server but the loader's own."""
+    """All tables where the database stands, and those of stagings."""
     if server.dialect is Dialect.MYSQL:
         where = f"table_schema = '{database.mysql_database}' OR table_schema LIKE 'bird\\_harness\\_%'"
     else:
-        where = "table_schema NOT IN ('pg_catalog', 'information_schema', 'bird_harness')"
+        where = f"table_schema = '{database.postgresql_schema}' OR table_schema LIKE 'bird\\_harness\\_%'"
     sql = f"SELECT table_name FROM information_schema.tables WHERE {where}"
     return {name for (name,) in ask(server, database, sql)}
 

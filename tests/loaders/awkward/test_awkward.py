@@ -10,7 +10,9 @@ from uuid import uuid4
 
 import pytest
 
+from dialects.enums import Profile
 from dialects.errors import BadInput
+from loaders.bookkeeping import Marker
 from loaders.load import Loaded, load, load_each, loaded
 from loaders.namespace import Database
 from loaders.server import Server
@@ -25,7 +27,7 @@ pytestmark = pytest.mark.engine
 
 @dataclass(frozen=True)
 class Batch:
-    """All files on one server in one profile, each in a collection of its own."""
+    """All files on one server in one profile, each in a namespace of its own."""
 
     server: Server
     databases: Mapping[str, Database]
@@ -34,6 +36,8 @@ class Batch:
     """What one load made of them; where a case is to be refused, of an earlier file in its place."""
     left: Mapping[Database, str]
     """Why it left the others."""
+    standing: Mapping[Database, Marker]
+    """What stood on the server afterwards."""
 
 
 @pytest.fixture(scope="module", params=EVERYWHERE, ids="-".join)
@@ -45,7 +49,9 @@ def batch(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     for number, case in enumerate(CASES):
         path = folder / str(number) / "shop.sqlite"
         path.parent.mkdir()
-        databases[case.name] = Database(f"{name}_{number}", "shop", path, profile)
+        # In profile official all databases of a collection have one namespace.
+        collection = name if profile is Profile.FAITHFUL else f"{name}_{number}"
+        databases[case.name] = Database(collection, f"shop{number}", path, profile)
         if place in case.refused:
             _write_earlier(path)
         else:
@@ -53,10 +59,14 @@ def batch(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     try:
         done, left = load_each(list(databases.values()), server)
         yield Batch(
-            server, databases, {one.database: one for one in done}, {one.database: one.reason for one in left}
+            server,
+            databases,
+            {one.database: one for one in done},
+            {one.database: one.reason for one in left},
+            loaded(list(databases.values()), server),
         )
     finally:
-        drop(server, *(database.collection for database in databases.values()))
+        drop(server, *{database.collection for database in databases.values()})
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -71,7 +81,7 @@ def test_it_loads_exactly_or_stops_with_a_clear_error(batch: Batch, case: Case) 
     wanted = (*case.notes, *case.more.get(place, ()))
     assert len(done.notes) == len(wanted), done.notes
     assert all(note.startswith(start) for note, start in zip(done.notes, wanted, strict=True)), done.notes
-    assert loaded([database], server)[database].notes == list(done.notes)
+    assert batch.standing[database].notes == list(done.notes)
     assert require_same(server, database, done.notes) == done.rows
 
 
