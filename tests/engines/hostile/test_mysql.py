@@ -22,7 +22,7 @@ from tests.engines.hostile.mysql_cases import CASES
 pytestmark = pytest.mark.engine
 
 COLLECTION = "bird_hostile"
-LIMITS = Limits(seconds=1.0)
+LIMITS = Limits(seconds=0.5)
 INNOCENT = "SELECT name, legs, @bird, IS_USED_LOCK('a'), @@sql_mode FROM animal ORDER BY legs, name"
 
 CHANGING = frozenset({

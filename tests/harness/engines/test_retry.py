@@ -31,8 +31,8 @@ QUICK = "SELECT legs FROM animal ORDER BY legs"
 ROWS = ((2,), (4,))
 MARK = "the one to be killed"
 SLOW = {
-    Dialect.MYSQL: f"SELECT legs FROM animal WHERE SLEEP(0.7) = 0 AND '{MARK}' <> '' ORDER BY legs",
-    Dialect.POSTGRESQL: f"SELECT legs FROM animal, pg_sleep(1.4) WHERE '{MARK}' <> '' ORDER BY legs",
+    Dialect.MYSQL: f"SELECT legs FROM animal WHERE SLEEP(0.4) = 0 AND '{MARK}' <> '' ORDER BY legs",
+    Dialect.POSTGRESQL: f"SELECT legs FROM animal, pg_sleep(0.8) WHERE '{MARK}' <> '' ORDER BY legs",
 }
 TARGETS = {
     Dialect.MYSQL: "SELECT id FROM information_schema.processlist"
@@ -227,7 +227,7 @@ def test_a_server_without_a_connection_left_is_waited_for(
     engine, asked = counting(server)
     with pytest.raises(EngineLost):
         engine.session(animals, 1.0)
-    helper = Thread(target=let_go, kwargs={"after": 1.0})
+    helper = Thread(target=let_go, kwargs={"after": 0.5})
     helper.start()
     execution = execute_patiently(engine, animals, QUICK, LIMITS)
     helper.join()
