@@ -16,7 +16,7 @@ from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.engine
 
-LOADS = 5
+LOADS = 3
 PLAN = {Dialect.MYSQL: "EXPLAIN FORMAT=TREE ", Dialect.POSTGRESQL: "EXPLAIN "}
 
 
