@@ -28,7 +28,7 @@ CORPORA: Mapping[Dialect, Sequence[Hostile]] = {
     Dialect.POSTGRESQL: postgresql_cases.CASES,
 }
 QUESTIONS = 20
-HOSTILE_PREDICTORS = 3
+HOSTILE_PREDICTORS = 2
 LIMITS = Limits(seconds=1.0)
 
 

@@ -13,7 +13,6 @@ from dialects.errors import BadInput
 from harness.data.predictions import read_predictions
 from harness.data.sets.loading import load_set
 from harness.runs.reading import LATEST, read_results
-from loaders.load import load
 from loaders.sample import PREDICTIONS
 from tests.engines.hostile.runs import reports
 from tests.engines.hostile.runs.running import Place
@@ -105,15 +104,10 @@ TEXTS = {
 }
 
 
-@pytest.fixture(params=list(Dialect))
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Dialect, Place]:
-    dialect: Dialect = request.param
-    questions = load_set("sample").limit(QUESTIONS)
-    if dialect is Dialect.SQLITE:
-        return dialect, Place(tmp_path)
-    server = request.getfixturevalue(f"{dialect}_server")
-    load([questions.database(db_id) for db_id in questions.db_ids], server)
-    return dialect, Place(tmp_path, [server])
+@pytest.fixture
+def place(tmp_path: Path) -> tuple[Dialect, Place]:
+    """On SQLite: no name of a file or predictor comes to an engine."""
+    return Dialect.SQLITE, Place(tmp_path)
 
 
 def _score(place: Place, dialect: Dialect, path: str, *options: str) -> tuple[int, str]:
