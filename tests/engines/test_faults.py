@@ -29,13 +29,14 @@ from loaders.load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS
 from loaders.server import Origin
+from tests import forked
 from tests.engines.victims import Victim, children, victim
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.engine
 
 QUESTIONS = 18
-SHORT, LONG = 0.3, 4
+SHORT, LONG = 0.1, 2
 AT_LONG = 9
 """The question whose prediction takes long: whatever is done to a run is done while that one runs."""
 ENOUGH = 4
@@ -128,19 +129,14 @@ class Run:
     def __init__(self, prey: Victim, out: Path, *options: str, more: Mapping[str, str] | None = None) -> None:
         self._prey = prey
         self._out = out
-        out.mkdir(exist_ok=True)
-        arguments = [
-            "eval", f"--predictions={_predictions(prey.server.dialect, out)}", f"--limit={QUESTIONS}",
-            f"--dialect={prey.server.dialect}", "--workers=2", "--no-cache", f"--out={out}", *options,
-        ]  # fmt: skip
+        arguments = _arguments(prey, out, *options)
         self._said = out / "said.txt"
         with self._said.open("w") as said:
             self.process = prey.harness(*arguments, cwd=out, said=said, more=more)
 
     @property
     def folder(self) -> Path | None:
-        folders = {path.parent.resolve() for path in self._out.glob(f"*/{RESULTS}")}
-        return next(iter(folders), None)
+        return _folder(self._out)
 
     def reach_its_middle(self) -> None:
         """Wait until the run has results, and the server runs the long prediction."""
@@ -155,6 +151,27 @@ class Run:
         code = self.process.wait(PATIENT_SECONDS)
         assert self.folder is not None, self._said.read_text()
         return Done(code, self._said.read_text(), self.folder)
+
+
+def whole(prey: Victim, out: Path, *options: str) -> Done:
+    """What comes of such a run that nothing is done to."""
+    done = forked.run("harness", *_arguments(prey, out, *options), cwd=out, env=prey.environment)
+    said, folder = done.stdout + done.stderr, _folder(out)
+    assert folder is not None, said
+    return Done(done.returncode, said, folder)
+
+
+def _arguments(prey: Victim, out: Path, *options: str) -> list[str]:
+    out.mkdir(exist_ok=True)
+    return [
+        "eval", f"--predictions={_predictions(prey.server.dialect, out)}", f"--limit={QUESTIONS}",
+        f"--dialect={prey.server.dialect}", "--workers=2", "--no-cache", f"--out={out}", *options,
+    ]  # fmt: skip
+
+
+def _folder(out: Path) -> Path | None:
+    folders = {path.parent.resolve() for path in out.glob(f"*/{RESULTS}")}
+    return next(iter(folders), None)
 
 
 def _predictions(dialect: Dialect, folder: Path) -> Path:
@@ -180,7 +197,7 @@ def _patiently() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def undisturbed(prey: Victim, tmp_path_factory: pytest.TempPathFactory) -> Done:
-    done = Run(prey, tmp_path_factory.mktemp("undisturbed") / "results").done()
+    done = whole(prey, tmp_path_factory.mktemp("undisturbed") / "results")
     assert done.code == 0, done.said
     prey.ask(SEEN[prey.server.dialect])
     outcomes = {outcome for outcome, *_ in done.outcomes.values()}
@@ -189,7 +206,7 @@ def undisturbed(prey: Victim, tmp_path_factory: pytest.TempPathFactory) -> Done:
 
 
 def resumed(prey: Victim, folder: Path, *options: str) -> Done:
-    return Run(prey, folder.parent, f"--resume={folder}", *options).done()
+    return whole(prey, folder.parent, f"--resume={folder}", *options)
 
 
 def test_a_complete_run_that_is_resumed_runs_nothing_and_prints_its_table(
@@ -230,7 +247,7 @@ def test_a_server_without_connections_for_a_while_changes_no_outcome(
         for sql in FEW[prey.server.dialect]:
             prey.ask(sql)
         try:
-            time.sleep(2)
+            time.sleep(1)
         finally:
             # The harness asks for the last connection, too.
             for _ in _patiently():
@@ -243,12 +260,12 @@ def test_a_server_without_connections_for_a_while_changes_no_outcome(
 
 @pytest.fixture
 def impatient(tmp_path: Path) -> Mapping[str, str]:
-    """An environment in which every process of the harness waits for a server for a fifth of the time."""
+    """An environment in which every process of the harness waits for a server for a tenth of the time."""
     assert BACKOFF.total == 30
     folder = tmp_path / "impatient"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
-        "from harness.engines.backoff import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 6.0)\n",
+        "from harness.engines.backoff import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 3.0)\n",
         encoding="utf-8",
     )
     return {"PYTHONPATH": str(folder)}
