@@ -1,4 +1,8 @@
-"""Pages in headless Chromium without a network, which has to find nothing to complain about."""
+"""Pages in headless Chromium without a network, which has to find nothing to complain about.
+
+To begin with a new page takes the browser twice as long as to show a report. Tests have the same pages
+one after the other, which keep nothing of the test before.
+"""
 
 import os
 import shutil
@@ -7,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, ViewportSize, sync_playwright
 
 from harness.report.html import write_html
 from tests.harness.html.made_up import Made, made
@@ -28,7 +32,7 @@ class Viewer:
     """A page that shows a report, with what it said and what it asked for."""
 
     page: Page
-    path: Path
+    path: Path = Path()
     said: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
 
@@ -39,9 +43,36 @@ class Viewer:
         self.page.wait_for_selector("html[data-state=complete]", state="attached")
         return self.page
 
+    def move(self, address: str) -> Page:
+        """To another address within the file that is open, as a link in it leads; back when that is drawn."""
+        self.page.evaluate(_MOVE, address or "#/")
+        return self.page
+
     def hash(self) -> str:
         return str(self.page.evaluate("location.hash"))
 
+    def begin(self, path: Path, size: ViewportSize, scheme: str) -> None:
+        """Be as a new page is, for a file."""
+        self.path, self.said, self.asked = path.resolve(), [], []
+        self.page.set_viewport_size(size)
+        self.page.emulate_media(
+            media="null", color_scheme="dark" if scheme == "dark" else "light", reduced_motion="null"
+        )
+
+    def end(self) -> None:
+        """Forget what the test has done."""
+        if self.page.url != "about:blank":
+            self.page.evaluate("localStorage.clear()")
+        self.page.goto("about:blank")
+        self.page.mouse.move(0, 0)
+
+
+_MOVE = """address => new Promise(done => {
+  const drawn = () => requestAnimationFrame(() => setTimeout(done));
+  if (location.hash === address) return drawn();
+  addEventListener("hashchange", drawn, { once: true });
+  location.hash = address;
+})"""
 
 View = Callable[..., Viewer]
 
@@ -57,28 +88,46 @@ def browser() -> Iterator[Browser]:
         found.close()
 
 
-@pytest.fixture
-def view(browser: Browser) -> Iterator[View]:
-    """Open a file: without a network, and at the end without a message of the console or a request."""
-    viewers: list[Viewer] = []
+def viewer_of(browser: Browser) -> Viewer:
+    # Each has its own context: of two pages of one, the one behind is drawn once a second.
+    context = browser.new_context(offline=True)
+    context.set_default_timeout(10_000)
+    viewer = Viewer(context.new_page())
+    watch(viewer)
+    return viewer
 
-    def opened(path: Path, width: int = 1400, height: int = 900, scheme: str = "light") -> Viewer:
-        context = browser.new_context(
-            offline=True,
-            viewport={"width": width, "height": height},
-            color_scheme="dark" if scheme == "dark" else "light",
-        )
-        context.set_default_timeout(10_000)
-        viewer = Viewer(context.new_page(), path.resolve())
-        watch(viewer)
-        viewers.append(viewer)
+
+@pytest.fixture(scope="package")
+def idle() -> list[Viewer]:
+    """Pages that no test has at the moment."""
+    return []
+
+
+@pytest.fixture
+def view(browser: Browser, idle: list[Viewer]) -> Iterator[View]:
+    """Open a file: without a network, and at the end without a message of the console or a request.
+
+    `is_alone` gives a page that no other test has had or will have: for scripts and permissions, which stay.
+    """
+    viewers: list[Viewer] = []
+    alone: list[Viewer] = []
+
+    def opened(
+        path: Path, width: int = 1400, height: int = 900, scheme: str = "light", *, is_alone: bool = False
+    ) -> Viewer:
+        viewer = idle.pop() if idle and not is_alone else viewer_of(browser)
+        (alone if is_alone else viewers).append(viewer)
+        viewer.begin(path, ViewportSize(width=width, height=height), scheme)
         return viewer
 
     yield opened
-    for viewer in viewers:
+    for viewer in alone:
         viewer.page.context.close()
-    assert [viewer.said for viewer in viewers if viewer.said] == []
-    assert [viewer.asked for viewer in viewers if viewer.asked] == []
+    for viewer in viewers:
+        viewer.end()
+        idle.append(viewer)
+    assert [viewer.said for viewer in [*viewers, *alone] if viewer.said] == []
+    assert [viewer.asked for viewer in [*viewers, *alone] if viewer.asked] == []
 
 
 def watch(viewer: Viewer) -> None:
@@ -100,7 +149,7 @@ def watch(viewer: Viewer) -> None:
 
     viewer.page.on("console", said)
     viewer.page.on("pageerror", failed)
-    viewer.page.context.route("**/*", asked)
+    viewer.page.route("**/*", asked)
 
 
 @pytest.fixture(scope="session")

@@ -43,18 +43,19 @@ def small(results: Mapping[str, Any], sql: str | None = "SELECT 1") -> Made:
 
 def test_hostile_texts_stay_texts_in_every_view(view: View, tmp_path: Path) -> None:
     viewer = view(written(hostile(), tmp_path))
+    viewer.go()
     for address in VIEWS:
-        page = viewer.go(address)
+        page = viewer.move(address)
         assert "owned" not in page.title().split(" — ")[0]
         assert (
             page.locator("img, iframe, object, embed, form[action], [onerror], a[href^=javascript]").count()
             == 0
         )
         assert page.locator("script").count() == 3
-    links = [str(link.get_attribute("href")) for link in page_of_pairs(viewer.go("#/pairs")).all()[:8]]
+    links = [str(link.get_attribute("href")) for link in page_of_pairs(viewer.move("#/pairs")).all()[:8]]
     assert len(links) == 8
     for address in links:
-        page = viewer.go(address)
+        page = viewer.move(address)
         expect(page.locator("article h1")).to_be_visible()
         assert page.locator("img, iframe, [onerror]").count() == 0
         assert page.locator("script").count() == 3
@@ -166,10 +167,10 @@ def test_what_is_there_is_shown_where_something_is_missing(view: View, tmp_path:
     viewer = view(written(partial(name), tmp_path))
     page = viewer.go()
     expect(page.locator("#outcomes")).to_be_visible()
-    page = viewer.go("#/pairs")
+    page = viewer.move("#/pairs")
     page_of_pairs(page).first.click()
     expect(page.locator("#rows")).to_be_visible()
-    page = viewer.go("#/run")
+    page = viewer.move("#/run")
     expect(page.locator("main h1")).to_be_visible()
 
 
@@ -217,7 +218,7 @@ def test_a_file_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> Non
 def test_a_browser_that_cannot_unpack_it_says_so_and_shows_the_totals(
     view: View, report: Path, script: str
 ) -> None:
-    viewer = view(report)
+    viewer = view(report, is_alone=True)
     viewer.page.add_init_script(script)
     viewer.page.goto(report.as_uri())
     expect(viewer.page.get_by_role("status")).to_contain_text("This browser cannot unpack the report.")

@@ -26,9 +26,8 @@ def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_breaks_no_rule_of_accessibility(view: View, studied: Path, scheme: str, width: int) -> None:
-    viewer = view(studied, width=width, scheme=scheme)
+def test_the_page_breaks_no_rule_of_accessibility(view: View, studied: Path, width: int) -> None:
+    viewer = view(studied, width=width)
     viewer.page.goto(studied.as_uri())
     assert violations(viewer.page) == []
     assert viewer.asked == []
