@@ -182,9 +182,17 @@ class KeySyntax(Protocol):
 Attempt = Callable[[str], str | None]
 """Runs a statement and returns None, or undoes it and returns why the server refused it."""
 
+Attempts = Callable[[Sequence[str]], Sequence[str | None]]
+"""Runs statements on one table, in this order, and returns of each what an `Attempt` does."""
+
 
 def add_keys(
-    table: ServerTable, syntax: KeySyntax, attempt: Attempt, *, primary_key: bool = True
+    table: ServerTable,
+    syntax: KeySyntax,
+    attempt: Attempt,
+    *,
+    primary_key: bool = True,
+    attempts: Attempts | None = None,
 ) -> list[str]:
     """Add primary key, unique keys and indexes; an ordinary index stands in for a key that is refused.
 
@@ -193,6 +201,7 @@ def add_keys(
         syntax: the engine's.
         attempt: runs a statement.
         primary_key: whether the primary key is still to be added.
+        attempts: runs the statements for ordinary indexes; one after the other unless told otherwise.
 
     Returns:
         A note on each that is left out.
@@ -208,9 +217,10 @@ def add_keys(
         if refused := attempt(f"ALTER TABLE {name} ADD {words} {whole}"):
             notes.append(f"{kind} of {_named(table, columns)} is an ordinary index: {refused}")
             indexes.append(columns)
-    for columns in indexes:
-        part = syntax.columns(table, columns, whole=False)
-        if refused := attempt(syntax.index(name, part)):
+    statements = [syntax.index(name, syntax.columns(table, columns, whole=False)) for columns in indexes]
+    refusals = attempts(statements) if attempts else [attempt(statement) for statement in statements]
+    for columns, refused in zip(indexes, refusals, strict=True):
+        if refused:
             notes.append(f"index of {_named(table, columns)} is left out: {refused}")
     return notes
 

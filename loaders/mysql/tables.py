@@ -42,6 +42,14 @@ _LONGEST_KEY_BYTES = 3_072
 _KEY_BYTES_PER_CHARACTER = 4
 """https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html."""
 
+_THREADS = "SET SESSION innodb_parallel_read_threads = {0}, innodb_ddl_threads = {0}"
+"""Which count the rows and build the indexes of a table; for few rows they take longer to start than to work.
+
+https://dev.mysql.com/doc/refman/9.7/en/innodb-parameters.html#sysvar_innodb_parallel_read_threads
+"""
+
+_MANY_ROWS = 50_000
+
 _UNINDEXED = frozenset({"text", "longtext", "longblob"})
 """Types that MySQL indexes by a prefix only."""
 
@@ -58,6 +66,8 @@ def fill(  # noqa: PLR0913, PLR0917 - see Target.fill
     """See `Target.fill`."""
     syntax, is_ordered = Syntax(staging), _is_ordered(table, database.profile)
     with connected(server) as session:
+        threads = "1" if table.source.rows < _MANY_ROWS else "DEFAULT"
+        attempt(session, _THREADS.format(threads))  # not every version knows them
         count = _fill(session, syntax, table, source, connection, advance, is_ordered=is_ordered)
         notes = _add_keys(session, syntax, table, source.tables, primary_key=not is_ordered)
         ask(session, f"ANALYZE TABLE {syntax.table(table)}")
@@ -137,7 +147,29 @@ def _add_keys(
     clauses += [f"ADD INDEX {columns}" for columns in _referring(syntax, table, tables)]
     if not clauses or attempt(session, words + ", ".join(clauses)) is None:
         return []
-    return add(partial(attempt, session))
+    return add(partial(attempt, session), attempts=partial(_by_halves, session, words))
+
+
+def _by_halves(session: Connection[Any], words: str, statements: Sequence[str]) -> list[str | None]:
+    """Why each is refused, or None, as one after the other would be: as many as possible are run as one.
+
+    Args:
+        session: where they are run.
+        words: how each statement begins.
+        statements: changes of one table.
+    """
+    if not statements:
+        return []
+    together = ", ".join(statement.removeprefix(words) for statement in statements)
+    refused = attempt(session, words + together)
+    if refused is None or len(statements) == 1:
+        return [refused] * len(statements)
+    half = len(statements) // 2
+    return [
+        reason
+        for part in (statements[:half], statements[half:])
+        for reason in _by_halves(session, words, part)
+    ]
 
 
 def _referring(syntax: Syntax, table: ServerTable, tables: Sequence[ServerTable]) -> Iterator[str]:
