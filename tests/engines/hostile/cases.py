@@ -1,9 +1,9 @@
 """What a hostile prediction is, and how it may end."""
 
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from harness.engines.execution import Ending
+from harness.engines.execution import Ending, Limits
 
 STOPPED = frozenset({Ending.ERROR, Ending.TIMEOUT, Ending.TOO_LARGE})
 """It comes to nothing, in whichever way."""
@@ -19,3 +19,8 @@ class Hostile:
     name: str
     sql: str
     endings: AbstractSet[Ending] = STOPPED
+
+    def within(self, limits: Limits) -> Limits:
+        """`limits`, with twice the time for what may not run into it on a busy machine either."""
+        is_stopped = Ending.TIMEOUT in self.endings
+        return limits if is_stopped else replace(limits, seconds=2 * limits.seconds)

@@ -87,7 +87,7 @@ def attack(mysql_server: Server, tmp_path_factory: pytest.TempPathFactory) -> At
         return [row for row in execution.rows if row[0] not in CHANGING]
 
     before = _state(mysql_server), rows(INNOCENT), rows("SHOW SESSION VARIABLES"), _peak()
-    executions = {case.name: execute(engine, database, case.sql, LIMITS) for case in CASES}
+    executions = {case.name: execute(engine, database, case.sql, case.within(LIMITS)) for case in CASES}
     grown = _peak() - before[3]
     left = _left(mysql_server)
     return Attack(

@@ -87,7 +87,7 @@ def hostilities(postgresql_server: Server, database: Database) -> Hostilities:
 def _seen(engine: Engine, database: Database, case: Hostile) -> Seen:
     started = time.monotonic()
     try:
-        execution = execute(engine, database, case.sql, LIMITS)
+        execution = execute(engine, database, case.sql, case.within(LIMITS))
     except EngineLost as error:
         return Seen(None, str(error), time.monotonic() - started)
     return Seen(execution.ending, execution.error or "", time.monotonic() - started)
