@@ -28,13 +28,12 @@ SPOILT = {
 }
 
 
-@pytest.fixture
-def home(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A set of two good databases and those that are spoilt, and the one server that is there."""
+def written(folder: Path) -> Path:
+    """A set of two good databases and those that are spoilt."""
     contents = {"bank": "CREATE TABLE t (a TEXT); INSERT INTO t VALUES ('x')", **SPOILT}
     contents["zoo"] = contents["bank"]
     for name, script in contents.items():
-        path = tmp_path / "dev_databases" / name / f"{name}.sqlite"
+        path = folder / "dev_databases" / name / f"{name}.sqlite"
         path.parent.mkdir(parents=True)
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript(script)
@@ -42,13 +41,43 @@ def home(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
         small.question(place, name, Dialect.SQLITE, 0) | {"SQL": "SELECT 'x'"}
         for place, name in enumerate(contents)
     ]
-    small.write_lines(tmp_path / "dev.json", asked)
-    monkeypatch.setenv("BIRD_HOME", str(tmp_path))
+    small.write_lines(folder / "dev.json", asked)
+    return folder
+
+
+def found_by_commands(server: Server, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the set in `home` the one that is there, and this server."""
+    monkeypatch.setenv("BIRD_HOME", str(home))
     address = f"{server.dialect}://{server.user}:{server.password}@{server.address}"
     monkeypatch.setenv(dsn.variable(server.dialect), address)
     monkeypatch.setenv("BIRD_PROVISION", "dsn")
-    yield tmp_path
-    drop(server, load_set("dev", tmp_path).collection)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, set[Server]]]:
+    """A set that no test changes, which stays loaded on the servers that are put into the set beside it."""
+    home, servers = written(tmp_path_factory.mktemp("unloadable")), set[Server]()
+    yield home, servers
+    for server in servers:
+        drop(server, load_set("dev", home).collection)
+
+
+@pytest.fixture
+def home(server: Server, shared: tuple[Path, set[Server]], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The shared set, and the one server that is there."""
+    found, servers = shared
+    servers.add(server)
+    found_by_commands(server, found, monkeypatch)
+    return found
+
+
+@pytest.fixture
+def own(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Such a set of one test's own."""
+    found = written(tmp_path)
+    found_by_commands(server, found, monkeypatch)
+    yield found
+    drop(server, load_set("dev", found).collection)
 
 
 @pytest.mark.engine
@@ -104,10 +133,10 @@ def test_coverage_is_measured_of_the_others(server: Server, home: Path, tmp_path
 
 
 @pytest.mark.engine
-def test_what_an_earlier_load_left_is_not_asked_instead(server: Server, home: Path) -> None:
+def test_what_an_earlier_load_left_is_not_asked_instead(server: Server, own: Path) -> None:
     with Evaluator("dev", dialects=[server.dialect], workers=1) as evaluator:
         assert evaluator.score([Answer("0", "SELECT 'x'", server.dialect)])[0].outcome is Outcome.MATCH
-    path = home / "dev_databases" / "bank" / "bank.sqlite"
+    path = own / "dev_databases" / "bank" / "bank.sqlite"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript("CREATE TABLE worse (a); INSERT INTO worse VALUES (x'00'), ('text')")
     with Evaluator("dev", dialects=[server.dialect], workers=1) as evaluator:
