@@ -17,7 +17,7 @@ from loaders.server import READER_CONNECTIONS, Server
 from tests.loaders.servers import ask
 
 COLLECTION = "bird_pool_tests"
-DATABASES = 60
+DATABASES = 25
 PROCESSES = 2
 """Each has an engine of its own; here they are threads."""
 
