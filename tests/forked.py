@@ -29,6 +29,21 @@ ROOT = Path(__file__).parents[1]
 _IMPORTED = ("harness.cli", "harness.pytest_plugin", "harness.report", "harness.runs", "harness.session")
 """Packages, all of whose modules are imported before anything is forked, with what they import in turn."""
 
+_IN_TURN = (
+    "numpy.random",
+    "pdb",
+    "psycopg",
+    "pymysql.cursors",
+    "sqlglot.dialects.mysql",
+    "sqlglot.dialects.postgres",
+    "sqlglot.dialects.sqlite",
+    "sqlglot.optimizer",
+    "typer._adapters",
+    "unittest",
+    "xml.etree.ElementTree",
+)
+"""What most commands import only when they come to need it."""
+
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """In which the process that commands are forked from is started, whatever a test has changed by then.
 
@@ -155,6 +170,8 @@ def _serve(descriptor: int) -> None:
         package = importlib.import_module(name)
         for each in pkgutil.walk_packages(package.__path__, f"{name}."):
             importlib.import_module(each.name)
+    for name in _IN_TURN:
+        importlib.import_module(name)
     assert threading.active_count() == 1, "a fork has the thread alone that forks"
     gc.collect()
     gc.freeze()
