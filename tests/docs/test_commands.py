@@ -2,9 +2,11 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from harness.provision.dsn import variable
 from loaders.server import Server
+from tests import forked
 from tests.docs.blocks import PAGES, ROOT, Block, blocks, commands, every_block
 from tests.docs.elsewhere import ELSEWHERE
 from tests.docs.parsing import fault
@@ -50,6 +53,9 @@ PLACES: Mapping[str, str] = {
 """Where a page's commands run, if not in the checkout."""
 
 EXAMPLE = ROOT / "docs" / "examples" / "pytest-project"
+
+PROGRAMS = {"bird-harness": "harness", "pytest": "pytest"}
+"""What `tests.forked` runs, by what the documentation calls it."""
 
 _CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 _SERVERS = ("make up", "make down")
@@ -128,9 +134,7 @@ def run(page: Path, folder: Path, servers: Mapping[str, str]) -> None:
     }
     printed: list[str] = []
     for command in (*BEFORE.get(name_of(page), ()), *to_run(page)):
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=place, env=environment, capture_output=True, text=True, check=False
-        )
+        done = said_by(command, place, environment)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
         printed += [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
     for block in shown:
@@ -139,6 +143,24 @@ def run(page: Path, folder: Path, servers: Mapping[str, str]) -> None:
                 line for line in block.text.splitlines() if line.strip() and line.rstrip() not in printed
             ]
             assert missing == [], block.where
+
+
+def said_by(command: str, cwd: Path, env: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":
+    """What comes of a command; what it starts of ours is forked, and all else is started by a shell."""
+    shell = partial(subprocess.run, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    words = words_of(command)
+    if words[:1] == ["make"]:
+        dry: subprocess.CompletedProcess[str] = shell([*words, "--dry-run"])
+        words, env = words_of(dry.stdout.replace("\\\n", "")), {**env, "MAKELEVEL": "1"}
+    program = PROGRAMS.get(words[0].removeprefix(".venv/bin/")) if words else None
+    if program is not None:
+        return forked.run(program, *words[1:], cwd=cwd, env=env)
+    return shell(["bash", "-c", command])
+
+
+def words_of(command: str) -> list[str]:
+    """The words of one command; none where there are several, or where a shell reads more into them."""
+    return [] if re.search(r"[|&;<>$`*?(){}\\\n]|^\w+=", command.strip()) else shlex.split(command)
 
 
 @pytest.mark.parametrize("page", params(servers=False))

@@ -71,7 +71,7 @@ def local() -> list[list[Judgement]]:
 
 
 _HEALTH = {"RAY_health_check_initial_delay_ms": "1000", "RAY_health_check_period_ms": "500"}
-"""Ray misses a lost node after five of these times, not after five of 3 s; an answer may take 10 s as ever."""
+"""Ray misses a lost node after five of these times, not of 3 s each; an answer may take 10 s as ever."""
 
 
 @pytest.fixture(scope="module")
