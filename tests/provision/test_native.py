@@ -179,17 +179,19 @@ def test_several_processes_start_one_server(dialect: Dialect, home: Path) -> Non
     assert said == {f"{found.port} {found.password}\n"}
 
 
-def test_a_server_that_does_not_start_is_quoted(dialect: Dialect, home: Path) -> None:
-    """The last test of a folder that is shared: no server starts in it again."""
-    native.start(dialect, home=home)
-    native.stop(dialect, home=home)
+def test_a_server_that_does_not_start_is_quoted(dialect: Dialect, shared_home: Path) -> None:
+    native.start(dialect, home=shared_home)
+    native.stop(dialect, home=shared_home)
     needed = {Dialect.MYSQL: "ibdata1", Dialect.POSTGRESQL: "global/pg_control"}[dialect]
-    (home / "data" / needed).write_bytes(b"broken")
-    with pytest.raises(
-        EngineUnavailable, match=r"stopped while it was starting; its log ends: .+ \(from .*server\.log\)"
-    ):
-        native.start(dialect, home=home)
-    assert native.running(dialect, home=home) is None
+    (shared_home / "data" / needed).write_bytes(b"broken")
+    try:
+        with pytest.raises(
+            EngineUnavailable, match=r"stopped while it was starting; its log ends: .+ \(from .*server\.log\)"
+        ):
+            native.start(dialect, home=shared_home)
+        assert native.running(dialect, home=shared_home) is None
+    finally:
+        native.destroy(dialect, home=shared_home)
 
 
 @pytest.mark.parametrize("ending", ["sys.exit()", "raise KeyboardInterrupt"])
