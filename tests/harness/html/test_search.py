@@ -16,7 +16,7 @@ from tests.harness.html.test_comparison_page import compared
 
 __all__ = ["compared"]
 
-TEXTS = ("no such", "COUNT(*)")
+TEXTS = ("no such column", "COUNT(*) things")
 
 PAUSES = (50, 100, 120, 135, 150, 250, None)
 """Milliseconds between letters: on both sides of the rest after which the address follows; None for any."""
