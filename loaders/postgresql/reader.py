@@ -42,7 +42,7 @@ _REVOKED = (
 """Functions for everybody that write, reach another session, or run text as SQL.
 
 Nobody answers a question with them; a lock that one prediction holds would decide about another one. As one
-pattern they would take five times as long.
+pattern they would take three times as long.
 """
 
 _LANGUAGES = "plpgsql, sql"
