@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import passed, rooms
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("harness", "loaders", "dialects")
 PAGE = ROOT / "docs" / "architecture.md"
@@ -117,3 +119,19 @@ def test_no_other_module_names_the_dialect_of_a_server() -> None:
 def test_tables_of_data_name_dialects_as_keys_alone() -> None:
     asking = re.compile(r"\bis (?:not )?Dialect\.(?:MYSQL|POSTGRESQL)\b")
     assert {name for name in TABLES if asking.search((ROOT / name).read_text(encoding="utf-8"))} == set()
+
+
+def measured(what: str) -> list[str]:
+    """The numbers of the page that are those of now."""
+    table = rows("| what | first | goal | now | command |")
+    (now,) = [cells[3] for cells in table if cells[0].startswith(what)]
+    return re.findall(r"\d+", now)
+
+
+def test_the_page_has_the_house_as_it_is_drawn() -> None:
+    assert measured("rooms, arrows, floors") == re.findall(r"\d+", rooms.drawn())
+    assert "no circle" in rooms.drawn()
+
+
+def test_a_prediction_passes_no_more_modules_than_the_page_says(tmp_path: Path) -> None:
+    assert 20 < len(passed.passed(tmp_path)) <= int(measured("modules that one prediction passes")[0])
