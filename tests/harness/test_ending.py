@@ -15,6 +15,7 @@ import pytest
 
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
 from loaders.sample import PREDICTIONS
+from tests import forked
 from tests.harness.conftest import Call
 from tests.harness.pytest_plugin.running import WITHOUT
 from tests.reasons import Reason, skip
@@ -148,15 +149,10 @@ def mounted(folder: Path, *options: str) -> Iterator[Path]:
 
 
 def completed(words: Sequence[str], cwd: Path, **more: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(  # noqa: PLW1510 - the exit code is what is tested
-        words,
-        cwd=cwd,
-        env=environment(**more),
-        capture_output=True,
-        encoding="utf-8",
-        errors="replace",
-        timeout=PATIENT_SECONDS,
-    )
+    """What comes of words such as `command` gives."""
+    python, dash_m, program, *rest = words
+    assert (python, dash_m) == (sys.executable, "-m")
+    return forked.run(program, *rest, cwd=cwd, env=environment(**more), timeout=PATIENT_SECONDS)
 
 
 @pytest.mark.parametrize(
