@@ -9,7 +9,6 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from queue import Empty, Queue
@@ -86,7 +85,7 @@ def make(  # noqa: PLR0913 - the options of the command
         folder: where; created.
         scale: rows of a table, of those of the real one; small tables and those that golds need stay larger.
         seed: another seed, another twin. The same sources, scale and seed give the same bytes.
-        workers: processes; default: one a core. One alone is this one.
+        workers: processes; default: one a core.
         progress: takes what is done, from this process.
 
     Raises:
@@ -97,19 +96,14 @@ def make(  # noqa: PLR0913 - the options of the command
     _refuse_unwritable(folder)
     count = max(min(workers or processors(), len(sources)), 1)
     say = progress or (lambda _db_id, _stage: None)
-    if count == 1:
-        return [_result(source, partial(_make, source, folder, scale, seed, say)) for source in sources]
     context = get_context("spawn")
     with safe_path(), context.Manager() as manager:
         stages = manager.Queue()
         with ProcessPoolExecutor(count, mp_context=context) as pool:
-            told = partial(_put, stages)
-            futures = [pool.submit(_make, source, folder, scale, seed, told) for source in sources]
+            futures = [pool.submit(_make, source, folder, scale, seed, stages) for source in sources]
             try:
                 _watch(futures, stages, say)
-                return [
-                    _result(source, future.result) for source, future in zip(sources, futures, strict=True)
-                ]
+                return [_result(source, future) for source, future in zip(sources, futures, strict=True)]
             except BrokenProcessPool as error:
                 raise BadInput(
                     "twins: a process that made one was ended from outside; give it more memory, or fewer "
@@ -140,13 +134,9 @@ def _refuse_unwritable(folder: Path) -> None:
 _PAGE = 4096
 
 
-def _put(stages: "Queue[tuple[str, str]]", db_id: str, stage: str) -> None:
-    stages.put((db_id, stage))
-
-
-def _result(source: TwinSource, made: Callable[[], Made]) -> Made | Unmade:
+def _result(source: TwinSource, future: Future[Made]) -> Made | Unmade:
     try:
-        return made()
+        return future.result()
     except BadInput as error:
         return Unmade(source.db_id, str(error))
     except BrokenProcessPool:
@@ -184,16 +174,20 @@ def _watch(futures: Sequence[Future[Made]], stages: "Queue[tuple[str, str]]", sa
                 future.result()
 
 
-def _make(source: TwinSource, folder: Path, scale: float, seed: int, say: Progress) -> Made:
-    say(source.db_id, "reading")
+def _make(
+    source: TwinSource, folder: Path, scale: float, seed: int, stages: "Queue[tuple[str, str]]"
+) -> Made:
+    stages.put((source.db_id, "reading"))
     path = folder / source.db_id / f"{source.db_id}.sqlite"
     try:
-        made = twin(_shape(source), source.golds, scale, seed, partial(say, source.db_id))
+        made = twin(
+            _shape(source), source.golds, scale, seed, lambda stage: stages.put((source.db_id, stage))
+        )
     except sqlite3.Error as error:
         raise _refused(source.path, error) from error
-    say(source.db_id, "writing")
+    stages.put((source.db_id, "writing"))
     write(made.rows, path)
-    say(source.db_id, "done")
+    stages.put((source.db_id, "done"))
     rows = sum(len(each) for each in made.rows.data.values())
     return Made(
         source.db_id, path, rows, made.golds, made.unanswered, made.neighbours, made.apart, made.notes
