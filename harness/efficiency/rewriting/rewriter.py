@@ -85,6 +85,7 @@ class _Context:
         self._sql = sql
         self._schema, self._dialect, self._profile, self._held = schema, dialect, profile, held
         self._statements: dict[str, Statement | None] = {}
+        self._unchanged: dict[str, Statement] = {}
         self._settled: dict[str, list[Fact] | Refused] = {}
         self._tried: dict[tuple[str, str], _Applied] = {}
 
@@ -117,21 +118,27 @@ class _Context:
     def _try(self, rule: Rule, sql: str) -> _Applied:
         places, facts, text = 0, list[Fact](), sql
         while places < MOST_STEPS:
-            statement = self._fresh(text)
+            statement = self._taken(text)
             if statement is None:
                 return places, facts, text, ["the text cannot be read"]
             try:
                 changed = rule.apply(statement)
-                if changed is not None:
-                    facts += [*self._relied(text), *changed]
+                if changed is None:
+                    # A rule changes the tree of a statement only where it applies.
+                    self._unchanged[text] = statement
+                    return places, facts, text, statement.refused
+                facts += [*self._relied(text), *changed]
             except Refused as why:
                 return places, facts, text, [*statement.refused, str(why)]
-            if changed is None:
-                return places, facts, text, statement.refused
             text, places = statement.sql, places + 1
         return places, facts, text, []
 
-    def _fresh(self, text: str) -> Statement | None:
+    def _taken(self, text: str) -> Statement | None:
+        """The statement of a text, for one to change it; copies cost as much as most rules."""
+        if text in self._unchanged:
+            unchanged = self._unchanged.pop(text)
+            unchanged.refused = []
+            return unchanged
         if text not in self._statements:
             self._statements[text] = read(
                 text, self._schema, self._dialect, profile=self._profile, held=self._held
@@ -146,7 +153,7 @@ class _Context:
             Refused: they are not.
         """
         if text not in self._settled:
-            statement = self._fresh(text)
+            statement = self._taken(text)
             try:
                 self._settled[text] = [] if statement is None else settled(statement)
             except Refused as why:

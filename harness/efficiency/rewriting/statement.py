@@ -601,13 +601,15 @@ def read(
             if join.kind == "CROSS":
                 join.set("kind", None)
     statement = Statement(tree, schema, dialect, profile, held)
-    return statement if _is_kept(statement) else None
+    return statement if _is_kept(statement, sql) else None
 
 
-def _is_kept(statement: Statement) -> bool:
-    """Whether the text that the tree makes is read as the same tree."""
+def _is_kept(statement: Statement, sql: str) -> bool:
+    """Whether the text that the tree makes is read as the same tree; `sql` is what it was read from."""
     try:
         text = statement.sql
+        if text == sql:
+            return True
         again = read_query(text, statement.dialect)
     except (ValueError, RecursionError):
         return False
