@@ -94,7 +94,7 @@ def run(
         said = []
         for stream in (output, errors):
             stream.seek(0)
-            said.append(stream.read().decode().replace("\r\n", "\n"))
+            said.append(stream.read().decode(errors="replace").replace("\r\n", "\n"))
     if code is None:
         raise subprocess.TimeoutExpired(command, timeout, *said)
     return subprocess.CompletedProcess(command, code, *said)
