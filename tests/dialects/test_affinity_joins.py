@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from functools import cache
 from itertools import combinations
 from uuid import uuid4
 
@@ -12,7 +13,7 @@ from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
 from dialects.translate import translate
 from harness.engines import on_server
-from harness.engines.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
 from loaders.census import census
@@ -108,21 +109,27 @@ def _loaded(server: Server, database: Database) -> Iterator[Server]:
     drop(server, database.collection)
 
 
+@cache
+def _expected(database: Database, sql: str) -> Execution:
+    """What SQLite answers, for both servers."""
+    return execute(SQLiteEngine(), database, sql, LIMITS)
+
+
 @pytest.mark.engine
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dialect", [Dialect.MYSQL, Dialect.POSTGRESQL])
 def test_a_comparison_has_the_rows_of_sqlite(
     request: pytest.FixtureRequest, dialect: Dialect, shape: str, database: Database, schema: Schema
 ) -> None:
-    server = request.getfixturevalue(f"{dialect}_loaded")
+    engine = on_server(request.getfixturevalue(f"{dialect}_loaded"))
     differences = []
     for a, b in PAIRS:
         if shape in SHAPES[_FILTERS:] and FILTERS_ALONE & {a, b}:
             continue
         sql = shape.format(a=a, b=b)
         text = translate(sql, schema, dialect).sql
-        expected = execute(SQLiteEngine(), database, sql, LIMITS)
-        found = execute(on_server(server), database, text, LIMITS)
+        expected = _expected(database, sql)
+        found = execute(engine, database, text, LIMITS)
         assert expected.ending is Ending.ROWS, f"{sql}: {expected.error}"
         if found.ending is not Ending.ROWS or not compare(expected.rows, found.rows).same_bag:
             differences.append(f"{sql}\n{text}\n{found.error}\n{set(expected.rows) ^ set(found.rows)}")

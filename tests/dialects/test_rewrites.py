@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,6 +14,7 @@ from dialects.schema import Schema
 from dialects.source import parse
 from dialects.translate import Untranslatable, translate
 from harness.engines import on_server
+from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
@@ -92,6 +94,12 @@ def standing(request: pytest.FixtureRequest) -> Server:
     return found
 
 
+@cache
+def _engine(server: Server) -> Engine:
+    """One for all queries, which keeps its connections."""
+    return on_server(server)
+
+
 def _difference(server: Server, school: Database, schema: Schema, sql: str) -> str | None:
     """What is wrong with the answer of a server."""
     expected = execute(SQLiteEngine(), school, sql, LIMITS)
@@ -100,7 +108,7 @@ def _difference(server: Server, school: Database, schema: Schema, sql: str) -> s
         translation = translate(sql, schema, server.dialect)
     except Untranslatable as error:
         return f"{sql}\n{error}"
-    found = execute(on_server(server), school, translation.sql, LIMITS)
+    found = execute(_engine(server), school, translation.sql, LIMITS)
     if found.ending is not Ending.ROWS:
         return f"{sql}\n{translation.sql}\n{found.error}"
     rows = translation.read(found.rows)
@@ -152,7 +160,7 @@ def test_what_is_open_runs_with_a_warning(
     for sql in OPEN[topic]:
         translated = translate(sql, schema, standing.dialect)
         assert translated.warnings, sql
-        found = execute(on_server(standing), school, translated.sql, LIMITS)
+        found = execute(_engine(standing), school, translated.sql, LIMITS)
         assert found.ending is Ending.ROWS, f"{translated.sql}\n{found.error}"
 
 
