@@ -86,8 +86,9 @@ def run(
     given = dict(os.environ if env is None else env)
     if _at_start(given) != _at_start(_ENVIRONMENT):
         return subprocess.run(
-            command, cwd=cwd, env=given, capture_output=True, text=True, timeout=timeout, check=False
-        )
+            command, cwd=cwd, env=given, capture_output=True, encoding="utf-8", errors="replace",
+            timeout=timeout, check=False,
+        )  # fmt: skip
     with TemporaryFile() as output, TemporaryFile() as errors:
         streams = (output.fileno(), errors.fileno())
         code = _nursery().run([program, *arguments], str(cwd or Path.cwd()), given, streams, timeout)
