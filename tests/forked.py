@@ -44,6 +44,9 @@ _IN_TURN = (
 )
 """What most commands import only when they come to need it."""
 
+_BY_WORD = {"openai:": "openai"}
+"""What few commands need and takes a second to import, by how a word of theirs begins."""
+
 _ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 """In which the process that commands are forked from is started, whatever a test has changed by then.
 
@@ -181,6 +184,9 @@ def _serve(descriptor: int) -> None:
             request, streams, _, _ = socket.recv_fds(asked, _MOST, 2)
             if not request:
                 os._exit(0)
+            words, cwd, environment = pickle.loads(request)  # noqa: S301 - from the tests
+            for begin in (begin for begin in _BY_WORD if any(word.startswith(begin) for word in words)):
+                importlib.import_module(_BY_WORD[begin])
             pid = os.fork()
             if not pid:
                 break
@@ -189,7 +195,6 @@ def _serve(descriptor: int) -> None:
             asked.send(pickle.dumps(pid))
             _, status = os.waitpid(pid, 0)
             asked.send(pickle.dumps(os.waitstatus_to_exitcode(status)))
-    words, cwd, environment = pickle.loads(request)  # noqa: S301 - from the tests
     _become(words, cwd, environment, streams)
 
 
