@@ -96,7 +96,7 @@ FAULTS: Sequence[dict[str, Any]] = [
     {"does": "stall", "seconds": 30},
     {"does": "raw", "body": "<html>busy</html>", "content_type": "text/html"},
 ]
-"""What the first request for a question gets in each dialect; garbage alone is not tried again by the client."""
+"""What the first request for a question gets in a dialect; garbage alone is not tried again by the client."""
 
 AT_FAULT = {each.text: fault for each, fault in zip(SAMPLE.questions[::11], FAULTS, strict=True)}
 
