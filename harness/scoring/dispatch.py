@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from threading import Condition, Lock
+from threading import Condition, Lock, get_ident
 
 from dialects.volatility import is_volatile
 from harness.cache.lifetimes import Lifetime
@@ -119,7 +119,8 @@ class Judging:
         """Of what is running, what was asked for by several."""
         self._tasks: dict[Future[Judged], Task] = {}
         self._given_up: set[Future[Judged]] = set()
-        self._finishing: set[Future[Judged]] = set()
+        self._finishing: dict[Future[Judged], int] = {}
+        """By which thread each is finished."""
         self._settled = Condition(self._lock)
         self.counts: Counter[Way] = Counter()
         """How many texts were answered in which way."""
@@ -299,11 +300,11 @@ class Judging:
     def _finish(self, keys: _Keys, task: Task, future: Future[Judged]) -> None:
         try:
             with self._lock:
-                self._finishing.add(future)
+                self._finishing[future] = get_ident()
             self._answer_task(keys, task, future)
         finally:
             with self._settled:
-                self._finishing.discard(future)
+                self._finishing.pop(future, None)
                 self._settled.notify_all()
 
     def _answer_task(self, keys: _Keys, task: Task, future: Future[Judged]) -> None:
@@ -375,8 +376,10 @@ class Judging:
     def close(self) -> None:
         """Stop at once; what has been answered is kept first."""
         self._workers.close()
+        # What is left of this thread's own was interrupted: nobody goes on with it.
+        own = {get_ident()}
         with self._settled:
-            self._settled.wait_for(lambda: not self._finishing, timeout=_MOST_WAITING)
+            self._settled.wait_for(lambda: own.issuperset(self._finishing.values()), timeout=_MOST_WAITING)
         self._lookup.close()
 
 

@@ -271,7 +271,9 @@ def test_what_joins_most_goes_first(setup: Setup, opened: Open) -> None:
     assert len(workers.tasks) == 20
 
 
-def test_an_interrupted_call_leaves_nothing_that_is_waited_for(setup: Setup, opened: Open) -> None:
+def test_an_interrupted_call_leaves_nothing_that_is_waited_for(
+    setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     judging, _ = opened()
     asked = [Asked(question(setup), Dialect.SQLITE, f"SELECT 1000 + {number}") for number in range(2)]
     line, was_interrupted = 0, True
@@ -291,6 +293,7 @@ def test_an_interrupted_call_leaves_nothing_that_is_waited_for(setup: Setup, ope
         for future in judging.begin(again):
             assert future.result(60).outcome is Outcome.MISMATCH, line
     assert line > 40, "each line of it was interrupted"
+    monkeypatch.setattr(judging._settled, "wait", lambda _seconds: pytest.fail("it waits"))
     judging.close()
 
 
