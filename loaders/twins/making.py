@@ -4,14 +4,15 @@ import contextlib
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import get_context
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from queue import Empty, Queue
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
@@ -97,10 +98,11 @@ def make(  # noqa: PLR0913 - the options of the command
     count = max(min(workers or processors(), len(sources)), 1)
     say = progress or (lambda _db_id, _stage: None)
     context = get_context("spawn")
-    with safe_path(), context.Manager() as manager:
-        stages = manager.Queue()
-        with ProcessPoolExecutor(count, mp_context=context) as pool:
-            futures = [pool.submit(_make, source, folder, scale, seed, stages) for source in sources]
+    stages: SimpleQueue[tuple[str, str]] = context.SimpleQueue()
+    with safe_path(), closing(stages):
+        pool = ProcessPoolExecutor(count, mp_context=context, initializer=_tell, initargs=(stages,))
+        with pool:
+            futures = [pool.submit(_make, source, folder, scale, seed) for source in sources]
             try:
                 _watch(futures, stages, say)
                 return [_result(source, future) for source, future in zip(sources, futures, strict=True)]
@@ -110,7 +112,7 @@ def make(  # noqa: PLR0913 - the options of the command
                     "--workers"
                 ) from error
             finally:
-                pool.shutdown(wait=True, cancel_futures=True)
+                _end(futures, stages)
 
 
 _LARGEST = 10
@@ -162,32 +164,52 @@ def made_lines(made: Sequence[Made | Unmade]) -> list[str]:
     return lines
 
 
-def _watch(futures: Sequence[Future[Made]], stages: "Queue[tuple[str, str]]", say: Progress) -> None:
+def _watch(futures: Sequence[Future[Made]], stages: "SimpleQueue[tuple[str, str]]", say: Progress) -> None:
     left = set(futures)
     while left:
         done, left = wait(left, timeout=_LOOK, return_when=FIRST_COMPLETED)
-        with contextlib.suppress(Empty):
-            while True:
-                say(*stages.get_nowait())
+        for stage in _heard(stages):
+            say(*stage)
         for future in done:
             if isinstance(future.exception(), BrokenProcessPool):
                 future.result()
 
 
-def _make(
-    source: TwinSource, folder: Path, scale: float, seed: int, stages: "Queue[tuple[str, str]]"
-) -> Made:
-    stages.put((source.db_id, "reading"))
+def _heard(stages: "SimpleQueue[tuple[str, str]]") -> Iterator[tuple[str, str]]:
+    while not stages.empty():
+        yield stages.get()
+
+
+def _end(futures: Sequence[Future[Made]], stages: "SimpleQueue[tuple[str, str]]") -> None:
+    """Let those that are not begun be, and hear the others out: a process waits while the queue is full."""
+    running = [future for future in futures if not future.cancel()]
+    while not all(future.done() for future in running):
+        wait(running, timeout=_LOOK)
+        deque(_heard(stages), maxlen=0)
+
+
+_told: "SimpleQueue[tuple[str, str]]"
+"""Of a process that makes twins: takes what it does. A queue is inherited, and cannot be sent with a task."""
+
+
+def _tell(stages: "SimpleQueue[tuple[str, str]]") -> None:
+    global _told  # noqa: PLW0603 - once in a process
+    _told = stages
+
+
+def _make(source: TwinSource, folder: Path, scale: float, seed: int) -> Made:
+    def say(stage: str) -> None:
+        _told.put((source.db_id, stage))
+
+    say("reading")
     path = folder / source.db_id / f"{source.db_id}.sqlite"
     try:
-        made = twin(
-            _shape(source), source.golds, scale, seed, lambda stage: stages.put((source.db_id, stage))
-        )
+        made = twin(_shape(source), source.golds, scale, seed, say)
     except sqlite3.Error as error:
         raise _refused(source.path, error) from error
-    stages.put((source.db_id, "writing"))
+    say("writing")
     write(made.rows, path)
-    stages.put((source.db_id, "done"))
+    say("done")
     rows = sum(len(each) for each in made.rows.data.values())
     return Made(
         source.db_id, path, rows, made.golds, made.unanswered, made.neighbours, made.apart, made.notes

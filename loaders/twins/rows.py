@@ -28,18 +28,19 @@ class _Constraints:
 
     def __init__(self, shape: Shape) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        self._inserts: dict[TableName, str] = {}
+        self._statements: dict[TableName, tuple[str, str]] = {}
         for table in shape.tables:
             self._connection.execute(table.create)
-            self._inserts[table.key] = insert_into(table)
+            self._statements[table.key] = (insert_into(table), f"DELETE FROM {quoted(table.name)}")  # noqa: S608 - quoted
         self._connection.execute("BEGIN")
 
     def accept(self, table: TableShape, row: Mapping[str, Value]) -> bool:
+        insert, delete = self._statements[table.key]
         try:
-            self._connection.execute(self._inserts[table.key], [row[column.key] for column in table.columns])
+            self._connection.execute(insert, [row[column] for column in table.positions])
         except (sqlite3.Error, OverflowError, UnicodeEncodeError):
             return False
-        self._connection.execute(f"DELETE FROM {quoted(table.name)}")  # noqa: S608 - quoted
+        self._connection.execute(delete)
         return True
 
 

@@ -35,7 +35,7 @@ class ColumnCollation:
 
     def key(self, value: Value) -> Value:
         """The same for values that are equal to it."""
-        if isinstance(value, str):
+        if self.name != "BINARY" and isinstance(value, str):
             if self.name == "NOCASE":
                 return folded(value)
             if self.name == "RTRIM":
@@ -64,7 +64,7 @@ class ColumnShape:
     strict: bool = False
     collation: ColumnCollation = ColumnCollation()
 
-    @property
+    @cached_property
     def key(self) -> str:
         """The name by which queries find it."""
         return folded(self.name)
@@ -106,20 +106,26 @@ class ColumnShape:
 
     def stored(self, value: Value) -> Value:
         """The value as this column stores it, as SQLite's affinities have it."""
-        if isinstance(value, int) and value not in _INTEGERS:
-            value = _fraction(value)
         if value is None or isinstance(value, bytes):
             return value
-        if self.affinity == "TEXT":
+        if isinstance(value, int) and value not in _INTEGERS:
+            value = _fraction(value)
+        affinity = self.affinity
+        if affinity == "TEXT":
             return value if isinstance(value, str) else str(value)
-        if self.affinity == "BLOB":
+        if affinity == "BLOB":
             return value
         number = _number(value)
         if number is None:
             return value
-        if self.affinity == "REAL":
+        if affinity == "REAL":
             return _fraction(number)
-        return int(number) if float(number).is_integer() and abs(number) < _EXACT else number
+        is_other = type(number) is not int and float(number).is_integer() and abs(number) < _EXACT
+        return int(number) if is_other else number
+
+    def compared(self, value: Value) -> Value:
+        """What it stores, in the form in which equal values are the same."""
+        return self.collation.key(self.stored(value))
 
     def made(self, value: Value) -> Value:
         """A value that was made up for it: bytes where it takes nothing else."""
@@ -192,7 +198,7 @@ class TableShape:
     checked: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     """Columns that CHECK constraints name, with the literals there."""
 
-    @property
+    @cached_property
     def key(self) -> TableName:
         """The name by which queries find it."""
         return TableName(folded(self.name))
@@ -220,10 +226,8 @@ class TableShape:
 
     def key_of(self, key: tuple[str, ...], values: Iterable[Value]) -> tuple[Value, ...]:
         """Values of a key in the form in which equal ones are the same; NULL is equal to nothing."""
-        columns = (self.by_key[column] for column in key)
-        return tuple(
-            column.collation.key(column.stored(value)) for column, value in zip(columns, values, strict=True)
-        )
+        columns = self.by_key
+        return tuple([columns[name].compared(value) for name, value in zip(key, values, strict=True)])
 
     @cached_property
     def referring(self) -> dict[str, ReferenceShape]:
