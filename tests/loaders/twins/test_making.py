@@ -212,6 +212,7 @@ def test_every_schema_gets_a_twin(tmp_path: Path) -> None:
     for name, each in schemas.items():
         path = tmp_path / f"{name}.sqlite"
         with closing(sqlite3.connect(path)) as connection:
+            connection.execute("PRAGMA synchronous = OFF")
             connection.executescript(each.script)
         sources.append(TwinSource(name, path, each.golds))
     for made in make(sources, tmp_path / "made"):
