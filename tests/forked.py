@@ -26,7 +26,9 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 
-_IMPORTED = ("harness.cli", "harness.pytest_plugin", "harness.report", "harness.runs", "harness.session")
+_IMPORTED = tuple(
+    f"harness.{room}" for room in ("cli", "engines", "pytest_plugin", "report", "runs", "session")
+)
 """Packages, all of whose modules are imported before anything is forked, with what they import in turn."""
 
 _IN_TURN = (
@@ -34,6 +36,7 @@ _IN_TURN = (
     "pdb",
     "psycopg",
     "pymysql.cursors",
+    "scipy.stats",
     "sqlglot.dialects.mysql",
     "sqlglot.dialects.postgres",
     "sqlglot.dialects.sqlite",
