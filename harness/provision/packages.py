@@ -111,6 +111,9 @@ class _Apt:
             "Dir::State": folder / "state",
             "Dir::State::status": status,
             "Dir::Cache": folder / "cache",
+            # Images of containers turn these off, and apt reads all lists again for each command.
+            "Dir::Cache::pkgcache": "pkgcache.bin",
+            "Dir::Cache::srcpkgcache": "srcpkgcache.bin",
             "Dir::Etc::sourcelist": sources,
             "Dir::Etc::sourceparts": "/dev/null",
             "Dir::Etc::preferences": "/dev/null",
