@@ -36,11 +36,6 @@ def _home(dialect: Dialect) -> Iterator[Path]:
         native.destroy(dialect, home=folder / dialect)
 
 
-@pytest.fixture
-def home(dialect: Dialect) -> Iterator[Path]:
-    yield from _home(dialect)
-
-
 @pytest.fixture(scope="module")
 def mysql_home() -> Iterator[Path]:
     yield from _home(Dialect.MYSQL)
@@ -53,7 +48,7 @@ def postgresql_home() -> Iterator[Path]:
 
 @pytest.fixture
 def shared_home(dialect: Dialect, request: pytest.FixtureRequest) -> Path:
-    """The same for tests that leave a folder in which a server can be started."""
+    """The same for all tests: each leaves a folder in which a server can be started, or none."""
     found = request.getfixturevalue(f"{dialect}_home")
     assert isinstance(found, Path)
     return found
@@ -79,31 +74,22 @@ def run(server: Server, *statements: str) -> list[tuple[object, ...]]:
         return done[-1].fetchall() if done[-1].description else []
 
 
-def test_a_server_is_started_once_kept_and_found_again(
-    dialect: Dialect, home: Path, keeps_promises: Callable[[Server], None], capfd: pytest.CaptureFixture[str]
-) -> None:
-    first = native.start(dialect, home=home)
-    assert first.origin is Origin.NATIVE
-    keeps_promises(first)
-    assert capfd.readouterr().err.splitlines()[-1].startswith("starting ")
-    assert native.start(dialect, home=home) == first
-    assert native.running(dialect, home=home) == first
-    assert capfd.readouterr() == ("", ""), "nothing was done, nothing is said"
-    run(first, "CREATE DATABASE kept")
-
-    assert native.stop(dialect, home=home)
-    assert native.running(dialect, home=home) is None
-    assert not native.stop(dialect, home=home)
-    assert native.start(dialect, home=home) == first, (
-        "the same port and password, so that addresses stay good"
+def test_several_processes_start_one_server(dialect: Dialect, shared_home: Path) -> None:
+    home = shared_home
+    native.destroy(dialect, home=home)  # where another test came first
+    script = (
+        "from pathlib import Path; from harness.provision import native; "
+        f"server = native.start(native.Dialect({str(dialect)!r}), home=Path({str(home)!r})); "
+        "print(server.port, server.password)"
     )
-    catalogue = {Dialect.MYSQL: "information_schema.schemata", Dialect.POSTGRESQL: "pg_database"}[dialect]
-    name = {Dialect.MYSQL: "schema_name", Dialect.POSTGRESQL: "datname"}[dialect]
-    assert ("kept",) in run(first, f"SELECT {name} FROM {catalogue}")
-
-    assert native.destroy(dialect, home=home)
-    assert not home.exists()
-    assert not native.destroy(dialect, home=home)
+    started = [
+        subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    said = {each.communicate()[0] for each in started}
+    assert [each.returncode for each in started] == [0, 0, 0]
+    found = native.running(dialect, home=home)
+    assert found is not None, "it outlives the process that started it"
+    assert said == {f"{found.port} {found.password}\n"}
 
 
 def test_nobody_else_gets_in(dialect: Dialect, shared_home: Path) -> None:
@@ -127,16 +113,6 @@ def test_nobody_else_gets_in(dialect: Dialect, shared_home: Path) -> None:
         assert server.password not in (shared_home / name).read_text("utf-8")
 
 
-def test_a_server_that_was_killed_is_started_again(dialect: Dialect, shared_home: Path) -> None:
-    server = native.start(dialect, home=shared_home)
-    known = State.read(shared_home / "server.json")
-    assert known
-    process.stop(known.pid, known.identity, Signals.SIGKILL, seconds=10)
-    assert native.running(dialect, home=shared_home) is None
-    assert native.start(dialect, home=shared_home) == server
-    assert readiness.version(server)
-
-
 def test_another_process_with_the_same_id_is_left_alone(dialect: Dialect, shared_home: Path) -> None:
     native.start(dialect, home=shared_home)
     native.stop(dialect, home=shared_home)
@@ -148,6 +124,21 @@ def test_another_process_with_the_same_id_is_left_alone(dialect: Dialect, shared
     assert native.running(dialect, home=shared_home) is None
     assert not native.stop(dialect, home=shared_home)
     native.start(dialect, home=shared_home)
+
+
+def test_a_server_that_was_killed_is_started_again(dialect: Dialect, shared_home: Path) -> None:
+    server = native.start(dialect, home=shared_home)
+    known = State.read(shared_home / "server.json")
+    assert known
+    if known.pid not in process._children:  # only its parent waits until the last thread of it has gone
+        native.stop(dialect, home=shared_home)
+        server = native.start(dialect, home=shared_home)
+        known = State.read(shared_home / "server.json")
+        assert known
+    process.stop(known.pid, known.identity, Signals.SIGKILL, seconds=10)
+    assert native.running(dialect, home=shared_home) is None
+    assert native.start(dialect, home=shared_home) == server
+    assert readiness.version(server)
 
 
 def test_mysql_knows_the_named_time_zones(mysql_home: Path) -> None:
@@ -163,27 +154,13 @@ def test_postgresql_sorts_by_bytes_and_knows_letters(postgresql_home: Path) -> N
     assert run(server, asked) == [("C", "C.UTF-8")]
 
 
-def test_several_processes_start_one_server(dialect: Dialect, home: Path) -> None:
-    script = (
-        "from pathlib import Path; from harness.provision import native; "
-        f"server = native.start(native.Dialect({str(dialect)!r}), home=Path({str(home)!r})); "
-        "print(server.port, server.password)"
-    )
-    started = [
-        subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
-    said = {each.communicate()[0] for each in started}
-    assert [each.returncode for each in started] == [0, 0, 0]
-    found = native.running(dialect, home=home)
-    assert found is not None, "it outlives the process that started it"
-    assert said == {f"{found.port} {found.password}\n"}
-
-
 def test_a_server_that_does_not_start_is_quoted(dialect: Dialect, shared_home: Path) -> None:
     native.start(dialect, home=shared_home)
     native.stop(dialect, home=shared_home)
     needed = {Dialect.MYSQL: "ibdata1", Dialect.POSTGRESQL: "global/pg_control"}[dialect]
-    (shared_home / "data" / needed).write_bytes(b"broken")
+    broken = shared_home / "data" / needed
+    whole = broken.rename(broken.with_name("whole"))
+    broken.write_bytes(b"broken")
     try:
         with pytest.raises(
             EngineUnavailable, match=r"stopped while it was starting; its log ends: .+ \(from .*server\.log\)"
@@ -191,7 +168,40 @@ def test_a_server_that_does_not_start_is_quoted(dialect: Dialect, shared_home: P
             native.start(dialect, home=shared_home)
         assert native.running(dialect, home=shared_home) is None
     finally:
-        native.destroy(dialect, home=shared_home)
+        whole.rename(broken)
+
+
+def test_a_server_is_started_once_kept_and_found_again(
+    dialect: Dialect,
+    shared_home: Path,
+    keeps_promises: Callable[[Server], None],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    home = shared_home
+    native.stop(dialect, home=home)  # where another test came first, which has initialised it
+    capfd.readouterr()
+    first = native.start(dialect, home=home)
+    assert first.origin is Origin.NATIVE
+    keeps_promises(first)
+    assert capfd.readouterr().err.splitlines()[-1].startswith("starting ")
+    assert native.start(dialect, home=home) == first
+    assert native.running(dialect, home=home) == first
+    assert capfd.readouterr() == ("", ""), "nothing was done, nothing is said"
+    run(first, "CREATE DATABASE kept")
+
+    assert native.stop(dialect, home=home)
+    assert native.running(dialect, home=home) is None
+    assert not native.stop(dialect, home=home)
+    assert native.start(dialect, home=home) == first, (
+        "the same port and password, so that addresses stay good"
+    )
+    catalogue = {Dialect.MYSQL: "information_schema.schemata", Dialect.POSTGRESQL: "pg_database"}[dialect]
+    name = {Dialect.MYSQL: "schema_name", Dialect.POSTGRESQL: "datname"}[dialect]
+    assert ("kept",) in run(first, f"SELECT {name} FROM {catalogue}")
+
+    assert native.destroy(dialect, home=home)
+    assert not home.exists()
+    assert not native.destroy(dialect, home=home)
 
 
 @pytest.mark.parametrize("ending", ["sys.exit()", "raise KeyboardInterrupt"])
