@@ -10,13 +10,15 @@ Promise: what is the same is decided by Python's `==` and `is` alone, as in a se
 worth to look for crowds, and never what comes out.
 """
 
-import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from datetime import timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
 from ipaddress import IPv4Interface, IPv4Network, IPv6Interface, IPv6Network
-from itertools import chain
+from itertools import chain, repeat
+from operator import itemgetter, ne
+from struct import Struct
+from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
@@ -30,6 +32,12 @@ _SECONDS_EACH = 5e-6
 
 _MOST_ALIKE = 100
 """So many different items may share a hash."""
+
+_BITS = Struct("<d").pack
+_POSITIVE = (0.0).__add__
+"""Makes of both zeros the same, and nothing of any other number."""
+_WHOLE = 2**53
+"""Up to here floats are exactly all integers."""
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
@@ -63,7 +71,7 @@ def gathered(*results: Sequence[Hashable]) -> list[Gathered]:
     try:
         return [Gathered(result, _gathered(result)) for result in results]
     except Crowded:
-        names = [list(map(name, result)) for result in results]
+        names = [_names(result) for result in results]
         return [Gathered(each, set(each)) for each in names]
 
 
@@ -76,7 +84,7 @@ def named(*results: Sequence[Hashable]) -> list[Sequence[Hashable]]:
     try:
         _gathered(list(chain.from_iterable(results)) if len(results) > 1 else results[0])
     except Crowded:
-        return [list(map(name, result)) for result in results]
+        return [_names(result) for result in results]
     return list(results)
 
 
@@ -107,20 +115,43 @@ def _gathered(items: Sequence[Hashable]) -> set[Hashable]:
     found: set[Hashable] = set()
     spent = due = 0.0
     for start in range(0, len(items), _AT_A_TIME):
-        began = time.perf_counter()
+        began = perf_counter()
         found.update(items[start : start + _AT_A_TIME])
-        now = time.perf_counter()
+        now = perf_counter()
         spent += now - began
         if spent > due and spent > (start + _AT_A_TIME) * _SECONDS_EACH:
             if _is_crowded(found):
                 raise Crowded
-            due = spent + 4 * (time.perf_counter() - now)
+            due = spent + 4 * (perf_counter() - now)
     return found
 
 
 def _is_crowded(items: Iterable[Hashable]) -> bool:
     [(_, alike)] = Counter(map(hash, items)).most_common(1)
     return alike > _MOST_ALIKE
+
+
+def _names(items: Sequence[Hashable]) -> Sequence[Hashable]:
+    """`name` of each, found for one column of rows after the other: most have values of one type."""
+    widths = {len(item) if type(item) is tuple else 0 for item in items}
+    if len(widths) != 1 or widths == {0}:
+        return list(map(name, items))
+    rows: Any = items
+    columns = [_column(list(map(itemgetter(place), rows))) for place in range(*widths)]
+    return list(zip(zip(*columns, strict=True), repeat(None), strict=False))
+
+
+def _column(values: Sequence[Any]) -> Sequence[Hashable]:
+    """`name` of each, where that is possible by functions of C alone."""
+    kinds = set(map(type, values))
+    if kinds == {float} and not any(map(ne, values, values)):
+        return list(map(_BITS, map(_POSITIVE, values)))
+    if kinds == {int} and min(values) >= -_WHOLE and max(values) <= _WHOLE:
+        return list(map(_BITS, values))
+    find = _WRITERS.get
+    if len(kinds) == 1:
+        return list(map(find(kinds.pop(), _named), values))
+    return [find(type(value), _named)(value) for value in values]
 
 
 def name(value: Hashable) -> Hashable:
@@ -148,26 +179,29 @@ def _row(value: tuple[Hashable, ...]) -> Hashable:
     return tuple([find(type(each), _named)(each) for each in value]), None
 
 
+def _itself(value: Hashable) -> Hashable:
+    hash(value)
+    return value
+
+
 def _float(value: float) -> Hashable:
     # What is no number equals itself alone.
-    return value.hex() if value == value and value else _nothing(value)  # noqa: PLR0124
+    return _BITS(_POSITIVE(value)) if value == value else _not_a_number(value)  # noqa: PLR0124
 
 
 def _exact(value: int | Decimal) -> Hashable:
     hash(value)  # a signaling NaN has none
-    if not value or value != value:  # noqa: PLR0124
-        return _nothing(value)
+    if value != value:  # noqa: PLR0124
+        return _not_a_number(value)
     try:
         nearest = float(value)
     except OverflowError:
         nearest = 0.0
-    return nearest.hex() if nearest == value else str(Decimal(value).normalize(_EXACT))
+    return _BITS(_POSITIVE(nearest)) if nearest == value else str(Decimal(value).normalize(_EXACT))
 
 
-def _nothing(value: float | Decimal) -> Hashable:
-    """The name of a zero, or of what is no number, which equals itself alone."""
-    hash(value)
-    return ("nan", hex(id(value))) if value else "0"
+def _not_a_number(value: float | Decimal) -> Hashable:
+    return "nan", hex(id(value))
 
 
 def _text(value: object) -> Hashable:
@@ -181,6 +215,12 @@ _WRITERS: dict[type, Callable[[Any], Hashable]] = {
     float: _float,
     Decimal: _exact,
     str: lambda value: (value,),
+    bytes: lambda value: (value,),
+    **dict.fromkeys((type(None), date, datetime, time), _itself),
     **dict.fromkeys((UUID, IPv4Network, IPv6Network, IPv4Interface, IPv6Interface, timedelta), _text),
 }
-"""Numbers are named by a text, which is not that of a text's name; these types are equal where texts are."""
+"""Numbers are named by bytes or a text, which are not those of a text's or of bytes' name.
+
+Times are their own names, as what no driver returns is: nobody can foresee their hashes either. The types of
+the last line are equal where texts are.
+"""
