@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
 from harness.data.sets.loading import load_set
-from harness.efficiency.rewriting import RULES, Considered, consider, held_keys, proven, rewrite, together
+from harness.efficiency.rewriting import RULES, consider, consider_all, held_keys, proven, rewrite
 from harness.efficiency.rewriting.statement import HeldKeys
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
@@ -146,9 +146,9 @@ def check_golds(
             schema = census(database.sqlite_path)
             schemas[db_id] = schema, held_keys(engine, database, schema, LIMITS)
         schema, held = schemas[db_id]
-        found: list[Considered] = consider(sql, schema, dialect, held=held)
+        found, all_rules = consider_all(sql, schema, dialect, held=held)
         texts = [one.rewritten for one in found if one.rewritten is not None]
-        if len(texts) > 1 and (all_rules := together(sql, schema, dialect, held=held)) is not None:
+        if len(texts) > 1 and all_rules is not None:
             texts.append(all_rules)
         before = execute(engine, database, sql, LIMITS) if texts else None
         if before is None or before.ending is not Ending.ROWS:

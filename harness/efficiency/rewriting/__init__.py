@@ -5,7 +5,7 @@ texts and compares the rows.
 """
 
 from harness.efficiency.rewriting.proof import Proof, held_keys, proven
-from harness.efficiency.rewriting.rewriter import consider, rewrite, together
+from harness.efficiency.rewriting.rewriter import consider, consider_all, rewrite
 from harness.efficiency.rewriting.rule import Considered, Rewritten, Rule
 from harness.efficiency.rewriting.rules import RULES
 from harness.efficiency.rewriting.statement import Fact
@@ -18,8 +18,8 @@ __all__ = [
     "Rewritten",
     "Rule",
     "consider",
+    "consider_all",
     "held_keys",
     "proven",
     "rewrite",
-    "together",
 ]

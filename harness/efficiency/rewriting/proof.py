@@ -1,6 +1,7 @@
 """Whether a text written otherwise returns the same rows on the loaded data; which keys a server holds."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dialects.enums import Dialect
 from dialects.identifiers import column_name, quoted, table_name
@@ -64,7 +65,7 @@ def proven(  # noqa: PLR0913, PLR0917 - two texts, and where and how they run
     text = rewritten.sql if isinstance(rewritten, Rewritten) else rewritten
     ran = 1 if before is None else 0
     first = before or execute_patiently(engine, database, original, limits)
-    ordered = is_ordered(original, kind_of(engine.dialect).name)
+    ordered = _is_ordered(original, kind_of(engine.dialect).name)
     if first.ending is not Ending.ROWS:
         why = f"the original has no rows ({first.ending}): {first.error}"
         return Proof(False, False, False, ordered, ran, first, first, why)
@@ -74,6 +75,10 @@ def proven(  # noqa: PLR0913, PLR0917 - two texts, and where and how they run
         return Proof(False, False, False, ordered, ran + 1, first, second, why)
     found = compare(first.rows, second.rows)
     return Proof(found.same_set, found.same_bag, found.same_order, ordered, ran + 1, first, second)
+
+
+_is_ordered = lru_cache(maxsize=8)(is_ordered)
+"""A text is held against several."""
 
 
 def held_keys(engine: Engine, database: Database, schema: Schema, limits: Limits) -> HeldKeys:

@@ -52,19 +52,6 @@ def rewrite(  # noqa: PLR0913 - a text, and what is known of its database
     return found
 
 
-def together(  # noqa: PLR0913 - as `rewrite`
-    sql: str,
-    schema: Schema,
-    dialect: Dialect,
-    rules: Sequence[Rule] = tuple(RULES.values()),
-    *,
-    profile: Profile = Profile.OFFICIAL,
-    held: HeldKeys = frozenset(),
-) -> Rewritten | None:
-    """All rules together, as in `rewrite`; None where none applies."""
-    return _Context(sql, schema, dialect, profile, held).together(rules)
-
-
 def consider(  # noqa: PLR0913 - as `rewrite`
     sql: str,
     schema: Schema,
@@ -76,6 +63,16 @@ def consider(  # noqa: PLR0913 - as `rewrite`
 ) -> list[Considered]:
     """What each rule comes to alone, with the reasons where it does not apply."""
     return list(_Context(sql, schema, dialect, profile, held).consider(rules))
+
+
+def consider_all(
+    sql: str, schema: Schema, dialect: Dialect, *, profile: Profile = Profile.OFFICIAL, held: HeldKeys
+) -> tuple[list[Considered], Rewritten | None]:
+    """What each rule comes to alone, and where one applies, what all come to together; see `rewrite`."""
+    context, rules = _Context(sql, schema, dialect, profile, held), tuple(RULES.values())
+    found = list(context.consider(rules))
+    is_any = any(one.rewritten is not None for one in found)
+    return found, context.together(rules) if is_any else None
 
 
 class _Context:
@@ -130,8 +127,16 @@ class _Context:
                 facts += [*self._relied(text), *changed]
             except Refused as why:
                 return places, facts, text, [*statement.refused, str(why)]
-            text, places = statement.sql, places + 1
+            text, places = statement.spent(), places + 1
         return places, facts, text, []
+
+    def _read(self, text: str) -> Statement | None:
+        """The statement of a text, for nobody to change it."""
+        if text not in self._statements:
+            self._statements[text] = read(
+                text, self._schema, self._dialect, profile=self._profile, held=self._held
+            )
+        return self._statements[text]
 
     def _taken(self, text: str) -> Statement | None:
         """The statement of a text, for one to change it; copies cost as much as most rules."""
@@ -139,11 +144,7 @@ class _Context:
             unchanged = self._unchanged.pop(text)
             unchanged.refused = []
             return unchanged
-        if text not in self._statements:
-            self._statements[text] = read(
-                text, self._schema, self._dialect, profile=self._profile, held=self._held
-            )
-        found = self._statements[text]
+        found = self._read(text)
         return None if found is None else replace(found, tree=found.tree.copy(), refused=[])
 
     def _relied(self, text: str) -> list[Fact]:
@@ -153,7 +154,7 @@ class _Context:
             Refused: they are not.
         """
         if text not in self._settled:
-            statement = self._taken(text)
+            statement = self._read(text)
             try:
                 self._settled[text] = [] if statement is None else settled(statement)
             except Refused as why:

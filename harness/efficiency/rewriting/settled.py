@@ -76,7 +76,7 @@ def settled(statement: Statement) -> list[Fact]:  # noqa: C901, PLR0912 - what i
         Refused: they may not, and why.
     """
     tree = statement.tree
-    if is_volatile(statement.sql):
+    if is_volatile(statement.as_read or statement.sql):
         raise Refused("the clock, chance or the session may decide its rows")
     if tree.find(exp.Lock, exp.Into, exp.Lateral, exp.Pivot, exp.TableSample, exp.Placeholder, exp.Parameter):
         raise Refused("it has a clause that rules do not read")

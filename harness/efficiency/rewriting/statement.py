@@ -92,6 +92,8 @@ class Statement:
     held: HeldKeys = frozenset()
     refused: list[str] = field(default_factory=list)
     """Why the rule that looks at it does not apply, for each place where it could."""
+    as_read: str = ""
+    """The text of the tree before any rule has changed it."""
 
     def __post_init__(self) -> None:
         self.engine = ENGINES[self.dialect]
@@ -101,6 +103,7 @@ class Statement:
             for table in self.schema.tables
         }
         self._sources: dict[int, list[Source]] = {}
+        self._selects: list[exp.Select] | None = None
 
     # Texts and trees.
 
@@ -109,13 +112,19 @@ class Statement:
         """The statement as text."""
         return self.text(self.tree)
 
-    def text(self, node: exp.Expr) -> str:
-        """A part of it as text."""
-        return node.sql(dialect=SQLGLOT[self.dialect], comments=False)
+    def text(self, node: exp.Expr, *, is_spent: bool = False) -> str:
+        """A part of it as text; without a copy to write from if nobody needs it after that."""
+        return node.sql(dialect=SQLGLOT[self.dialect], comments=False, copy=not is_spent)
+
+    def spent(self) -> str:
+        """The statement as text, which nobody needs after that: writing leaves marks in the tree."""
+        return self.text(self.tree, is_spent=True)
 
     def selects(self) -> list[exp.Select]:
-        """Every SELECT, the outermost first."""
-        return list(self.tree.find_all(exp.Select))
+        """Every SELECT, the outermost first: found once for all rules that leave the tree as it is."""
+        if self._selects is None:
+            self._selects = list(self.tree.find_all(exp.Select))
+        return self._selects
 
     def fresh(self, stem: str) -> str:
         """A name that nothing in the statement and in the schema has."""
@@ -607,11 +616,11 @@ def read(
 def _is_kept(statement: Statement, sql: str) -> bool:
     """Whether the text that the tree makes is read as the same tree; `sql` is what it was read from."""
     try:
-        text = statement.sql
+        text = statement.as_read = statement.sql
         if text == sql:
             return True
         again = read_query(text, statement.dialect)
     except (ValueError, RecursionError):
         return False
-    texts = [statement.text(again), text] if again is not None else []
+    texts = [statement.text(again, is_spent=True), text] if again is not None else []
     return len({text.replace(" CROSS JOIN ", ", ") for text in texts}) == 1

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from dialects.schema import Schema
-from harness.efficiency.rewriting import Proof, Rewritten, consider, held_keys, proven, together
+from harness.efficiency.rewriting import Proof, Rewritten, consider_all, held_keys, proven
 from harness.efficiency.rewriting.statement import HeldKeys
 from harness.efficiency.study.measuring import counted, plan_of, work_of
 from harness.efficiency.study.part import StudyContext
@@ -95,9 +95,9 @@ class Rewriting:
         dialect, schema = dialect_of(engine), self._schema(db_id)
         held = self._held_keys(engine, db_id)
         profile = self.context.setup.profile
-        found = consider(sql, schema, dialect, profile=profile, held=held)
+        found, last = consider_all(sql, schema, dialect, profile=profile, held=held)
         texts = [(one.rule.name, one.rewritten) for one in found if one.rewritten is not None]
-        if texts and (last := together(sql, schema, dialect, profile=profile, held=held)) is not None:
+        if last is not None:
             texts.append((TOGETHER, last))
         refused = {one.rule.name: one.refused for one in found if one.refused and one.rewritten is None}
         made = []
