@@ -36,7 +36,7 @@ from tests.reasons import Reason, skip
 pytestmark = pytest.mark.engine
 
 QUESTIONS = 18
-SHORT, LONG = 0.1, 2
+SHORT, LONG = 0.1, 1
 AT_LONG = 9
 """The question whose prediction takes long: whatever is done to a run is done while that one runs."""
 ENOUGH = 4
@@ -260,12 +260,12 @@ def test_a_server_without_connections_for_a_while_changes_no_outcome(
 
 @pytest.fixture
 def impatient(tmp_path: Path) -> Mapping[str, str]:
-    """An environment in which every process of the harness waits for a server for a tenth of the time."""
+    """An environment in which every process of the harness waits for a server for a thirtieth of the time."""
     assert BACKOFF.total == 30
     folder = tmp_path / "impatient"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
-        "from harness.engines.backoff import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 3.0)\n",
+        "from harness.engines.backoff import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 1.0)\n",
         encoding="utf-8",
     )
     return {"PYTHONPATH": str(folder)}
