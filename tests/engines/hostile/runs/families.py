@@ -55,11 +55,11 @@ def _collisions(of_multiples: str, of_powers: str, of_signs: str) -> dict[str, s
     named = [f"{each} AS c{number}" for number, each in enumerate(x)]
     signs = [f"v{number}.x" for number in range(17)]
     return {
-        "integers, 30,000 rows": of_multiples + _product(x[:5], 5, 30_000),
+        "integers, 10,000 rows": of_multiples + _product(x[:5], 5, 10_000),
         "integers beside gold": of_multiples + _product(named[:4], 4, 6_000, gold=True),
-        "floats, 30,000 rows": of_powers + _product(x[:3], 3, 30_000),
+        "floats, 10,000 rows": of_powers + _product(x[:3], 3, 10_000),
         "floats beside gold": of_powers + _product(named[:3], 3, 6_000, gold=True),
-        "minus one and minus two, 20,000 rows": of_signs + _product(signs[:15], 15, 20_000),
+        "minus one and minus two, 10,000 rows": of_signs + _product(signs[:15], 15, 10_000),
         "one row often, then the others": of_powers
         + f"SELECT 1, 1 FROM v AS a, v AS b UNION ALL SELECT * FROM ({_product(named[:2], 2, 2_000)}) AS r",
     }
@@ -69,10 +69,10 @@ def _more_collisions(of_powers: str, of_signs: str) -> dict[str, str]:
     """What is the same to Python whichever engine it comes from."""
     x = [f"v{number}.x" for number in range(13)]
     return {
-        "floats, 300,000 rows": of_powers + _product(x[:4], 4, 300_000),
+        "floats, 100,000 rows": of_powers + _product(x[:4], 4, 100_000),
         "floats, wide": of_powers + _product(x[:3] * 20, 3, 6_000),
         "minus one and minus two, wide": of_signs + _product(x * 4, 13, 8_000),
-        "texts between them": of_powers + _product([x[0], "'same'", x[1], "NULL", x[2]], 3, 30_000),
+        "texts between them": of_powers + _product([x[0], "'same'", x[1], "NULL", x[2]], 3, 10_000),
     }
 
 
@@ -97,8 +97,8 @@ _COLLIDING: Mapping[Dialect, Sequence[Hostile]] = {
             "WITH v(x) AS (VALUES ROW(-1), ROW(-2)) ",
         )
         | {
-            "decimals, 30,000 rows": _NUMBERS_OF_MYSQL
-            + f"SELECT CAST(g AS DECIMAL(40)) * {_M} FROM v LIMIT 30000",
+            "decimals, 10,000 rows": _NUMBERS_OF_MYSQL
+            + f"SELECT CAST(g AS DECIMAL(40)) * {_M} FROM v LIMIT 10000",
             "decimals, 90,000 rows": _NUMBERS_OF_MYSQL + f"SELECT CAST(g AS DECIMAL(40)) * {_M} FROM v",
             "decimals, 900,000 rows": "WITH RECURSIVE d(g) AS (SELECT 1 UNION ALL SELECT g + 1 FROM d "
             "WHERE g < 900000) SELECT /*+ SET_VAR(cte_max_recursion_depth=1000000) */ "
@@ -113,16 +113,16 @@ _COLLIDING: Mapping[Dialect, Sequence[Hostile]] = {
             "WITH v(x) AS (VALUES (-1), (-2)) ",
         )
         | {
-            "decimals, 30,000 rows": f"SELECT g::numeric * {_M} FROM generate_series(1, 30000) AS g",
+            "decimals, 10,000 rows": f"SELECT g::numeric * {_M} FROM generate_series(1, 10000) AS g",
             "decimals, 900,000 rows": f"SELECT g::numeric * {_M} FROM generate_series(1, 900000) AS g",
-            "fractions": f"SELECT g::numeric * {_M} + 0.5 FROM generate_series(1, 30000) AS g",
-            "arrays": f"SELECT ARRAY[g::numeric * {_M}, 1] FROM generate_series(1, 30000) AS g",
+            "fractions": f"SELECT g::numeric * {_M} + 0.5 FROM generate_series(1, 10000) AS g",
+            "arrays": f"SELECT ARRAY[g::numeric * {_M}, 1] FROM generate_series(1, 10000) AS g",
             "documents": f"SELECT ('[' || g::numeric * {_M} || ']')::jsonb "
-            "FROM generate_series(1, 30000) AS g",
-            "ranges": f"SELECT numrange(g * -{_M}::numeric, 0) FROM generate_series(1, 30000) AS g",
+            "FROM generate_series(1, 10000) AS g",
+            "ranges": f"SELECT numrange(g * -{_M}::numeric, 0) FROM generate_series(1, 10000) AS g",
             "intervals": "SELECT make_interval(days => -1 - (g & 1), secs => -1 - (g >> 1 & 1)), g / 4 * "
-            f"{_M}::numeric FROM generate_series(1, 30000) AS g",
-            "not numbers": "SELECT 'NaN'::float8, 'NaN'::numeric, g FROM generate_series(1, 30000) AS g",
+            f"{_M}::numeric FROM generate_series(1, 10000) AS g",
+            "not numbers": "SELECT 'NaN'::float8, 'NaN'::numeric, g FROM generate_series(1, 10000) AS g",
         }
     ),
 }
