@@ -21,6 +21,5 @@ class Hostile:
     endings: AbstractSet[Ending] = STOPPED
 
     def within(self, limits: Limits) -> Limits:
-        """`limits`, with twice the time for what may not run into it on a busy machine either."""
-        is_stopped = Ending.TIMEOUT in self.endings
-        return limits if is_stopped else replace(limits, seconds=2 * limits.seconds)
+        """`limits`, with a second for what may not run into them on a busy machine either."""
+        return limits if Ending.TIMEOUT in self.endings else replace(limits, seconds=1.0)

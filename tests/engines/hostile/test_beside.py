@@ -29,7 +29,7 @@ CORPORA: Mapping[Dialect, Sequence[Hostile]] = {
 }
 QUESTIONS = 20
 HOSTILE_PREDICTORS = 2
-LIMITS = Limits(seconds=1.0)
+LIMITS = Limits(seconds=0.7)
 
 
 def innocent(found: Sequence[PairResult]) -> list[tuple[str, str, Outcome, Mapping[str, float], str | None]]:
