@@ -27,6 +27,7 @@ from harness.scoring.workers import LocalWorkers
 from loaders import load as loading
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
+from tests import forked
 
 QUESTIONS = load_set("sample")
 
@@ -202,15 +203,7 @@ def test_what_is_different_on_a_node_is_named(change: dict[str, Any], expected: 
     assert fault is None if expected is None else fault and re.match(expected, fault)
 
 
-def _eval(*options: str) -> "subprocess.CompletedProcess[str]":
-    command = [
-        str(Path(sys.executable).with_name("bird-harness")),
-        "eval",
-        "--dialect",
-        "sqlite",
-        "--no-cache",
-    ]
-    return subprocess.run([*command, *options], capture_output=True, text=True, check=False, timeout=300)
+_EVAL = ("eval", "--dialect=sqlite", "--no-cache")
 
 
 def _scores(out: Path) -> Any:
@@ -238,8 +231,12 @@ def test_no_cluster_is_one_clear_error(address: str, flaw: str) -> None:
 
 
 def test_a_cluster_of_this_machine_gives_the_summary_of_a_local_run(tmp_path: Path) -> None:
-    spread = _eval("--ray", LOCAL, "--workers", "2", "--out", str(tmp_path / "ray"))
-    alone = _eval("--workers", "1", "--out", str(tmp_path / "local"))
+    # Ray starts programs of its own, which find each other by the environment: not from a fork.
+    command = [str(Path(sys.executable).with_name("bird-harness")), *_EVAL, "--ray", LOCAL, "--workers=2"]
+    spread = subprocess.run(
+        [*command, "--out", tmp_path / "ray"], capture_output=True, text=True, check=False, timeout=300
+    )
+    alone = forked.run("harness", *_EVAL, "--workers=1", f"--out={tmp_path / 'local'}")
     assert (spread.returncode, spread.stderr) == (alone.returncode, alone.stderr)
     assert _scores(tmp_path / "ray") == _scores(tmp_path / "local")
 
