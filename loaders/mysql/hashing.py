@@ -46,6 +46,8 @@ def asking(server: Server, database: Database) -> Iterator[Ask]:
             return session.ask(connection, query)
 
         yield ask
+        # Whoever gets the session next looks at the tables as they are then.
+        session.ask(connection, "COMMIT")
 
 
 def standing(server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:

@@ -46,9 +46,10 @@ def connected(server: Server, database: str, *, autocommit: bool = False) -> Ite
 
     try:
         with (
-            borrowed((server, database, autocommit), connect) as connection,
+            borrowed((server, database), connect) as connection,
             ending.by(partial(_cut, connection)),
         ):
+            connection.autocommit = autocommit
             yield connection
             connection.commit()
     except psycopg.Error as error:

@@ -13,6 +13,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.targets import TARGETS
 from loaders.bookkeeping import Key, Marker, filed, key
+from loaders.kept import kept
 from loaders.namespace import Database
 from loaders.owners import namespace
 from loaders.server import Server
@@ -64,12 +65,17 @@ def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
         EngineUnavailable: the server cannot be reached or broke.
     """
     syntax = _syntax(server.dialect)
-    markers = target(server.dialect).markers(server, databases)
-    strangers = _strangers(databases, server, syntax, markers)
+    with kept():
+        markers = target(server.dialect).markers(server, databases)
+        strangers = _strangers(databases, server, syntax, markers)
     for database in databases:
         others = strangers.pop(namespace(database, server.dialect), ())
         marker = markers.get(key(database))
-        yield _verified(database, server, syntax, others, escape=marker is not None and marker.escape)
+        escape = marker is not None and marker.escape
+        # Not over the yield: nobody else is to get the sessions, and they are to end.
+        with kept():
+            found = _verified(database, server, syntax, others, escape=escape)
+        yield found
 
 
 def _syntax(dialect: Dialect) -> HashSyntax:

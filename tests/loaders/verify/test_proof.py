@@ -110,7 +110,7 @@ def test_a_type_that_holds_the_values_is_wrong_all_the_same(
 
 def test_the_proof_imports_nothing_that_converts_for_loading() -> None:
     allowed = {
-        "loaders.bookkeeping", "loaders.errors", "loaders.namespace", "loaders.owners",
+        "loaders.bookkeeping", "loaders.errors", "loaders.kept", "loaders.namespace", "loaders.owners",
         "loaders.server", "loaders.source", "loaders.tasks",
         "loaders.mysql", "loaders.mysql.session", "loaders.postgresql.session", "loaders",
     }  # fmt: skip
