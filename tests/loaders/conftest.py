@@ -2,16 +2,16 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from dialects.enums import Profile
+from dialects.enums import Dialect, Profile
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.loaders.servers import drop
+from tests.loaders.servers import drop, empty, kept_sessions
 
 MakeFile = Callable[..., Path]
 
@@ -64,7 +64,39 @@ def profile(request: pytest.FixtureRequest) -> Profile:
     return request.param
 
 
+@pytest.fixture(autouse=True)
+def _sessions() -> Iterator[None]:
+    with kept_sessions():
+        yield
+
+
+@pytest.fixture(scope="session")
+def _emptied(_stack: ExitStack) -> list[str]:
+    """Collections on PostgreSQL whose databases are there, and hold nothing."""
+    return []
+
+
 @pytest.fixture
-def database(collection: str, profile: Profile, tmp_path: Path) -> Database:
-    """The file `shop` of `make_file`, to be loaded in each profile."""
-    return Database(collection, "shop", tmp_path / "shop.sqlite", profile)
+def database(
+    server: Server, profile: Profile, tmp_path: Path, _stack: ExitStack, _emptied: list[str]
+) -> Iterator[Database]:
+    """The file `shop` of `make_file`, to be loaded in each profile.
+
+    PostgreSQL takes longer to make a database than to load such a file, so that one test after the other gets
+    the same ones. A test that is about new databases asks for a collection.
+    """
+
+    def of(name: str) -> Database:
+        return Database(name, "shop", tmp_path / "shop.sqlite", profile)
+
+    if server.dialect is Dialect.MYSQL:
+        yield from map(of, _collection(server))
+        return
+    if not _emptied:
+        name = f"test_{uuid4().hex[:8]}"
+        _stack.callback(drop, server, name)
+        _emptied.append(name)
+    name = _emptied.pop()
+    yield of(name)
+    empty(server, name)
+    _emptied.append(name)

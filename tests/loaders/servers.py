@@ -2,15 +2,32 @@
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import psycopg
 import pymysql
 
-from dialects.enums import Dialect
+from dialects.enums import Dialect, Profile
+from dialects.identifiers import FUNCTIONS_NAMESPACE
 from loaders.bookkeeping import NAMESPACE
 from loaders.namespace import Database
 from loaders.server import Server
+
+_kept: dict[tuple[object, ...], "psycopg.Connection[Any]"] | None = None
+
+
+@contextmanager
+def kept_sessions() -> Iterator[None]:
+    """In the block sessions with PostgreSQL are used again: a new one takes longer than most questions."""
+    global _kept  # noqa: PLW0603 - of all questions of a test
+    _kept = {}
+    try:
+        yield
+    finally:
+        for session in _kept.values():
+            session.close()
+        _kept = None
 
 
 def ask(
@@ -38,12 +55,24 @@ def _connected(server: Server, database: Database | None, *, as_reader: bool = F
             yield connection
         return
     schema = database.postgresql_schema if database else "public"
-    with psycopg.connect(
-        host=server.host, port=server.port, user=user, password=password, autocommit=True,
-        dbname=database.postgresql_database if database else "postgres",
-        options=f'-c search_path="{schema}" -c TimeZone=UTC -c client_min_messages=warning',
-    ) as session:  # fmt: skip
+    name = database.postgresql_database if database else "postgres"
+    place = (server, user, name, schema)
+    session = _kept.pop(place, None) if _kept else None
+    if session is None:
+        session = psycopg.connect(
+            host=server.host, port=server.port, user=user, password=password, dbname=name, autocommit=True,
+            prepare_threshold=None,  # what stands there may be of other columns the next time
+            options=f'-c search_path="{schema}" -c TimeZone=UTC -c client_min_messages=warning',
+        )  # fmt: skip
+    is_fit = False
+    try:
         yield session
+        is_fit = _kept is not None and place not in _kept
+    finally:
+        if is_fit and _kept is not None:
+            _kept[place] = session
+        else:
+            session.close()
 
 
 def read(server: Server, database: Database, sql: str) -> list[tuple[Any, ...]]:
@@ -69,3 +98,32 @@ def drop(server: Server, *collections: str) -> None:
             " AND table_name = 'loads'"
         ):
             cursor.execute(f"DELETE FROM {NAMESPACE}.loads WHERE collection IN %s", [collections])
+
+
+_STANDING = """
+SELECT format('DROP SCHEMA %%I CASCADE', nspname) FROM pg_namespace
+WHERE nspname !~ '^pg_' AND nspname NOT IN ('information_schema', 'public', %s)
+UNION ALL
+SELECT format('DROP %%s IF EXISTS public.%%I CASCADE', kind, relname)
+FROM pg_class JOIN (VALUES ('r', 'TABLE'), ('v', 'VIEW'), ('S', 'SEQUENCE')) AS kinds (letter, kind)
+ON relkind::text = letter WHERE relnamespace = 'public'::regnamespace
+"""
+
+
+def empty(server: Server, collection: str) -> None:
+    """Let the databases of a collection on PostgreSQL hold what a load into new ones would find there.
+
+    That is nothing but what every one of them has: SQLite's functions, and what the reading role has lost.
+    """
+    for profile in Profile:
+        database = Database(collection, "", Path(), profile)
+        name = database.postgresql_database
+        if not ask(server, None, f"SELECT 1 FROM pg_database WHERE datname = '{name}'"):
+            continue
+        with _connected(server, database) as connection, connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '10s'")
+            cursor.execute(_STANDING, [FUNCTIONS_NAMESPACE])
+            for (statement,) in cursor.fetchall():
+                cursor.execute(statement.encode())
+            cursor.execute(f'REVOKE ALL ON SCHEMA public FROM "{server.reader_user}"')
+            cursor.execute("RESET lock_timeout")
