@@ -18,11 +18,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryFile
-from typing import Any
+from typing import Any, Self
 
 ROOT = Path(__file__).parents[1]
 
@@ -68,6 +70,8 @@ _AT_START = (
 )
 """What is looked at when Python starts or a module is imported: where it differs, a process is started."""
 
+LONGEST_SECONDS = 300
+
 _MOST = 2**17
 """Bytes of words and environment."""
 
@@ -77,7 +81,7 @@ def run(
     *arguments: str,
     cwd: Path | str | None = None,
     env: Mapping[str, str] | None = None,
-    timeout: float = 300,
+    timeout: float = LONGEST_SECONDS,
 ) -> "subprocess.CompletedProcess[str]":
     """What comes of `python -m PROGRAM ARGUMENTS`, as `subprocess.run` tells it; output and errors are text.
 
@@ -88,7 +92,7 @@ def run(
         env: its environment; this process's unless told otherwise.
         timeout: seconds after which it is killed and `subprocess.TimeoutExpired` is raised.
     """
-    command = [sys.executable, *([] if _is_script(program) else ["-m"]), program, *arguments]
+    command = _command(program, arguments)
     given = dict(os.environ if env is None else env)
     if _at_start(given) != _at_start(_ENVIRONMENT):
         return subprocess.run(
@@ -105,6 +109,62 @@ def run(
     if code is None:
         raise subprocess.TimeoutExpired(command, timeout, *said)
     return subprocess.CompletedProcess(command, code, *said)
+
+
+class Running:
+    """`python -m PROGRAM ARGUMENTS` while it runs, for tests that send it a signal: one at a time.
+
+    Its errors go where its output goes. Leaving the context kills it if it still runs.
+    """
+
+    pid: int
+
+    def __init__(self, program: str, *arguments: str, cwd: Path, env: Mapping[str, str]) -> None:
+        assert _at_start(env) == _at_start(_ENVIRONMENT), "what is looked at when Python starts has changed"
+        self._command = _command(program, arguments)
+        self._output = TemporaryFile()  # noqa: SIM115 - closed where the context is left
+        self._code: int | None = None
+        told: SimpleQueue[int] = SimpleQueue()
+
+        def run() -> None:
+            streams = (self._output.fileno(),) * 2
+            request = ([program, *arguments], str(cwd), env, streams, LONGEST_SECONDS)
+            self._code = _nursery().run(*request, told.put)
+
+        self._thread = threading.Thread(target=run)
+        self._thread.start()
+        self.pid = told.get(timeout=LONGEST_SECONDS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.send_signal(signal.SIGKILL)
+        self._thread.join()
+        self._output.close()
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send a signal; none if it has ended."""
+        if self._thread.is_alive():
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def wait(self) -> "subprocess.CompletedProcess[str]":
+        """What has come of it when it has ended, with all that it has written as its output.
+
+        Raises:
+            subprocess.TimeoutExpired: it had to be killed.
+        """
+        self._thread.join()
+        self._output.seek(0)
+        said = self._output.read().decode(errors="replace")
+        if self._code is None:
+            raise subprocess.TimeoutExpired(self._command, LONGEST_SECONDS, said)
+        return subprocess.CompletedProcess(self._command, self._code, said, "")
+
+
+def _command(program: str, arguments: Sequence[str]) -> list[str]:
+    return [sys.executable, *([] if _is_script(program) else ["-m"]), program, *arguments]
 
 
 def _is_script(program: str) -> bool:
@@ -127,13 +187,20 @@ class _Nursery:
                 cwd=ROOT, env=_ENVIRONMENT, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
             )  # fmt: skip
 
-    def run(
-        self, words: list[str], cwd: str, env: Mapping[str, str], streams: tuple[int, ...], seconds: float
+    def run(  # noqa: PLR0913, PLR0917 - what a process is
+        self,
+        words: list[str],
+        cwd: str,
+        env: Mapping[str, str],
+        streams: tuple[int, ...],
+        seconds: float,
+        begun: Callable[[int], None] = lambda _pid: None,
     ) -> int | None:
-        """The exit code; None if it had to be killed."""
+        """The exit code; None if it had to be killed. `begun` is told the process id."""
         with self._lock:
             socket.send_fds(self._socket, [pickle.dumps((words, cwd, env))], streams)
             pid = self._answer()
+            begun(pid)
             self._socket.settimeout(seconds)
             try:
                 return self._answer()

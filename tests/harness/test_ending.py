@@ -68,18 +68,15 @@ def test_a_run_that_is_ended_says_how_far_it_came_and_how_it_goes_on(
 ) -> None:
     out = tmp_path / "results"
     path = predictions(tmp_path, range(ENOUGH, 12))
-    with subprocess.Popen(
-        command(driver, path, out), cwd=tmp_path, env=environment(), stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, start_new_session=True,
-    ) as process:  # fmt: skip
+    _, _, program, *words = command(driver, path, out)
+    with forked.Running(program, *words, cwd=tmp_path, env=environment()) as process:
         until = time.monotonic() + PATIENT_SECONDS
         while len(results(out)) < ENOUGH and time.monotonic() < until:
             time.sleep(0.05)
         process.send_signal(number)
-        printed, _ = process.communicate(timeout=PATIENT_SECONDS)
-    assert process.returncode == (128 + number if driver != "plugin" else pytest.ExitCode.INTERRUPTED), (
-        printed
-    )
+        done = process.wait()
+    printed = done.stdout
+    assert done.returncode == (128 + number if driver != "plugin" else pytest.ExitCode.INTERRUPTED), printed
     folder = run_of(out)
     judged = sum('"harness_error"' not in line for line in results(out))
     again = f"`bird-harness eval --resume {folder}` completes it"
@@ -100,19 +97,17 @@ def test_a_run_that_is_ended_while_it_measures_leaves_no_process(
     out = tmp_path / "results"
     path = predictions(tmp_path, [10], SLOW)
     metrics = "--bird-metrics" if driver == "plugin" else "--metrics"
-    with subprocess.Popen(
-        [*command(driver, path, out), metrics, "ex,r_ves_stable"], cwd=tmp_path, env=environment(),
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-    ) as process:  # fmt: skip
+    _, _, program, *words = command(driver, path, out)
+    words += [metrics, "ex,r_ves_stable"]
+    with forked.Running(program, *words, cwd=tmp_path, env=environment()) as process:
         until = time.monotonic() + PATIENT_SECONDS
         while len(results(out)) < 10 and time.monotonic() < until:
             time.sleep(0.05)
         workers = children(process.pid)
         process.send_signal(number)
-        printed, _ = process.communicate(timeout=PATIENT_SECONDS)
-    assert process.returncode == (128 + number if driver != "plugin" else pytest.ExitCode.INTERRUPTED), (
-        printed
-    )
+        done = process.wait()
+    printed = done.stdout
+    assert done.returncode == (128 + number if driver != "plugin" else pytest.ExitCode.INTERRUPTED), printed
     assert "broken off after 10 of 12 pairs" in printed
     assert "Traceback" not in printed
     assert workers

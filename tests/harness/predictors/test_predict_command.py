@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -39,20 +37,8 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OPENAI_API_KEY": KEY}
 
 
-def start(cwd: Path, base_url: str, *more: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-m", *command(base_url, *more)],
-        cwd=cwd,
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def finished(process: "subprocess.Popen[str]", seconds: float = 300) -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=seconds)
-    return process.returncode, out, err
+def start(cwd: Path, base_url: str, *more: str) -> forked.Running:
+    return forked.Running(*command(base_url, *more), cwd=cwd, env=environment())
 
 
 def done(cwd: Path, base_url: str, *more: str) -> tuple[int, str, str]:
@@ -113,10 +99,10 @@ def test_killed_twice_and_gone_on_nothing_that_was_answered_is_asked_again(
     rules = [{"contains": text, "acts": [fault, {"does": "answer"}]} for text, fault in AT_FAULT.items()]
     options = ["--dialect", "all", "--answer-timeout", "3"]
     with served(log, answers=GOLD, rules=rules, delay=0.05, api_key=KEY) as base_url:
-        first = start(tmp_path, base_url, *options)
-        wait_for(log, every // 4)
-        first.kill()
-        finished(first)
+        with start(tmp_path, base_url, *options) as first:
+            wait_for(log, every // 4)
+            first.send_signal(signal.SIGKILL)
+            first.wait()
         lines = list(journal(folder))
         replied = {line["identity"] for line in lines if line["event"] == "reply"}
         open_ends = {line["identity"]: line["event"] for line in lines if line["identity"] not in replied}
@@ -124,11 +110,12 @@ def test_killed_twice_and_gone_on_nothing_that_was_answered_is_asked_again(
         assert replied
         assert len(lost) <= THREADS
 
-        second = start(tmp_path, base_url, *options)
-        wait_for(log, every // 2)
-        second.send_signal(signal.SIGTERM)
-        code, _, err = finished(second)
-        assert code == 130, err
+        with start(tmp_path, base_url, *options) as second:
+            wait_for(log, every // 2)
+            second.send_signal(signal.SIGTERM)
+            stopped = second.wait()
+        err = stopped.stdout
+        assert stopped.returncode == 130, err
         assert f"{len(replied)} replies are known from earlier" in err
         assert not lost or f"{len(lost)} asks were under way when an earlier run was killed" in err
         assert "stopping: waiting for the answers that are under way" in err
