@@ -45,7 +45,8 @@ def test_scores_on_sqlite_are_the_official_scripts_for_every_question(
     )["files"]
     files = read_predictions([bird_home / "predictions"], mini_dev, dialects=[Dialect.SQLITE])
     assert {file.path.name for file in files} == set(expected)
-    limits = Limits(seconds=2 * OFFICIAL_LIMIT_OF_THE_EXPECTED)
+    # A second more, which the gold may take: no other text needs half of it.
+    limits = Limits(seconds=OFFICIAL_LIMIT_OF_THE_EXPECTED + 1)
     found = results(Setup(mini_dev, {Dialect.SQLITE: ()}, limits=limits), files)
     names = {file.predictor: file.path.name for file in files}
     assert len(found) == 13 * 500

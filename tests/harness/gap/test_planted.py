@@ -162,7 +162,7 @@ def test_a_limit_of_time_is_the_cause(environment: Path) -> None:
         store=environment / "slow.sqlite",
         metrics=("ex",),
         workers=2,
-        seconds=2,
+        seconds=1,
     )
     gap, _, _ = explained(request)
     assert {(one.question.key, str(one.target), one.decision.cause) for one in gap.explained} == {
