@@ -18,8 +18,8 @@ __all__ = ["compared"]
 
 TEXTS = ("no such column", "COUNT(*) things")
 
-PAUSES = (50, 100, 120, 135, 150, 250, None)
-"""Milliseconds between letters: on both sides of the rest after which the address follows; None for any."""
+PAUSES = (50, 100, 120, 135, 150, None)
+"""Milliseconds between letters: on both sides of the rest after which the address follows; None for any up to 250."""
 
 
 @pytest.fixture(scope="module")
