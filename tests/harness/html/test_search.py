@@ -19,7 +19,7 @@ __all__ = ["compared"]
 TEXTS = ("no such column", "COUNT(*) things")
 
 PAUSES = (50, 100, 120, 135, 150, None)
-"""Milliseconds between letters, on both sides of the rest that the address waits for; None for any of 50 to 250."""
+"""Milliseconds between letters: on both sides of the rest after which the address follows; None: any."""
 
 
 @pytest.fixture(scope="module")
