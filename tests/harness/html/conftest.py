@@ -38,7 +38,7 @@ class Viewer:
 
     def go(self, address: str = "") -> Page:
         """Open the file at an address within it; back when all of it is unpacked."""
-        self.page.goto("about:blank")
+        self._leave()
         self.page.goto(self.path.as_uri() + address)
         self.page.wait_for_selector("html[data-state=complete]", state="attached")
         return self.page
@@ -63,8 +63,13 @@ class Viewer:
         """Forget what the test has done."""
         if self.page.url != "about:blank":
             self.page.evaluate("localStorage.clear()")
-        self.page.goto("about:blank")
+        self._leave()
         self.page.mouse.move(0, 0)
+
+    def _leave(self) -> None:
+        """Go away from the file, without which another address within it does not load it again."""
+        if self.page.url != "about:blank":
+            self.page.goto("about:blank")
 
 
 _MOVE = """address => new Promise(done => {
