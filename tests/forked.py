@@ -24,7 +24,7 @@ from functools import cache
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryFile
-from typing import Any, Self
+from typing import IO, Any, Self
 
 ROOT = Path(__file__).parents[1]
 
@@ -120,13 +120,15 @@ class Running:
     pid: int
 
     def __init__(self, program: str, *arguments: str, cwd: Path, env: Mapping[str, str]) -> None:
-        assert _at_start(env) == _at_start(_ENVIRONMENT), "what is looked at when Python starts has changed"
         self._command = _command(program, arguments)
         self._output = TemporaryFile()  # noqa: SIM115 - closed where the context is left
         self._code: int | None = None
         told: SimpleQueue[int] = SimpleQueue()
 
         def run() -> None:
+            if _at_start(env) != _at_start(_ENVIRONMENT):
+                self._code = _started(self._command, cwd, env, self._output, told.put)
+                return
             streams = (self._output.fileno(),) * 2
             request = ([program, *arguments], str(cwd), env, streams, LONGEST_SECONDS)
             self._code = _nursery().run(*request, told.put)
@@ -161,6 +163,21 @@ class Running:
         if self._code is None:
             raise subprocess.TimeoutExpired(self._command, LONGEST_SECONDS, said)
         return subprocess.CompletedProcess(self._command, self._code, said, "")
+
+
+def _started(
+    command: list[str], cwd: Path, env: Mapping[str, str], output: IO[bytes], begun: Callable[[int], None]
+) -> int | None:
+    """As `_Nursery.run`, of a process that is started."""
+    with subprocess.Popen(
+        command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+    ) as process:
+        begun(process.pid)
+        try:
+            return process.wait(LONGEST_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None
 
 
 def _command(program: str, arguments: Sequence[str]) -> list[str]:
@@ -287,7 +304,9 @@ def _become(words: list[str], cwd: str, environment: Mapping[str, str], streams:
         del sys.modules[name]
     importlib.invalidate_caches()
     # pytest complains of modules that it would have rewritten as they were imported, unless they say this.
-    sys.modules["harness"].__doc__ = f"{sys.modules['harness'].__doc__} PYTEST_DONT_REWRITE"
+    for name in ("anyio", "harness"):
+        if (module := sys.modules.get(name)) is not None:
+            module.__doc__ = f"{module.__doc__} PYTEST_DONT_REWRITE"
 
 
 if __name__ == "__main__":
