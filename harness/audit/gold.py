@@ -188,12 +188,13 @@ class AuditedGold:
     def stored(self, node: exp.Expr | None) -> NamedColumn | None:  # noqa: C901 - the rule of names, in one place
         """The stored column that an expression is; None where it is anything else.
 
-        A name in ORDER BY that is a result column's means that.
+        A name in the ORDER BY of a SELECT, not of a window, means the result column that has it.
         """
         if not isinstance(node, exp.Column) or node.is_star:
             return None
         select = node.find_ancestor(exp.Select)
-        if select is not None and not node.table and node.find_ancestor(exp.Order, exp.Select) is not select:
+        order = node.find_ancestor(exp.Order, exp.Window, exp.Select)
+        if select is not None and isinstance(order, exp.Order) and order.parent is select and not node.table:
             for output in select.selects:
                 if isinstance(output, exp.Alias) and output.alias.lower() == node.name.lower():
                     return self.stored(output.this)

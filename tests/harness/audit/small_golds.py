@@ -70,6 +70,7 @@ FIRE: dict[str, list[Case]] = {
         "SELECT MAX(founded) FROM team",
         "SELECT T1.name FROM team AS T1 WHERE T1.standing <= 10",
         "SELECT name FROM team ORDER BY founded",
+        "SELECT id AS standing, RANK() OVER (ORDER BY standing) FROM team",
     ],
     "storage-order": [
         "SELECT name FROM team LIMIT 1",
