@@ -20,7 +20,7 @@ from typing import Annotated
 import typer
 
 from dialects.errors import BadInput, HarnessError
-from loaders.machine import processors
+from loaders.base.processes import processors
 
 _QUESTIONS = "MINIDEV"
 _LINKED = ("MINIDEV_2025", "predictions")

@@ -30,8 +30,8 @@ from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
+from loaders.base.errors import EngineUnavailable, to_start
 from loaders.census import census
-from loaders.errors import EngineUnavailable, to_start
 from loaders.load import load
 from loaders.namespace import Database
 

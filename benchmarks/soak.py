@@ -41,9 +41,9 @@ from harness.engines import EngineName
 from harness.engines.sentinel import administrating
 from harness.provision import dsn
 from harness.runs.reading import LATEST, read_results
+from loaders.base.files import FILE_BYTES, is_text
 from loaders.sample import PREDICTIONS
 from loaders.server import Origin, Server
-from loaders.textfiles import FILE_BYTES, is_text
 from tests.engines.hostile import mysql_cases, postgresql_cases, sqlite_cases
 from tests.engines.hostile.cases import HARMLESS, Hostile
 from tests.engines.hostile.runs.families import FAMILIES

@@ -25,7 +25,7 @@ import typer
 
 from dialects.errors import BadInput, HarnessError
 from harness.conformance.folders import statements
-from loaders.machine import processors
+from loaders.base.processes import processors
 
 _EVALUATED = Path(__file__).with_suffix(".tcl")
 _SECONDS = 60

@@ -33,7 +33,7 @@ from dialects.errors import HarnessError
 from harness.data.predictions import Extract, read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from loaders.machine import processors
+from loaders.base.processes import processors
 from loaders.twins.making import TwinSource, make
 
 SETS = ("mini_dev", "mini_dev_2025")

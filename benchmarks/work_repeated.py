@@ -27,7 +27,7 @@ from harness.data.outcomes import PairResult
 from harness.metrics.efficiency import Clock
 from harness.session.plan import prepare
 from harness.session.request import Request, parse_dialects
-from loaders.machine import processors
+from loaders.base.processes import processors
 
 METRICS = ("r_ves_work", "ves_work")
 RUNS = ((1, False), (2, False), (1, True), (2, True), (2, False))

@@ -16,8 +16,8 @@ from typing import NoReturn
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from loaders.base.digests import digests
 from loaders.bookkeeping import STAGING, Marker, key
-from loaders.digests import digests
 from loaders.namespace import Database
 from loaders.owners import refuse_collisions, refuse_place
 from loaders.packages.proof import sha256

@@ -13,10 +13,10 @@ from dialects.enums import Profile
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.server_schema import ServerTable, server_tables
+from loaders.base.digests import digests
+from loaders.base.processes import processors
 from loaders.bookkeeping import STAGING, Key, Marker, key
-from loaders.digests import digests
 from loaders.kept import kept
-from loaders.machine import processors
 from loaders.namespace import Database
 from loaders.owners import refuse_collisions, refuse_place
 from loaders.server import Server

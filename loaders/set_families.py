@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from loaders.base.files import one_line
 from loaders.set_manifest import MANIFEST, Layout, read_manifest
-from loaders.textfiles import one_line
 
 _FAMILIES = Path(__file__).with_name("layouts") / "families.toml"
 _DOCS = "docs/how-to/set.md"

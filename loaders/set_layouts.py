@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from loaders.base.files import one_line
 from loaders.set_manifest import Layout, read_manifest
-from loaders.textfiles import one_line
 
 PUBLISHED = (Dialect.SQLITE, Dialect.MYSQL, Dialect.POSTGRESQL)
 """The dialects in which question sets and figures of predictors are published."""

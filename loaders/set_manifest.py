@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dialects.enums import Dialect, Profile
-from loaders.errors import brief
-from loaders.textfiles import read_text, refuse
+from loaders.base.errors import brief
+from loaders.base.files import read_text, refuse
 
 MANIFEST = "benchmark.toml"
 

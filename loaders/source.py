@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from loaders import ending
+from loaders.base.processes import ended_by
 from loaders.escaping import escaped_text
 
 _JOURNALS = ("-wal", "-journal")
@@ -70,7 +70,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
             [encoding] = connection.execute("PRAGMA encoding").fetchone()
             connection.create_function("is_text", 1, partial(_is_text, encoding), deterministic=True)
             connection.create_function("escaped_text", 2, partial(_escaped, encoding), deterministic=True)
-            with ending.by(connection.interrupt):
+            with ended_by(connection.interrupt):
                 yield connection
     except sqlite3.Error as error:
         raise BadInput(f"{path}: {error}; {_advice(error)}") from error

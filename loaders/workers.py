@@ -21,7 +21,7 @@ from threading import Thread
 from typing import Any
 
 from dialects.errors import HarnessError
-from loaders import children, ending
+from loaders.base.processes import end_threads, start_process
 from loaders.tasks import LoadTask, TaskFailure
 
 _ENDING_SECONDS = 5
@@ -133,7 +133,7 @@ class _Processes(LoadWorkers):
     def _started(self) -> Connection:
         ours, theirs = socket.socketpair()
         with theirs:
-            process = children.start("loaders.workers", [theirs.fileno()])
+            process = start_process("loaders.workers", [theirs.fileno()])
         connection = Connection(ours.detach())
         self._processes[connection] = process
         return connection
@@ -210,7 +210,7 @@ class _Threads(LoadWorkers):
         self._is_over = True
         for thread in self._busy.values():
             while thread.is_alive():
-                ending.end([thread.ident])
+                end_threads([thread.ident])
                 thread.join(_AGAIN_SECONDS)
 
 

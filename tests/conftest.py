@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness import provision
 from harness.engines import on_server
 from harness.provision import compose, dsn
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 from tests import forked
 from tests.longest import longest, ran_on

@@ -12,7 +12,7 @@ from harness.cli.commands import COMMANDS, app, command
 
 SLOW = {"numpy", "psycopg", "pymysql", "pytest", "ray", "requests", "rich", "scipy", "sqlglot"}
 OF_THE_COMMAND_LINE = {
-    "dialects", "dialects.errors", "loaders", "loaders.errors",
+    "dialects", "dialects.errors", "loaders", "loaders.base", "loaders.base.errors",
     "harness", "harness.cli", "harness.cli.commands", "harness.cli.output",
 }  # fmt: skip
 """What is imported before a command is called."""

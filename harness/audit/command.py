@@ -25,10 +25,10 @@ from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree.schema import DatabaseSchema
 from loaders import load as loading
+from loaders.base.digests import digests
+from loaders.base.processes import processors
 from loaders.census import census
-from loaders.digests import digests
 from loaders.load import Progress
-from loaders.machine import processors
 from loaders.server import Server
 
 LIMITS = Limits(seconds=10, rows=200_000, bytes=64 * 2**20)

@@ -15,7 +15,7 @@ from harness.audit.finding import FoundIn
 from harness.audit.probes import PROBES
 from harness.audit.rendering import markdown
 from harness.data.gold_packs import PUBLISHED
-from loaders.files import replace_section
+from loaders.base.files import replace_section
 
 PAGE = Path(__file__).parents[2] / "docs" / "gold-audit.md"
 THREADS: Mapping[str, Any] = json.loads(Path(__file__).with_name("threads.json").read_text(encoding="utf-8"))

@@ -14,7 +14,7 @@ from harness.audit.judged import JudgedFinding, precision, read_judged
 from harness.audit.page import page
 from harness.audit.probes import PROBES, Probe
 from harness.report.tables import NAMES, new_table, print_line, print_table, wide
-from loaders.files import as_json, write_folder_of
+from loaders.base.files import as_json, write_folder_of
 
 SCHEMA_VERSION = 1
 """Version of `audit.json`; docs/gold-audit.md describes it."""

@@ -4,7 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from threading import Lock
 
-from loaders.store import EntryKind, Store
+from loaders.base.store import EntryKind, Store
 
 _ROOM = 64 * 2**20
 

@@ -11,7 +11,7 @@ from typer import TyperException
 from dialects.errors import BadInput, HarnessError
 from harness.cli.commands import app
 from harness.cli.output import lasting_output
-from loaders.errors import Terminated, brief, stopped_exit, terminable
+from loaders.base.errors import Terminated, brief, stopped_exit, terminable
 
 _LONG = re.compile(r"(?<!\S)\S{200,}")
 
@@ -57,6 +57,6 @@ def _say_what_is_wrong(error: TyperException) -> int:
 
 def say(line: str) -> None:
     """Tell the user one line, once no command is running; a command has `harness.cli.console.say`."""
-    from loaders.textfiles import one_line  # noqa: PLC0415 - reading files takes as long to import as Python
+    from loaders.base.files import one_line  # noqa: PLC0415 - reading files takes as long to import as Python
 
     print(one_line(line), file=sys.stderr)  # noqa: T201 - what the user is told

@@ -21,8 +21,8 @@ from harness.report.loading import loading_bar
 from harness.report.tables import print_line, wide
 from harness.report.writing import write
 from harness.session.request import check_range, parse_dialects
-from loaders.files import as_json
-from loaders.machine import processors
+from loaders.base.files import as_json
+from loaders.base.processes import processors
 
 
 @app.command("audit")

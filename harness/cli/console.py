@@ -18,9 +18,9 @@ from harness.report.formatting import printable_json
 from harness.session.options import OPTIONS
 from harness.session.request import AUTO, Request, parse_dialects, parse_metrics
 from harness.session.servers import find_servers
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
+from loaders.base.files import one_line
 from loaders.server import Server
-from loaders.textfiles import one_line
 
 # Without emoji: a name between colons is not to become a picture.
 messages = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)

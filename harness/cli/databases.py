@@ -19,12 +19,12 @@ from harness.report.loading import loading_bar, loading_lines
 from harness.session.request import AUTO, check_range
 from loaders import load as loading
 from loaders import verify as verifying
+from loaders.base.files import one_line
 from loaders.dumps import load_dump
 from loaders.inventory import inventory
 from loaders.namespace import Database
 from loaders.packages.bar import getting_bar
 from loaders.server import Server
-from loaders.textfiles import one_line
 
 
 def _databases(set_name: str, db_id: str | None) -> list[Path]:

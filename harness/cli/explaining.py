@@ -18,7 +18,7 @@ from harness.runs.reading import read_run
 from harness.runs.selector import select
 from harness.session.explaining import of_a_run, of_a_set, of_texts
 from harness.session.request import AUTO, Request, check_range, parse_dialects
-from loaders.textfiles import read_text
+from loaders.base.files import read_text
 
 
 class PlanFormat(StrEnum):

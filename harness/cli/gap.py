@@ -23,7 +23,7 @@ from harness.report.writing import HTML, write_page
 from harness.runs.reading import read_run
 from harness.session.plan import Plan, prepare
 from harness.session.request import AUTO, Request, parse_dialects
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 
 _AT_A_TIME = 3
 """Questions that are explained side by side, for each process that runs texts."""

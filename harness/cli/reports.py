@@ -32,7 +32,7 @@ from harness.report.writing import (
 )
 from harness.runs.groups import By
 from harness.runs.reading import read_run
-from loaders.store import Store, allowed_bytes, default_path
+from loaders.base.store import Store, allowed_bytes, default_path
 
 _OF_PAPER = "Of the paper table: {}, separated by commas. Default: all."
 _OPERAND = "Run folder, or FOLDER:DIALECT, FOLDER:PREDICTOR, FOLDER:DIALECT/PREDICTOR for a part of it."

@@ -22,7 +22,7 @@ from harness.runs.reading import LATEST, read_run
 from harness.session.options import OPTIONS
 from harness.session.plan import prepare
 from harness.session.request import Request
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 
 
 class RunBy(StrEnum):

@@ -13,7 +13,7 @@ from harness.engines import on_server
 from harness.provision.images import bake, build
 from harness.report.loading import loading_bar
 from harness.session.request import ALL
-from loaders.errors import command
+from loaders.base.errors import command
 
 
 @app.command()

@@ -13,7 +13,7 @@ from harness.engines import EngineKind, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose
 from harness.report.tables import plain, print_line, print_table, wide
-from loaders.errors import command
+from loaders.base.errors import command
 from loaders.load import loaded
 from loaders.server import Origin, Server
 

@@ -23,9 +23,9 @@ from harness.engines.execution import Limits
 from harness.report.loading import loading_bar
 from harness.session.request import check_range
 from harness.session.servers import find_servers
-from loaders.errors import command, to_start
-from loaders.files import replace
-from loaders.machine import processors
+from loaders.base.errors import command, to_start
+from loaders.base.files import replace
+from loaders.base.processes import processors
 
 
 @app.command()

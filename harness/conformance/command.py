@@ -22,9 +22,9 @@ from harness.conformance.translators import OURS, translators
 from harness.engines import on_server
 from harness.engines.execution import Limits
 from harness.scoring.cache_keys import code
-from loaders import paths
-from loaders.digests import digests
-from loaders.machine import processors
+from loaders.base import paths
+from loaders.base.digests import digests
+from loaders.base.processes import processors
 from loaders.server import Server
 
 SCHEMA_VERSION = 1

@@ -13,7 +13,7 @@ from dialects.errors import BadInput
 from harness.conformance import sqllogictest
 from harness.conformance.suites import Query, Record, Script, Statement
 from harness.engines.base import is_empty
-from loaders.textfiles import read_text
+from loaders.base.files import read_text
 
 SCHEMA = "schema.sql"
 DATABASES = (".sqlite", ".sqlite3", ".db")

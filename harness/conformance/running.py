@@ -22,9 +22,9 @@ from harness.conformance.suites import Left, Query, Script
 from harness.conformance.witness import digest, in_order, witness
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits
+from loaders.base.processes import processors
 from loaders.census import census
 from loaders.load import load_each
-from loaders.machine import processors
 from loaders.namespace import Database
 from loaders.server import Server
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.conformance.suites import SQLITE, Expected, Left, Query, Record, Statement
-from loaders.errors import brief
-from loaders.textfiles import one_line, read_text
+from loaders.base.errors import brief
+from loaders.base.files import one_line, read_text
 
 SUFFIXES = (".test", ".slt")
 

@@ -25,9 +25,9 @@ from harness.engines import on_server, served
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from loaders import load as loading
-from loaders.files import replace_section
+from loaders.base.files import replace_section
+from loaders.base.processes import processors
 from loaders.load import Progress
-from loaders.machine import processors
 from loaders.server import Server
 
 _DOCS = Path(__file__).parents[2] / "docs"

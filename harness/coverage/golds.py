@@ -28,11 +28,11 @@ from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.scoring.golds import Golds, NoGold
 from loaders import load as loading
-from loaders.digests import digests
+from loaders.base.digests import digests
+from loaders.base.files import one_line
 from loaders.load import Progress
 from loaders.server import Server
 from loaders.set_manifest import MANIFEST, read_manifest
-from loaders.textfiles import one_line
 
 _NO_GOLD = "UNTRANSLATABLE"
 """How the text begins that stands for a gold without translation: every engine refuses it."""

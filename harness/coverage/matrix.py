@@ -20,7 +20,7 @@ from harness.provision import compose, containers, loaded
 from harness.provision.docker_command import docker, engine_answers
 from harness.provision.server_kinds import SETS, VERSIONS, cells
 from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 

@@ -15,7 +15,7 @@ from dialects.enums import Dialect
 from harness.coverage import CoverageAnswer, Reason
 from harness.data.questions import levels_of
 from harness.report.tables import NAMES, print_line, print_table, wide
-from loaders.files import write_folder_of
+from loaders.base.files import write_folder_of
 
 SCHEMA_VERSION = 1
 """Version of `coverage.json`; docs/coverage.md describes it."""

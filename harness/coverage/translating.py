@@ -11,9 +11,9 @@ from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.data.predictions import PredictionFile
 from harness.data.questions import QuestionSet
+from loaders.base.files import is_text, one_line
 from loaders.census import census
 from loaders.source import opened
-from loaders.textfiles import is_text, one_line
 
 
 def translate_text(sql: str, path: Path, target: Dialect) -> Translation:

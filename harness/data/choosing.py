@@ -6,7 +6,7 @@ from random import Random
 
 from dialects.errors import BadInput
 from harness.data.questions import Question, QuestionSet, chosen
-from loaders.errors import brief
+from loaders.base.errors import brief
 
 
 @dataclass(frozen=True)

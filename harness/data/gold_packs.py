@@ -24,8 +24,8 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
 from harness.data.questions import PackUse, Question, QuestionSet, chosen
-from loaders.errors import brief
-from loaders.textfiles import (
+from loaders.base.errors import brief
+from loaders.base.files import (
     Faults,
     TextFile,
     is_text,

@@ -27,8 +27,8 @@ from harness.data.prediction_names import SCHEME, Label, is_predictor, options_f
 from harness.data.questions import QuestionSet
 from harness.data.usage import USAGE, AnswerUsage, UsageFault
 from harness.engines import EngineName, dialect_of, kinds_by_name
-from loaders.errors import brief
-from loaders.textfiles import (
+from loaders.base.errors import brief
+from loaders.base.files import (
     Faults,
     TextFile,
     is_text,

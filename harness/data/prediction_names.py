@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.engines import EngineName, kinds_by_name
+from loaders.base.files import refuse
 from loaders.set_layouts import LAYOUTS
-from loaders.textfiles import refuse
 
 ANSWERS = "answers.jsonl"
 JOURNAL = "journal.jsonl"

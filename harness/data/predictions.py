@@ -25,8 +25,8 @@ from harness.data.prediction_names import (
 from harness.data.questions import QuestionSet
 from harness.data.usage import AnswerUsage, usage_beside
 from harness.engines import EngineName, dialect_of, kinds_by_name
-from loaders.errors import brief
-from loaders.textfiles import Faults, most_bytes, one_line, read_text, refuse
+from loaders.base.errors import brief
+from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse
 
 _SHOWN = 200
 """Characters of names of files in a message."""

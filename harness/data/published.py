@@ -16,10 +16,10 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import PackUse, QuestionSet
 from harness.metrics import METRICS
-from loaders.digests import digests
+from loaders.base.digests import digests
+from loaders.base.files import Faults, TextFile, read_text, refuse
 from loaders.packages.manifest import published
 from loaders.set_layouts import PUBLISHED
-from loaders.textfiles import Faults, TextFile, read_text, refuse
 
 FOLDER = "published"
 PUBLISHED_SET = "mini_dev"

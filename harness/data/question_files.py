@@ -13,10 +13,10 @@ from typing import Any
 
 from dialects.enums import Dialect
 from harness.data.questions import BIRD_LEVELS, level
-from loaders.errors import brief
+from loaders.base.errors import brief
+from loaders.base.files import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse
 from loaders.packages.manifest import repair
 from loaders.set_manifest import CORRECT, FIELDS, TOTAL, Layout
-from loaders.textfiles import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse
 
 SPIDER_LEVELS = ("easy", "medium", "hard", "extra")
 """Spider's levels of hardness, in its order."""

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from harness.data.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS
 from harness.engines import EngineName
-from loaders.textfiles import json_type, parse_json, read_json, read_lines, read_text, refuse
+from loaders.base.files import json_type, parse_json, read_json, read_lines, read_text, refuse
 
 _MOST = 1e15
 """Beyond it figures are no measurements, and sums of them would not be exact."""

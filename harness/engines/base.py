@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import ClassVar, Protocol, Self
 
 from dialects.enums import Dialect
-from loaders.errors import EngineUnavailable, brief
+from loaders.base.errors import EngineUnavailable, brief
 from loaders.namespace import Database
 
 Row = tuple[object, ...]

@@ -17,7 +17,7 @@ from harness.gap.explaining import Explained, Gap
 from harness.gap.tables import documented
 from harness.report.texts import markdown
 from harness.session.request import Request
-from loaders.files import replace_section
+from loaders.base.files import replace_section
 
 PAGE = Path(__file__).parents[2] / "docs" / "dialect-gap.md"
 JUDGED = Path(__file__).with_name("judged.json")

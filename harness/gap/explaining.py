@@ -18,7 +18,7 @@ from harness.gap.trying import METRICS, SQLITE_ROWS, Ask, Trying
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip, open_judging
 from harness.session.request import Request
-from loaders.digests import digests
+from loaders.base.digests import digests
 from loaders.load import Progress
 
 

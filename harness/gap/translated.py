@@ -13,7 +13,7 @@ from harness.data.outcomes import PairResult
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.gap.trying import SQLITE_ROWS, Ask, Trying
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from typing import Any
 
 from harness.data.prediction_names import JOURNAL
 from harness.predictors.base import Ask, Reply, Usage
-from loaders.files import as_json
-from loaders.textfiles import refuse
+from loaders.base.files import as_json, refuse
 
 FILE = JOURNAL
 

@@ -24,7 +24,7 @@ from harness.predictors.budget import Budget, SpentBudget
 from harness.predictors.preparing import Ready, Say
 from harness.predictors.running import Answered
 from harness.predictors.trials import votes
-from loaders.files import as_json, replace, write_json
+from loaders.base.files import as_json, replace, write_json
 
 MAJORITY = "majority"
 

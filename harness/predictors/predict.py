@@ -40,10 +40,10 @@ from harness.report.table_model import Document
 from harness.report.writing import TEXTS, ReportFormat, write
 from harness.runs.reading import read_run
 from harness.session.plan import prepare as prepare_evaluation
-from loaders.errors import EngineUnavailable, stopped_exit
-from loaders.files import locked
+from loaders.base.errors import EngineUnavailable, stopped_exit
+from loaders.base.files import locked
+from loaders.base.paths import making
 from loaders.load import Progress
-from loaders.paths import making
 
 INCOMPLETE_EXIT = 1
 """Of a run that a budget has ended."""

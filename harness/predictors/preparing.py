@@ -19,7 +19,7 @@ from harness.predictors.schema import describe, description_folder, read_databas
 from harness.session.plan import Equipped, equip
 from harness.session.request import Request
 from harness.session.request import check as check_request
-from loaders.errors import within
+from loaders.base.errors import within
 from loaders.load import Progress
 
 MOST_SAMPLES = 100

@@ -20,8 +20,8 @@ from harness.engines import EngineKind, kind_of
 from harness.engines.base import Engine, Row, Session, SqlError
 from harness.engines.tables import ColumnText, TableText
 from harness.predictors.base import DatabaseText
+from loaders.base.errors import EngineUnavailable
 from loaders.declarations import DeclaredTable, declarations
-from loaders.errors import EngineUnavailable
 from loaders.namespace import Database
 from loaders.source import opened
 

@@ -14,7 +14,7 @@ from harness.engines import on_server, served
 from harness.engines.base import EngineLost
 from harness.provision import compose, dsn, native
 from harness.provision.readiness import say
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 _FORCE = "BIRD_PROVISION"

@@ -12,8 +12,8 @@ from harness.provision import assets, envfile, loaded, readiness
 from harness.provision.docker_command import docker, engine_answers, ensure_image, is_here, require_compose
 from harness.provision.readiness import last_words, say
 from harness.provision.server_kinds import SERVERS
-from loaders import paths
-from loaders.errors import EngineUnavailable
+from loaders.base import paths
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 _HEALTHY_SECONDS = 300

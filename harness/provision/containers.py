@@ -22,7 +22,7 @@ from harness.provision import assets, compose, envfile, readiness
 from harness.provision.docker_command import ensure_image, require_engine
 from harness.provision.readiness import last_words, say
 from harness.provision.server_kinds import SERVERS, ServerKind
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 _LOOPBACK = "127.0.0.1"

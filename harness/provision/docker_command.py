@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import IO
 
 from harness.provision.readiness import say
-from loaders.errors import EngineUnavailable, command
+from loaders.base.errors import EngineUnavailable, command
 
 
 def _without() -> str:

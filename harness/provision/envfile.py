@@ -15,7 +15,7 @@ import dotenv
 
 from dialects.errors import BadInput
 from harness.provision import assets
-from loaders import paths
+from loaders.base import paths
 
 _DEFAULTS: Mapping[str, str] = {
     "BIND_ADDRESS": "127.0.0.1",

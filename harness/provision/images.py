@@ -28,9 +28,10 @@ from harness.provision.compose import image_variable
 from harness.provision.docker_command import docker, ensure_image, require_compose, require_engine
 from harness.provision.readiness import say
 from harness.provision.server_kinds import ENTRANCE, SERVERS, ServerKind
-from loaders import bookkeeping, functions, paths
-from loaders.digests import digests
-from loaders.errors import EngineUnavailable
+from loaders import bookkeeping, functions
+from loaders.base import paths
+from loaders.base.digests import digests
+from loaders.base.errors import EngineUnavailable
 from loaders.load import Progress, load
 from loaders.namespace import Database
 

@@ -18,7 +18,7 @@ from harness.provision import assets
 from harness.provision.docker_command import docker
 from harness.provision.server_kinds import SERVERS
 from loaders import bookkeeping
-from loaders.errors import EngineUnavailable, command
+from loaders.base.errors import EngineUnavailable, command
 from loaders.set_layouts import LAYOUTS
 
 ACCOUNTS = "1"

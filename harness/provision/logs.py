@@ -7,9 +7,9 @@ from dialects.errors import HarnessError
 from harness.engines import EngineName
 from harness.provision import compose
 from harness.provision.native.recipe import Home, State
-from loaders import paths
+from loaders.base import paths
+from loaders.base.files import one_line
 from loaders.server import Origin, Server
-from loaders.textfiles import one_line
 
 _LONGEST = 300
 _TAIL_BYTES = 64 * 1024

@@ -20,8 +20,8 @@ from pathlib import Path
 from filelock import FileLock
 
 from harness.provision.readiness import say
-from loaders import paths
-from loaders.errors import EngineUnavailable
+from loaders.base import paths
+from loaders.base.errors import EngineUnavailable
 
 _SUITE = "sid"
 _ARCHIVES = "cache/archives"

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from harness.engines import on_server
 from harness.engines.base import EngineLost
+from loaders.base.files import one_line
 from loaders.server import Server
-from loaders.textfiles import one_line
 
 _PAUSE_SECONDS = 0.1
 

@@ -21,7 +21,7 @@ from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
 from harness.session.request import Request
 from harness.session.servers import find_servers
-from loaders.errors import EngineUnavailable, to_start
+from loaders.base.errors import EngineUnavailable, to_start
 
 COVERED = "covered"
 """The outcome of a gold whose translation returns SQLite's rows."""

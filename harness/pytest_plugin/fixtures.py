@@ -24,7 +24,7 @@ from harness.session.options import as_in_pytest
 from harness.session.plan import equip
 from harness.session.request import Request
 from harness.session.servers import find_servers
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 
 _PLACE = pytest.StashKey["Bench"]()
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 
 Properties = tuple[tuple[str, str], ...]
 """Names and values, as `--junitxml` writes them."""

@@ -30,8 +30,8 @@ from harness.runs.summary import Score
 from harness.session.evaluation import Evaluation, Pair
 from harness.session.options import as_in_pytest
 from harness.session.plan import Plan
-from loaders.errors import stopped_exit, terminable
-from loaders.textfiles import one_line
+from loaders.base.errors import stopped_exit, terminable
+from loaders.base.files import one_line
 
 LETTERS = {
     Outcome.MATCH: (".", "green"),

@@ -27,8 +27,8 @@ from harness.runs.reading import SUMMARY
 from harness.runs.summary import Score
 from harness.session.plan import Plan
 from harness.session.request import Request, parse_fail_under
-from loaders.errors import EngineUnavailable
-from loaders.textfiles import read_json, read_text
+from loaders.base.errors import EngineUnavailable
+from loaders.base.files import read_json, read_text
 
 
 def run_with_pytest(

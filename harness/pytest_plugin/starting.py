@@ -14,8 +14,8 @@ from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on
 from harness.session.options import as_in_pytest
 from harness.session.plan import prepare
 from harness.session.request import Request, ShownTables, parse_dialects, parse_fail_under, parse_metrics
-from loaders.errors import EngineUnavailable
-from loaders.textfiles import one_line
+from loaders.base.errors import EngineUnavailable
+from loaders.base.files import one_line
 
 
 def start(config: pytest.Config) -> None:

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from loaders.store import EntryKind, StoreStatistics
+from loaders.base.store import EntryKind, StoreStatistics
 
 _NAMES = {
     EntryKind.EXECUTION: "executed texts",

@@ -6,7 +6,7 @@ from typing import Any
 
 from harness.metrics.statistics import Interval
 from harness.report.table_model import Cell, CellKind, ColumnGroup, Mark, TableColumn, TableModel, TableRow
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 
 MINUS = "\N{MINUS SIGN}"
 DASH = "\N{EN DASH}"

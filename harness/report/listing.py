@@ -24,7 +24,7 @@ from harness.runs.reading import (
     read_manifest,
 )
 from harness.runs.summary import TOTAL
-from loaders.textfiles import read_json, read_text
+from loaders.base.files import read_json, read_text
 
 _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)
 """A folder that has one of these is a run's."""

@@ -21,7 +21,7 @@ from harness.metrics.work import units
 from harness.report.tables import new_table, plain, print_table, wide
 from harness.report.texts import escaped_markdown
 from harness.runs.plans import ExplainedPair, ExplainedText
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 
 SIGNS: Mapping[StepMark, str] = {StepMark.SAME: "", StepMark.OTHER: "~", StepMark.ALONE: "!"}
 """What stands before a step, by how it stands to the other plan."""

@@ -20,7 +20,7 @@ from harness.report.table_model import (
 from harness.report.tables import NAMES
 from harness.runs.reading import AGAIN, Run
 from harness.runs.summary import TOTAL, Score
-from loaders.textfiles import read_json, read_text, refuse
+from loaders.base.files import read_json, read_text, refuse
 
 REPRODUCED = "reproduce"
 """Stem of the files that hold the tables; the one in JSON is what they can be made of again."""

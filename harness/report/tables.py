@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.engines import TITLES
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 
 NAMES = TITLES
 

@@ -18,7 +18,7 @@ from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.groups import By
 from harness.runs.plans import read_plans
 from harness.runs.reading import Run, read_previews, read_questions, read_run
-from loaders.files import replace
+from loaders.base.files import replace
 
 HTML = "report.html"
 

@@ -40,10 +40,9 @@ from harness.runs.reading import (
 )
 from harness.runs.summary import SCHEMA_VERSION, Score, completed, summarize
 from harness.runs.usage import UsageByPair, read_usage, write_usage
-from loaders import machine
-from loaders.errors import command
-from loaders.files import as_json, locked, point, replace, write_json
-from loaders.textfiles import parse_json, read_lines, refuse
+from loaders.base.errors import command
+from loaders.base.files import as_json, locked, parse_json, point, read_lines, refuse, replace, write_json
+from loaders.base.processes import machine
 
 _ROOT = Path(__file__).parents[2]
 _RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy", "rich")
@@ -357,7 +356,7 @@ def here() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
-        **machine.described(),
+        **machine(),
         "revision": _revision(),
         "packages": {name: version(name) for name in _RECORDED_PACKAGES},
     }

@@ -14,8 +14,7 @@ from harness.engines import EngineName, kind_of
 from harness.engines.plan_comparison import PlanComparison, compare_plans
 from harness.engines.plans import QueryPlan
 from harness.runs.reading import AGAIN
-from loaders.files import locked, replace
-from loaders.textfiles import parse_json, read_lines, refuse
+from loaders.base.files import locked, parse_json, read_lines, refuse, replace
 
 PLANS = "plans.jsonl"
 

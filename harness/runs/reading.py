@@ -15,7 +15,7 @@ from harness.engines import EngineName, kind_of
 from harness.runs.extent import Extent, Whose
 from harness.runs.summary import SCHEMA_VERSION
 from harness.runs.usage import UsageByPair, read_usage
-from loaders.textfiles import Faults, parse_json, read_json, read_lines, read_text, refuse
+from loaders.base.files import Faults, parse_json, read_json, read_lines, read_text, refuse
 
 MANIFEST = "manifest.json"
 QUESTIONS = "questions.jsonl"

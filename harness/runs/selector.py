@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
 from harness.engines import EngineName, kinds_by_name
 from harness.runs.reading import Run, read_run
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 
 Key = tuple[str, EngineName]
 """A predictor and the engine it was scored on."""

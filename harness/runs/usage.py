@@ -9,8 +9,7 @@ from typing import Any
 
 from harness.data.usage import AnswerUsage
 from harness.engines import EngineName, kind_of
-from loaders.files import as_json, replace
-from loaders.textfiles import parse_json, read_lines, refuse
+from loaders.base.files import as_json, parse_json, read_lines, refuse, replace
 
 USAGE_FILE = "usage.jsonl"
 

@@ -29,7 +29,7 @@ from harness.metrics.work import weights_digest
 from harness.scoring.golds import Golds
 from harness.scoring.once import Once
 from harness.scoring.tasks import Setup
-from loaders.digests import digests
+from loaders.base.digests import digests
 
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
 _ROOT = Path(__file__).parents[2]
@@ -43,7 +43,7 @@ DECIDE_NOTHING = frozenset({
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/report", "harness/runs", "harness/session", "harness/data/sets", "harness/sqltree/calls.py",
     "harness/sqltree/constructs.py", "harness/sqltree/keywords.py",
-    "loaders/files.py", "loaders/mysql/hashing.py", "loaders/postgresql/hashing.py", "loaders/sample",
+    "loaders/mysql/hashing.py", "loaders/postgresql/hashing.py", "loaders/sample",
     "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.

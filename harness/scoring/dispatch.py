@@ -26,7 +26,7 @@ from harness.metrics import Basis, of_basis
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start, today
 from harness.scoring.golds import Golds, NoGold
 from harness.scoring.tasks import Judged, Setup, Task, Workers, explain
-from loaders.store import EntryKind, Store
+from loaders.base.store import EntryKind, Store
 
 MOST_FAILURES = 3
 """So many tasks in a row that a server could not be used for, and it is left alone."""

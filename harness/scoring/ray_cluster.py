@@ -23,8 +23,8 @@ from typing import Any
 from dialects.errors import BadInput
 from harness.scoring.cache_keys import code
 from harness.scoring.tasks import Setup
-from loaders.digests import digests
-from loaders.machine import processors
+from loaders.base.digests import digests
+from loaders.base.processes import processors
 from loaders.server import Server
 
 LOCAL = "local"

@@ -18,7 +18,7 @@ from harness.engines.base import EngineLost
 from harness.scoring.ray_cluster import Cluster, Facts, import_ray, words
 from harness.scoring.tasks import Judged, Setup, Task
 from harness.scoring.workers import LocalWorkers
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 
 _START_SECONDS = 60
 """How long to wait for workers at the start; later ones join in when they come."""

@@ -18,9 +18,9 @@ from filelock import FileLock
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from harness.data.twin_sources import of_set
-from loaders import paths
 from loaders import twins as generator
-from loaders.textfiles import one_line
+from loaders.base import paths
+from loaders.base.files import one_line
 from loaders.twins.making import TwinSource, Unmade, make
 from loaders.twins.twin import SCALE
 

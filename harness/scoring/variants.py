@@ -14,9 +14,9 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
-from loaders.machine import processors
+from loaders.base.files import Faults, refuse
+from loaders.base.processes import processors
 from loaders.namespace import Database
-from loaders.textfiles import Faults, refuse
 
 MOST_VARIANTS = 100
 

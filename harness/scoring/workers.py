@@ -36,7 +36,7 @@ from harness.metrics.efficiency import Timing
 from harness.scoring.tasks import OPTIONAL, Judged, PlanTask, Progress, Setup, Stage, Task, TimingTask
 from harness.scoring.timing import failed_while_timed
 from harness.scoring.worker_process import HUNG, NOTE_BYTES, Noted, digest
-from loaders import children
+from loaders.base.processes import start_process
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE})
 """Signals by which a process ends itself."""
@@ -98,7 +98,7 @@ class _Process:
             self._note = mmap(note.fileno(), NOTE_BYTES)
             self._log = os.dup(log.fileno())
             descriptors = theirs.fileno(), note.fileno()
-            self._process = children.start(
+            self._process = start_process(
                 "harness.scoring.worker_process", descriptors, output=log, grace=True
             )
         self._connection = Connection(ours.detach())

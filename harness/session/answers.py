@@ -10,8 +10,8 @@ from dialects.errors import BadInput
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.scoring.dispatch import Asked
-from loaders.errors import brief
-from loaders.textfiles import is_text
+from loaders.base.errors import brief
+from loaders.base.files import is_text
 
 _log = logging.getLogger(__name__)
 

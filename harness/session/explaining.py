@@ -24,7 +24,7 @@ from harness.scoring.tasks import PlanTask, Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
 from harness.session.request import Request
-from loaders.errors import brief
+from loaders.base.errors import brief
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
 

@@ -33,13 +33,13 @@ from harness.session.evaluation import Evaluation
 from harness.session.request import Request, check
 from harness.session.servers import find_servers, private_server
 from loaders import load as loading
-from loaders.digests import digests
-from loaders.errors import EngineUnavailable, command
+from loaders.base.digests import digests
+from loaders.base.errors import EngineUnavailable, command
+from loaders.base.store import Store, allowed_bytes, default_path
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from loaders.set_manifest import SetServer
-from loaders.store import Store, allowed_bytes, default_path
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from harness.engines import EngineName, in_order, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics import DEFAULT_METRICS, METRICS, OUTCOME_METRIC, Basis
 from harness.session.options import OPTIONS
-from loaders.errors import brief, within
-from loaders.machine import processors
+from loaders.base.errors import brief, within
+from loaders.base.processes import processors
 
 AUTO = OPTIONS["dialects"].default
 """Every dialect that has prediction files and an engine that is up."""

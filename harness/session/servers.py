@@ -9,7 +9,7 @@ from harness import provision
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, kind_of, on_server
 from harness.provision import dsn
-from loaders.errors import EngineUnavailable, to_start
+from loaders.base.errors import EngineUnavailable, to_start
 from loaders.server import Server
 
 

@@ -13,8 +13,8 @@ import pymysql
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
+from loaders.base.errors import EngineUnavailable
 from loaders.dumps import statements
-from loaders.errors import EngineUnavailable
 from loaders.mysql.session import CONNECT_SECONDS, ask, connected, grant, is_broken, message
 from loaders.mysql.tables import SETTLED
 from loaders.namespace import Database

@@ -11,7 +11,7 @@ import pymysql
 from pymysql.connections import Connection
 
 from dialects.identifiers import quoted
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.kept import borrowed
 from loaders.server import Server
 

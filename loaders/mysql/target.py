@@ -22,8 +22,8 @@ from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from dialects.server_schema import MYSQL_COLLATIONS
 from loaders import functions
+from loaders.base.errors import EngineUnavailable
 from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
-from loaders.errors import EngineUnavailable
 from loaders.mysql.session import CONNECT_SECONDS, ask, attempt, connected, grant
 from loaders.mysql.tables import fill, link
 from loaders.namespace import Database

@@ -20,8 +20,8 @@ import urllib3
 from urllib3.exceptions import IncompleteRead
 
 from dialects.errors import BadInput
-from loaders.errors import said
-from loaders.textfiles import one_line
+from loaders.base.errors import said
+from loaders.base.files import one_line
 
 
 @dataclass(frozen=True)

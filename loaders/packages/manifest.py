@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from loaders.textfiles import TextFile
+from loaders.base.files import TextFile
 
 MANIFEST = Path(__file__).with_name("published.toml")
 

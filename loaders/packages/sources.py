@@ -15,8 +15,9 @@ from filelock import FileLock
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from loaders import paths
-from loaders.errors import command, said
+from loaders.base import paths
+from loaders.base.errors import command, said
+from loaders.base.files import one_line
 from loaders.packages.download import DownloadProgress, Unreachable, Wanted, download
 from loaders.packages.manifest import Archive, Hub, Published
 from loaders.packages.proof import prove_archive
@@ -24,7 +25,6 @@ from loaders.packages.unpack import Limits, unpack
 from loaders.set_families import find_own
 from loaders.set_layouts import LAYOUTS
 from loaders.set_manifest import MANIFEST, Layout
-from loaders.textfiles import one_line
 
 _NESTED = "*databases.zip"
 """BIRD's packages hold their databases in an archive of their own."""

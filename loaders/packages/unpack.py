@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dialects.errors import BadInput
-from loaders.errors import said
-from loaders.textfiles import Faults, refuse
+from loaders.base.errors import said
+from loaders.base.files import Faults, refuse
 
 _BLOCK = 1 << 20
 _ENCRYPTED = 0x1

@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 from psycopg import Connection
 
-from loaders import ending
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
+from loaders.base.processes import ended_by
 from loaders.kept import borrowed
 from loaders.server import Server
 
@@ -47,7 +47,7 @@ def connected(server: Server, database: str, *, autocommit: bool = False) -> Ite
     try:
         with (
             borrowed((server, database), connect) as connection,
-            ending.by(partial(_cut, connection)),
+            ended_by(partial(_cut, connection)),
         ):
             connection.autocommit = autocommit
             yield connection

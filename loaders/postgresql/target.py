@@ -17,8 +17,8 @@ from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from dialects.server_schema import POSTGRESQL_COLLATION
 from loaders import functions
+from loaders.base.errors import EngineUnavailable
 from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
-from loaders.errors import EngineUnavailable
 from loaders.namespace import Database
 from loaders.postgresql import reader
 from loaders.postgresql.session import MAINTENANCE, connected, run

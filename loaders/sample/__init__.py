@@ -15,8 +15,8 @@ import filelock
 import platformdirs
 
 from dialects.errors import BadInput
-from loaders import paths
-from loaders.errors import said
+from loaders.base import paths
+from loaders.base.errors import said
 
 PREDICTIONS = Path(__file__).with_name("predictions")
 """The folder of the bundled prediction files of two made-up baselines, in the official format."""

@@ -16,8 +16,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from loaders.children import safe_path
-from loaders.machine import processors
+from loaders.base.processes import processors, safe_path
 from loaders.twins.checking import fill
 from loaders.twins.reading import of_file, of_published
 from loaders.twins.rows import Rows

@@ -15,8 +15,8 @@ from typing import Any
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
+from loaders.base.files import read_text
 from loaders.source import opened
-from loaders.textfiles import read_text
 from loaders.twins.shape import (
     ColumnCollation,
     ColumnShape,

@@ -24,7 +24,7 @@ from harness.engines.execution import Ending, Limits
 from harness.engines.retry import EngineFull, execute_patiently
 from harness.engines.sentinel import posted
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.sample import PREDICTIONS

@@ -9,7 +9,7 @@ from dialects.enums import Dialect
 from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.engines.execution import Ending, Execution, Limits, execute
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from tests.engines.victims import Victim, victim
 from tests.reasons import Reason, skip

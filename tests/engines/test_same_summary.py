@@ -14,10 +14,10 @@ from harness.runs.summary import summarize
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
+from loaders.base.store import Store
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
-from loaders.store import Store
 from tests.evaluating import results
 
 pytestmark = pytest.mark.engine

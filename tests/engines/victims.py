@@ -19,7 +19,7 @@ from harness.provision import compose, containers, envfile, native
 from harness.provision.docker_command import require_compose
 from harness.provision.native import process
 from harness.provision.native.recipe import State
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 _COMPOSE_VARIABLES = (

@@ -1,4 +1,4 @@
-"""A process that says that it is there and then never lets go of Python's lock: for `loaders.children`."""
+"""A process that says that it is there and then never lets go of the lock, for `loaders.base.processes`."""
 
 import os
 import sys

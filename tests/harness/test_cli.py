@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.commands import Group
-from loaders.errors import command
+from loaders.base.errors import command
 from loaders.sample import PREDICTIONS
 from tests import forked
 from tests.harness.arrangements import Case

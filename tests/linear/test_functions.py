@@ -21,7 +21,7 @@ from harness.engines.postgresql.statements import statements
 from harness.predictors.extraction import take_sql
 from harness.sqltree.diagnosis import is_query
 from harness.sqltree.diagnosis.reading import canonical
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 
 SHORT, LONG = 4_000, 32_000
 MOST_GROWTH = 24

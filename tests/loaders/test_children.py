@@ -10,17 +10,17 @@ from threading import Thread
 
 import pytest
 
-from loaders import children
+from loaders.base.processes import start_process
 
 _PARENT = """
 import os, sys, time
 from threading import Thread
-from loaders import children
+from loaders.base.processes import start_process
 
 ours, theirs = os.pipe()
 started = []
 # Not the thread's child: that would end with it.
-thread = Thread(target=lambda: started.append(children.start("tests.harness.spinning", [theirs], grace={})))
+thread = Thread(target=lambda: started.append(start_process("tests.harness.spinning", [theirs], grace={})))
 thread.start()
 thread.join()
 os.read(ours, 5)
@@ -56,7 +56,7 @@ def _runs(process: int) -> bool:
 def test_processes_are_started_by_a_thread_that_stays_also_in_a_forked_child() -> None:
     def begin() -> None:
         ours, theirs = os.pipe()
-        process = children.start("tests.harness.spinning", [theirs])
+        process = start_process("tests.harness.spinning", [theirs])
         os.close(theirs)
         assert os.read(ours, 5) == b"at it"
         os.close(ours)
@@ -66,7 +66,7 @@ def test_processes_are_started_by_a_thread_that_stays_also_in_a_forked_child() -
     thread = Thread(target=begin)
     thread.start()
     thread.join()
-    code = "import os; from loaders import children; children._starter.call(os.getpid)\n"
-    code += "pid = os.fork()\nif not pid: os._exit(children._starter.call(os.getpid) != os.getpid())\n"
+    code = "import os; from loaders.base import processes; processes._starter.call(os.getpid)\n"
+    code += "pid = os.fork()\nif not pid: os._exit(processes._starter.call(os.getpid) != os.getpid())\n"
     code += "raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     assert subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=False).returncode == 0

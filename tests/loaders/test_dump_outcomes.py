@@ -13,11 +13,11 @@ from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import standing_on
+from loaders.base.store import Store
 from loaders.dumps import load_dump
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from loaders.store import Store
 from tests.loaders.test_dumps import DUMPS
 
 pytestmark = pytest.mark.engine

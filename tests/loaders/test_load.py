@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from loaders import bookkeeping
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Origin, Server

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders.machine import cpu_quota, processors
+from loaders.base.processes import cpu_quota, processors
 
 
 def written(root: Path, files: dict[str, str]) -> Path:
@@ -61,7 +61,7 @@ def test_a_system_without_control_groups_has_no_quota(tmp_path: Path) -> None:
 def test_affinity_counts() -> None:
     one = min(os.sched_getaffinity(0))
     script = f"import os\nos.sched_setaffinity(0, [{one}])\n"
-    script += "from loaders.machine import processors\nfrom harness.session.request import Request\n"
+    script += "from loaders.base.processes import processors\nfrom harness.session.request import Request\n"
     script += "print(processors(), Request().processes)\n"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "1 1\n"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from loaders import paths
-from loaders.errors import said
+from loaders.base import paths
+from loaders.base.errors import said
 from tests import forked
 
 _CACHE, _STATE, _STORE = "BIRD_CACHE", "BIRD_STATE", "BIRD_STORE"

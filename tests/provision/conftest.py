@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.provision import compose, envfile
 from harness.provision.docker_command import docker, require_compose
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 from tests.reasons import Reason, skip
 

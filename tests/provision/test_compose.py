@@ -10,7 +10,7 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.provision import compose, envfile
 from harness.provision.docker_command import docker
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 pytestmark = pytest.mark.engine

@@ -15,7 +15,7 @@ from harness.engines.work import Work, count_work
 from harness.provision import compose, containers
 from harness.provision.docker_command import docker
 from harness.provision.server_kinds import SERVERS
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.server import Origin, Server
 from tests.counting import TEXTS, numbers_in

@@ -5,7 +5,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.provision import compose, images
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import provision
 from harness.provision import native
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
 
 pytestmark = [pytest.mark.engine, pytest.mark.usefixtures("fresh_machine")]

@@ -9,7 +9,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import provision
 from harness.provision import dsn, native
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 pytestmark = pytest.mark.usefixtures("fresh_machine")

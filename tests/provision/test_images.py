@@ -10,7 +10,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.provision.docker_command import docker
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.engine

@@ -24,8 +24,9 @@ from harness.provision import compose, envfile, loaded, readiness
 from harness.provision.docker_command import docker, require_compose
 from harness.provision.images import bake
 from harness.provision.server_kinds import SERVERS
-from loaders import bookkeeping, paths
-from loaders.errors import EngineUnavailable
+from loaders import bookkeeping
+from loaders.base import paths
+from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.load import loaded as standing
 from loaders.namespace import Database

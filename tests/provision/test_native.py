@@ -21,7 +21,7 @@ from harness.engines.base import EngineLost
 from harness.provision import native, readiness
 from harness.provision.native import process
 from harness.provision.native.recipe import State
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
 pytestmark = pytest.mark.engine

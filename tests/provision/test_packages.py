@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.provision import packages
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.engine

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.sqltree import spider
 from harness.sqltree.schema import DatabaseSchema
 from harness.sqltree.spider import SpiderSchema, hardness, read
-from loaders.paths import cache_path
+from loaders.base.paths import cache_path
 
 Gold = tuple[str, Path, DatabaseSchema | None]
 """A gold, the file of its database, and the database's published schema, if there is one."""

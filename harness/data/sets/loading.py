@@ -20,14 +20,14 @@ from harness.data.question_files import SPIDER_LEVELS, Asked, Entry, read_gold, 
 from harness.data.questions import Level, Question, QuestionSet
 from harness.data.sets.hardness import hardnesses
 from harness.sqltree.schema import Column, DatabaseSchema
-from loaders.digests import digests
-from loaders.errors import command
+from loaders.base.digests import digests
+from loaders.base.errors import command
+from loaders.base.files import Faults, TextFile, is_text, most_bytes, one_line, read_json, read_text, refuse
 from loaders.packages.manifest import place_of, repair
 from loaders.packages.manifest import published as published_sets
 from loaders.set_families import Own, databases_in, find_databases, find_own
 from loaders.set_layouts import LAYOUTS, find
 from loaders.set_manifest import CORRECT, MANIFEST, Layout
-from loaders.textfiles import Faults, TextFile, is_text, most_bytes, one_line, read_json, read_text, refuse
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""

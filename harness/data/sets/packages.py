@@ -18,16 +18,16 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from loaders.digests import digests
-from loaders.errors import said
+from loaders.base.digests import digests
+from loaders.base.errors import said
+from loaders.base.files import Faults
+from loaders.base.paths import making
 from loaders.packages.download import PAUSES, DownloadProgress
 from loaders.packages.manifest import Published, find_published
 from loaders.packages.proof import TAKE, sha256
 from loaders.packages.sources import Staged, fetch, from_archive, from_folder, from_hub
-from loaders.paths import making
 from loaders.set_layouts import LAYOUTS, find
 from loaders.set_manifest import MANIFEST
-from loaders.textfiles import Faults
 
 _MARKER = ".published.json"
 _STAGING = ".bird-data"

@@ -24,9 +24,9 @@ from dialects.schema import Schema
 from dialects.server_schema import ServerTable, server_tables
 from harness.efficiency.indexing.files import copy_file, copy_with_keys, index_bytes
 from harness.engines import EngineName
-from loaders import paths
+from loaders.base import paths
+from loaders.base.errors import EngineUnavailable
 from loaders.census import census
-from loaders.errors import EngineUnavailable
 from loaders.indexing import Indexing, copy_collection, indexing
 from loaders.load import load
 from loaders.namespace import Database

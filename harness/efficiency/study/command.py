@@ -32,12 +32,11 @@ from harness.scoring.tasks import Setup
 from harness.session.evaluation import Evaluation
 from harness.session.plan import equip, open_judging
 from harness.session.request import Request, check
-from loaders.digests import digests
-from loaders.errors import command
-from loaders.files import write_json
+from loaders.base.digests import digests
+from loaders.base.errors import command
+from loaders.base.files import read_json, read_text, write_json
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
-from loaders.textfiles import read_json, read_text
 
 MANIFEST = "study.json"
 """What was studied with what: `command`, sets, databases, engines, predictions."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from dialects.errors import BadInput
 from harness.report.table_model import Document
 from harness.report.texts import markdown
-from loaders.files import replace_section
+from loaders.base.files import replace_section
 
 PAGE = Path(__file__).parents[3] / "docs" / "efficiency.md"
 

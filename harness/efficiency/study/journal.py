@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from loaders.files import as_json, locked
-from loaders.textfiles import parse_json, refuse
+from loaders.base.files import as_json, locked, parse_json, refuse
 
 JOURNAL = "journal.jsonl"
 """In the folder of a study: a line a unit, `part`, `key` and `value`."""

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from harness.predictors.base import Ask, Reply, RequestFailed, Usage
 from harness.predictors.budget import Meter, Pace
 from harness.predictors.prompts.tokens import ESTIMATE
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 
 _LIMIT = 300
 _SURROGATES = re.compile("[\ud800-\udfff]")

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from dialects.errors import BadInput
-from loaders.errors import within
+from loaders.base.errors import within
 
 _OWN_FIELDS = frozenset({"model", "messages", "input", "stream", "n", "background"})
 """Fields of a request that the adapter itself decides, or whose answers it could not read."""

@@ -26,8 +26,8 @@ from harness.provision.native import process
 from harness.provision.native.process import SystemAccount
 from harness.provision.native.recipe import LOOPBACK, Home, Program, ServerRecipe, State, write_secret
 from harness.provision.readiness import last_words, say
-from loaders import paths
-from loaders.errors import EngineUnavailable
+from loaders.base import paths
+from loaders.base.errors import EngineUnavailable
 from loaders.server import Server
 
 _STOP_SECONDS = 60

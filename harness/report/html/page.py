@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from dialects.errors import BadInput
 from harness.report.formatting import printable
-from loaders.files import replace
+from loaders.base.files import replace
 
 _PLACE = files("harness.report.html")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from types import ModuleType
 
-import loaders.errors
+import loaders.base.errors
 from dialects import enums
 from dialects import errors as dialect_errors
 from dialects.errors import HarnessError
@@ -114,5 +114,5 @@ def errors() -> str:
 def _subclasses(kind: type[HarnessError]) -> Iterator[type[HarnessError]]:
     """Those that can stop any command; a room's own kinds are in its documentation."""
     for each in kind.__subclasses__():
-        if each.__module__ in {dialect_errors.__name__, loaders.errors.__name__}:
+        if each.__module__ in {dialect_errors.__name__, loaders.base.errors.__name__}:
             yield each

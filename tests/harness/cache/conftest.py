@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders.store import Store
+from loaders.base.store import Store
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import loaders.digests
+import loaders.base.digests
 from dialects.errors import BadInput
-from loaders.digests import digests, sha256
-from loaders.store import Store, default_path
+from loaders.base.digests import digests, sha256
+from loaders.base.store import Store, default_path
 
 LARGE = 5 * 2**20
 LONG_AGO = 1_600_000_000
@@ -27,7 +27,7 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def forget() -> None:
     """What another process does not know."""
-    loaders.digests._HERE.clear()
+    loaders.base.digests._HERE.clear()
 
 
 @pytest.fixture
@@ -107,8 +107,8 @@ def test_a_file_that_was_read_is_not_read_again_by_the_same_process(tmp_path: Pa
     path = tmp_path / "a.sqlite"
     expected = write(path, b"a", 1000)
     assert sha256(path) == expected
-    [key] = loaders.digests._HERE
-    loaders.digests._HERE[key] = FORGED
+    [key] = loaders.base.digests._HERE
+    loaders.base.digests._HERE[key] = FORGED
     assert sha256(path) == FORGED
     assert digests([path], trust=False) == {path: expected}
     assert sha256(path) == expected

@@ -8,8 +8,8 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.report.cache import cache_lines, cleared_lines
-from loaders import paths
-from loaders.store import (
+from loaders.base import paths
+from loaders.base.store import (
     MOST_BYTES,
     EntryKind,
     KindShare,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders.store import MOST_BYTES, Store, StoreStatistics
+from loaders.base.store import MOST_BYTES, Store, StoreStatistics
 from tests.harness.cache.stored import entries, finish, key
 
 

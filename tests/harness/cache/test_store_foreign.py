@@ -13,9 +13,8 @@ from typer.testing import CliRunner
 
 from dialects.errors import BadInput
 from harness.cli import app
-from loaders.digests import sha256
-from loaders.store import Store, default_path
-from loaders.store_file import discard
+from loaders.base.digests import sha256
+from loaders.base.store import Store, default_path, discard
 from tests.harness.cache.stored import entries, key
 
 
@@ -140,7 +139,7 @@ def test_a_link_to_a_store_stays_a_link(tmp_path: Path) -> None:
 
 def test_a_store_is_there_as_a_whole_or_not_at_all(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path.parent.mkdir()
-    monkeypatch.setattr("loaders.store_file._SCHEMA", "CREATE TABLE entries (x); no SQL")
+    monkeypatch.setattr("loaders.base.store._SCHEMA", "CREATE TABLE entries (x); no SQL")
     said: list[str] = []
     Store(path, say=said.append).close()
     assert len(said) == 1

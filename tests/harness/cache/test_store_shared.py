@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders import store_file
-from loaders.store import Store
+from loaders.base.store import Store
 from tests.harness.cache.stored import entries, finish, key
 
 
@@ -63,7 +62,7 @@ def test_threads_share_a_store(store: Store) -> None:
 
 
 def test_who_waits_too_long_to_write_goes_on_without(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_file, "BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("loaders.base.store.BUSY_SECONDS", 0.05)
     with Store(path, say=pytest.fail) as store, closing(sqlite3.connect(path)) as other:
         store.put(entries(1))
         other.execute("BEGIN IMMEDIATE")

@@ -17,7 +17,7 @@ from harness.coverage.rendering import (
     write_folder,
 )
 from harness.data.questions import Difficulty
-from loaders.files import replace_section
+from loaders.base.files import replace_section
 from tests.harness.coverage.test_expectations import DIFFERENT, ELSEWHERE, REFUSED, SAME, TIE
 
 SHOWN = replace(DIFFERENT, question="5", only_sqlite=("('a|b',)",), only_engine=("(1,)",))

@@ -24,9 +24,9 @@ from harness.efficiency.study.measuring import counted, indexes_of, plan_of, row
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits, execute
-from loaders import paths
+from loaders.base import paths
+from loaders.base.errors import EngineUnavailable
 from loaders.census import census
-from loaders.errors import EngineUnavailable
 from loaders.indexing import indexing
 from loaders.load import load, loaded
 from loaders.namespace import Database

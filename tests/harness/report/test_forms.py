@@ -21,7 +21,7 @@ from harness.report.console import console_text, print_grids
 from harness.report.overview import overview
 from harness.report.table_model import Document
 from harness.report.texts import COLUMNS, csv_text, json_text, latex, markdown
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 from tests.harness.report.tables import COUNTS, DIFFERENCES, HOSTILE, document, grid, scores
 
 TEXTS: dict[str, Callable[[Document], str]] = {

@@ -15,7 +15,7 @@ from harness.report.documents import tables
 from harness.report.writing import ReportFormat, file_name, write_reports
 from harness.runs.groups import By
 from harness.runs.reading import MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_run
-from loaders.textfiles import one_line
+from loaders.base.files import one_line
 from tests.harness.report.tables import HOSTILE, results, write_run
 
 FILES = {"tables.md", "tables.csv", "tables.tex", "tables.json", "report.html"}

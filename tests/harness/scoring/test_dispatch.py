@@ -25,7 +25,7 @@ from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import Judged, Setup, Task
-from loaders.store import EntryKind, Store
+from loaders.base.store import EntryKind, Store
 
 
 class Interrupting:

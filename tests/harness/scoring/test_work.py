@@ -15,7 +15,7 @@ from harness.metrics import work as metric
 from harness.metrics.work import IDENTICAL
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.tasks import Setup
-from loaders.store import Store
+from loaders.base.store import Store
 from tests.harness.scoring.in_process import threads
 
 METRICS = ("ex", "r_ves_work", "ves_work")

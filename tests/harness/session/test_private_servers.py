@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.harness import own_sets as sets

@@ -13,7 +13,7 @@ from dialects.targets import TARGETS
 from harness.cli import databases, main
 from harness.data.sets.loading import load_set
 from loaders import verify
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Origin, Server
@@ -110,7 +110,7 @@ def test_a_type_that_holds_the_values_is_wrong_all_the_same(
 
 def test_the_proof_imports_nothing_that_converts_for_loading() -> None:
     allowed = {
-        "loaders.bookkeeping", "loaders.errors", "loaders.kept", "loaders.namespace", "loaders.owners",
+        "loaders.bookkeeping", "loaders.base.errors", "loaders.kept", "loaders.namespace", "loaders.owners",
         "loaders.server", "loaders.source", "loaders.tasks",
         "loaders.mysql", "loaders.mysql.session", "loaders.postgresql.session", "loaders",
     }  # fmt: skip

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.efficiency.study.part import Part
-from loaders.errors import brief
+from loaders.base.errors import brief
 
 
 @cache

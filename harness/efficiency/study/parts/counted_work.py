@@ -20,7 +20,7 @@ from harness.metrics.efficiency import Clock, Timing, reward, tolerant
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.report.writing import write
 from harness.scoring.timing import Method
-from loaders.files import as_json
+from loaders.base.files import as_json
 
 _COUNTS = 2
 _MOST_SHOWN = 12

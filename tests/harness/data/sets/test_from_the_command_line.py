@@ -13,7 +13,7 @@ from harness.cli import main
 from harness.data.sets.loading import load_set
 from harness.provision.dsn import variable
 from harness.runs.reading import LATEST, MANIFEST
-from loaders.errors import command
+from loaders.base.errors import command
 from tests.harness import own_sets as sets
 from tests.harness.data.sets.bad_own_sets import CASES, Case
 from tests.harness.pytest_plugin.running import run

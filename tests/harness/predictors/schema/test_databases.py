@@ -19,7 +19,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.engines.tables import TableText
 from harness.predictors.base import DatabaseText
 from harness.predictors.schema import describe, description_folder, read_database
-from loaders.errors import EngineUnavailable
+from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

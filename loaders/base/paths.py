@@ -13,7 +13,7 @@ from pathlib import Path
 import platformdirs
 
 from dialects.errors import BadInput
-from loaders.errors import brief, said
+from loaders.base.errors import brief, said
 
 _ROOT_CACHE = Path("/var/cache/bird-harness")
 _ROOT_STATE = Path("/var/lib/bird-harness")

@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from dialects.errors import BadInput, HarnessError
 
-_MAKEFILE = Path(__file__).parents[1] / "Makefile"
+_MAKEFILE = Path(__file__).parents[2] / "Makefile"
 
 
 class EngineUnavailable(HarnessError):

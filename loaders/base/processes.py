@@ -1,4 +1,4 @@
-"""Processes of this project's own: where they import from, and when they end.
+"""Processes and threads of this project: what they may use of the machine, how they start and end.
 
 Promises: nothing is imported from the folder in which somebody works; and a process that is started here ends
 with the one that started it, however that ends and whatever it is doing. A loop in C that never lets go of
@@ -7,24 +7,27 @@ Python's lock is ended by the kernel.
 
 import contextlib
 import ctypes
+import math
 import os
+import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from queue import SimpleQueue
-from threading import Lock, Thread
+from threading import Lock, Thread, get_ident
 from typing import IO, Any, TypeVar
 
 Made = TypeVar("Made")
 
-_ROOT = str(Path(__file__).parents[1])
+_ROOT = str(Path(__file__).parents[2])
 
 _MAIN = (
     "import sys; sys.path.append({root!r}); "
-    "from loaders.children import end_with; end_with({parent}, {grace}); "
+    "from loaders.base.processes import end_with; end_with({parent}, {grace}); "
     "from {module} import main; main()"
 )
 
@@ -35,7 +38,7 @@ _PATIENT = signal.SIGQUIT
 """The kernel answers it by calling `alarm` with its number, 3: so many seconds later the process is ended."""
 
 
-def start(
+def start_process(
     module: str, arguments: Sequence[int], *, output: IO[bytes] | None = None, grace: bool = False
 ) -> subprocess.Popen[bytes]:
     """Start `main` of a module in a process that ends with this one.
@@ -132,3 +135,95 @@ def _forked() -> None:
 
 
 os.register_at_fork(after_in_child=_forked)
+
+
+_LOCK = Lock()
+_ENDS: dict[Callable[[], None], int] = {}
+
+
+@contextmanager
+def ended_by(end: Callable[[], None]) -> Iterator[None]:
+    """Within the block `end`, called by any thread, makes what this one waits for fail."""
+    with _LOCK:
+        _ENDS[end] = get_ident()
+    try:
+        yield
+    finally:
+        with _LOCK:
+            del _ENDS[end]
+
+
+def end_threads(threads: Collection[int | None]) -> None:
+    """Make everything fail that these threads wait for."""
+    with _LOCK:
+        for stop, thread in _ENDS.items():
+            if thread in threads:
+                stop()
+
+
+def processors() -> int:
+    """How many processors this process may keep busy: its affinity, and the quota of its control group."""
+    quota = cpu_quota()
+    allowed = len(os.sched_getaffinity(0))
+    return allowed if quota is None else max(1, min(allowed, math.ceil(quota)))
+
+
+def cpu_quota(proc: Path = Path("/proc/self/cgroup"), mounted: Path = Path("/sys/fs/cgroup")) -> float | None:
+    """The processor time a second that the control groups of this process allow; None without a limit.
+
+    The least of its own group and those around it counts, in both versions of control groups:
+    https://docs.kernel.org/admin-guide/cgroup-v2.html#cpu-interface-files (`cpu.max`),
+    https://docs.kernel.org/scheduler/sched-bwc.html (`cpu.cfs_quota_us`).
+
+    Args:
+        proc: says which groups the process is in.
+        mounted: where the groups are.
+    """
+    try:
+        lines = proc.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return None
+    quotas = []
+    for line in lines:
+        _, controllers, path = [*line.split(":", 2), "", ""][:3]
+        if controllers == "":
+            quotas += [_unified(group) for group in _around(mounted, path)]
+        elif "cpu" in controllers.split(","):
+            folders = [mounted / name for name in dict.fromkeys((controllers, "cpu", "cpu,cpuacct"))]
+            quotas += [_legacy(group) for folder in folders for group in _around(folder, path)]
+    return min((quota for quota in quotas if quota is not None), default=None)
+
+
+def _around(mounted: Path, path: str) -> Iterator[Path]:
+    """A group and the groups around it; within a container its path may be one of the host's."""
+    inner = mounted / path.strip("/")
+    yield from (group for group in (inner, *inner.parents) if group.is_relative_to(mounted))
+
+
+def _unified(group: Path) -> float | None:
+    with suppress(OSError, ValueError):
+        quota, period = (group / "cpu.max").read_text(encoding="utf-8").split()
+        if quota != "max" and int(period) > 0:
+            return int(quota) / int(period)
+    return None
+
+
+def _legacy(group: Path) -> float | None:
+    with suppress(OSError, ValueError):
+        quota = int((group / "cpu.cfs_quota_us").read_text(encoding="utf-8"))
+        period = int((group / "cpu.cfs_period_us").read_text(encoding="utf-8"))
+        if quota > 0 and period > 0:
+            return quota / period
+    return None
+
+
+def machine() -> dict[str, Any]:
+    """What a manifest says of the machine."""
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text(encoding="utf-8").splitlines() if about.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return {
+        "cpu": models[0] if models else platform.processor() or None,
+        "cpus": processors(),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+    }

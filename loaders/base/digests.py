@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from dialects.errors import BadInput
-from loaders.store import EntryKind, Store, allowed_bytes, default_path
+from loaders.base.store import EntryKind, Store, allowed_bytes, default_path
 
 _SETTLED_SECONDS = 5.0
 _LEAST_BYTES = 4 * 2**20
