@@ -15,9 +15,9 @@ class PortableType(StrEnum):
     TEXT = "text"
     BLOB = "blob"
     DATE = "date"
-    """Text in SQLite, each the text of a day; see `loaders.dates`."""
+    """Text in SQLite, each the text of a day; see `loaders.portable`."""
     DATETIME = "datetime"
-    """Text in SQLite, each the text of a plain day or a moment; see `loaders.dates`."""
+    """Text in SQLite, each the text of a plain day or a moment; see `loaders.portable`."""
 
 
 MARK = "\u241b"
@@ -55,7 +55,7 @@ class Column:
     fractions: bool = False
     """DATETIME: whether a value has a fraction of a second other than zero."""
     escaped: bool = False
-    """Whether its texts are written as `loaders.escaping` says; `longest` is that of what is written."""
+    """Whether its texts are written as `loaders.portable` says; `longest` is that of what is written."""
     mixed: bool = False
     """Whether values of more than one SQLite storage class have to be converted to `type`."""
     apart: bool = False
@@ -129,7 +129,7 @@ class Schema:
     notes: tuple[str, ...] = ()
     """What could not be taken over as declared, one sentence each."""
     escapes: bool = False
-    """Whether what a server cannot hold is to be written in another form; see `loaders.escaping`."""
+    """Whether what a server cannot hold is to be written in another form; see `loaders.portable`."""
     views: tuple[View, ...] = ()
     encoding: str = "UTF-8"
     """Of its texts in the file, as `PRAGMA encoding` says."""

@@ -123,7 +123,7 @@ class Typed:
     readable: bool = False
     """Whether all blobs of it, or of a BLOB, are the bytes of texts without a NUL."""
     escaped: bool = False
-    """Whether values of it are escaped; see `loaders.escaping`."""
+    """Whether values of it are escaped; see `loaders.portable`."""
     opaque: bool = False
     """Whether it has texts that the target has not, or infinite numbers; see `dialects.carried.hidden`."""
     reals: bool = False

@@ -16,14 +16,11 @@ from typing import NoReturn
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from loaders.base.digests import digests
-from loaders.bookkeeping import STAGING, Marker, key
-from loaders.namespace import Database
-from loaders.owners import refuse_collisions, refuse_place
-from loaders.packages.proof import sha256
+from loaders.base.digests import digests, read_sha256
+from loaders.namespace import STAGING, Database, Marker, key, refuse_collisions, refuse_place
 from loaders.server import Server
 from loaders.source import opened
-from loaders.tasks import target
+from loaders.target import target
 
 Advance = Callable[[int, int], None]
 """Told how many bytes of how many have been sent."""
@@ -60,7 +57,7 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
     if {database.profile for database in databases} != {Profile.OFFICIAL}:
         raise BadInput(f"{dump}: a dump is loaded in profile official; leave --profile faithful out")
     engine, runner = target(server.dialect), _runner(server.dialect)
-    digest, total = sha256(dump), dump.stat().st_size
+    digest, total = read_sha256(dump), dump.stat().st_size
     files = digests(database.sqlite_path for database in databases)
     declared = {database: _declared(database.sqlite_path) for database in databases}
     for database in databases:

@@ -14,8 +14,7 @@ from typing import Any, Protocol, cast
 
 from dialects.enums import Dialect
 from dialects.server_schema import ServerTable
-from loaders.bookkeeping import NAMESPACE
-from loaders.namespace import Database
+from loaders.namespace import NAMESPACE, Database
 from loaders.server import Server
 
 COPY = f"{NAMESPACE}_study"

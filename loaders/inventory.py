@@ -15,13 +15,10 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.schema import PortableType
-from loaders.census import census
-from loaders.column_statistics import ask, figures
-from loaders.dates import FORMS
+from loaders.census import ask, census, figures
 from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
-from loaders.portable import Stored, Unrepresentable, portable_type
-from loaders.refusals import PLACES, Refusal, refusals
-from loaders.source import opened, place
+from loaders.portable import DATE_FORMS, Stored, Unrepresentable, portable_type
+from loaders.source import PLACES, Refusal, opened, place, refusals
 
 CLASSES = ("null", "integer", "real", "text", "blob")
 """As `typeof` names them. https://sqlite.org/datatype3.html"""
@@ -66,7 +63,7 @@ class ColumnInventory:
     not_text: int
     """Texts whose bytes are no characters of the file's encoding."""
     dates: Mapping[str, int]
-    """How many texts are written in each of `loaders.dates.FORMS`, of those that occur."""
+    """How many texts are written in each of `loaders.portable.DATE_FORMS`, of those that occur."""
     stops: Sequence[Stop]
 
 
@@ -175,7 +172,7 @@ def size(path: Path) -> Size:
     return Size(len(declared), columns, rows, path.stat().st_size, values)
 
 
-_DATE_KINDS = {form: "datetime" if "HH" in form else "date" for form, _ in FORMS if "YYYY" in form}
+_DATE_KINDS = {form: "datetime" if "HH" in form else "date" for form, _ in DATE_FORMS if "YYYY" in form}
 
 
 def _characters(encoding: str, text: bytes) -> int:
@@ -257,11 +254,11 @@ def _stops(
 
 def _dates(connection: sqlite3.Connection, name: str, source: str) -> dict[str, int]:
     """How many texts are written in each form of a date."""
-    cases = " ".join(f"WHEN {predicate.format(name)} THEN '{form}'" for form, predicate in FORMS)
+    cases = " ".join(f"WHEN {predicate.format(name)} THEN '{form}'" for form, predicate in DATE_FORMS)
     found = dict(
         connection.execute(
             f"SELECT CASE {cases} END AS form, count(*) FROM {source}"  # noqa: S608 - quoted
             f" WHERE typeof({name}) = 'text' AND NOT instr({name}, char(0)) GROUP BY form"
         )
     )
-    return {form: found[form] for form, _ in FORMS if form in found}
+    return {form: found[form] for form, _ in DATE_FORMS if form in found}

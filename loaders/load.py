@@ -15,14 +15,10 @@ from dialects.schema import Schema
 from dialects.server_schema import ServerTable, server_tables
 from loaders.base.digests import digests
 from loaders.base.processes import processors
-from loaders.bookkeeping import STAGING, Key, Marker, key
-from loaders.kept import kept
-from loaders.namespace import Database
-from loaders.owners import refuse_collisions, refuse_place
-from loaders.server import Server
-from loaders.target import FilledTable, LoadSource, Target
-from loaders.tasks import Fill, Link, LoadTask, Survey, target
-from loaders.workers import LoadWorkers, workers
+from loaders.namespace import STAGING, Database, Key, Marker, key, refuse_collisions, refuse_place
+from loaders.server import Server, kept
+from loaders.target import FilledTable, LoadSource, Target, target
+from loaders.workers import Fill, Link, LoadTask, LoadWorkers, Survey, workers
 
 _LEAST_BYTES = 16 * 2**20
 """Of files: fewer are loaded in less time than processes take to start."""
@@ -94,7 +90,7 @@ def load(  # noqa: PLR0913 - what a load can be told
         indexes: whether there are to be the keys and indexes of the file, or primary keys alone; by default
             a database that is there may have either, and one that is loaded gets all.
         escape: whether values that the server cannot hold are written in another form, as
-            `loaders.escaping` says, or stop the load; by default a database that is there may have been
+            `loaders.portable` says, or stop the load; by default a database that is there may have been
             loaded either way, and they stop the load of one that is not.
         jobs: tables that are loaded at once, each by a thread or, into MySQL, by a process; 1 for none beside
             this one. By default as many as there are cores, up to 8, and 1 where the files are small.

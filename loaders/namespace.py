@@ -1,10 +1,21 @@
-"""Where one benchmark database stands on each engine."""
+"""Where a benchmark database stands on each engine, whose table is whose, and what is remembered of a load.
+
+In the profile official databases share a namespace, and none may lose a table. What is remembered stands on
+the server itself, where no prediction can see it.
+"""
 
 import hashlib
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self
 
-from dialects.enums import Profile
+from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
+from dialects.identifiers import FUNCTIONS_NAMESPACE
 
 LONGEST_NAME = 63
 """Bytes: PostgreSQL's limit of a name, one short of MySQL's."""
@@ -65,3 +76,164 @@ class Database:
         if self.standing is not None:
             return self.standing[1]
         return "public" if self.profile is Profile.OFFICIAL else _short(self.db_id.lower())
+
+
+LOADER_VERSION = 4
+"""Raised by one whenever the same file would be loaded differently: what older loaders loaded is reloaded."""
+
+NAMESPACE = "bird_harness"
+"""The MySQL database, and the schema in each PostgreSQL database, that holds the markers."""
+
+STAGING = f"{NAMESPACE}_staging"
+"""How the name of every staging begins, and no other name."""
+
+Key = tuple[str, str, str]
+"""Collection, profile and db_id: what a marker is filed under."""
+
+
+def key(database: Database) -> Key:
+    """What the marker of `database` is filed under."""
+    return database.collection, database.profile.value, database.db_id
+
+
+def filed(collection: str, profile: str, db_id: str) -> Database:
+    """The database that a marker is about; the marker does not know its file."""
+    return Database(collection, db_id, Path(), Profile(profile))
+
+
+@dataclass(frozen=True)
+class Marker:
+    """One database as it was loaded."""
+
+    sha256: str
+    """Of the SQLite file."""
+    version: int
+    """`LOADER_VERSION` of the load."""
+    tables: Mapping[str, int]
+    """Rows of each table, by the name that the loader gave it."""
+    notes: Sequence[str]
+    """What could not be taken over as declared."""
+    loaded_at: str | None
+    """ISO 8601, UTC; None where the tables may not be whole."""
+    indexes: bool = True
+    """Whether they have all keys and indexes of the file, or primary keys alone."""
+    escape: bool = False
+    """Whether what a server cannot hold was to be escaped: see `loaders.portable`."""
+
+    @classmethod
+    def now(
+        cls,
+        sha256: str,
+        tables: Mapping[str, int],
+        notes: Sequence[str],
+        *,
+        indexes: bool = True,
+        escape: bool = False,
+    ) -> Self:
+        """The marker of a load that has just been done."""
+        moment = datetime.now(UTC).isoformat(timespec="seconds")
+        return cls(sha256, LOADER_VERSION, tables, notes, moment, indexes, escape)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote."""
+        return cls(**json.loads(text))
+
+    def to_json(self) -> str:
+        """The marker as a JSON object."""
+        return json.dumps(asdict(self))
+
+    def is_current(self, sha256: str, *, indexes: bool | None = None, escape: bool | None = None) -> bool:
+        """Whether loading a file of that digest again would change nothing; None is content with either."""
+        is_same = (self.sha256, self.version) == (sha256, LOADER_VERSION)
+        is_wanted = indexes in {None, self.indexes} and escape in {None, self.escape}
+        return self.loaded_at is not None and is_same and is_wanted
+
+    def checked(self, present: AbstractSet[str]) -> Self:
+        """The marker, no longer called whole if one of its tables is not among those present."""
+        return self if self.tables.keys() <= present else replace(self, loaded_at=None)
+
+    @property
+    def content(self) -> str:
+        """A digest of all that says what stands there, whoever loaded it and when.
+
+        The file or the dump, the version of the loader, and how it was told to load.
+        """
+        facts = json.dumps({**asdict(self), "loaded_at": None}, sort_keys=True)
+        return hashlib.sha256(facts.encode()).hexdigest()
+
+    @property
+    def rows(self) -> int:
+        """Rows of all tables together."""
+        return sum(self.tables.values())
+
+
+_TAKEN = frozenset({
+    "information_schema", "mysql", "performance_schema", "sys",
+    "pg_catalog", "postgres", "template0", "template1",
+    NAMESPACE, FUNCTIONS_NAMESPACE,
+})  # fmt: skip
+"""Names that belong to a server or to the harness itself."""
+
+_NAMESPACES: Mapping[Dialect, Callable[[Database], tuple[str, ...]]] = {
+    Dialect.MYSQL: lambda database: (database.mysql_database,),
+    Dialect.POSTGRESQL: lambda database: (database.postgresql_database, database.postgresql_schema),
+}
+
+
+def namespace(database: Database, dialect: Dialect) -> tuple[str, ...]:
+    """Where the tables of `database` stand: a MySQL database, or a PostgreSQL database and schema."""
+    return _NAMESPACES[dialect](database)
+
+
+def refuse_place(database: Database, dialect: Dialect) -> None:
+    """Refuse a collection or db_id whose namespace is not to be had.
+
+    Raises:
+        BadInput: it is the server's or the harness's own, or its name is too long.
+    """
+    for name in namespace(database, dialect):
+        is_taken = name in _TAKEN or name.startswith(STAGING)
+        if is_taken or len(name.encode()) > LONGEST_NAME:
+            trouble = "is taken" if is_taken else f"is longer than {LONGEST_NAME} bytes"
+            raise BadInput(
+                f"{database.sqlite_path}: its place on {dialect} would be {name!r}, which {trouble};"
+                " choose another collection or rename the database"
+            )
+
+
+def refuse_collisions(
+    planned: Mapping[Database, Sequence[str]],
+    markers: Mapping[Key, Marker],
+    present: Mapping[Database, AbstractSet[str]],
+    dialect: Dialect,
+) -> None:
+    """Refuse tables that would take the place of one that is not their own.
+
+    Args:
+        planned: the tables of each database that is to be loaded, as the server will name them.
+        markers: of everything loaded so far.
+        present: what stands in the namespace of each of these databases now.
+        dialect: the server's.
+
+    Raises:
+        BadInput: with both databases, or the one and the table that nobody is known to have loaded.
+    """
+    owners: dict[tuple[tuple[str, ...], str], str] = {}
+    for filed_under, marker in markers.items():
+        owner = filed(*filed_under)
+        owners |= {(namespace(owner, dialect), table): owner.db_id for table in marker.tables}
+    for database, tables in planned.items():
+        place = namespace(database, dialect)
+        own = markers[key(database)].tables if key(database) in markers else {}
+        for table in tables:
+            owner_id = None if table in own else owners.get((place, table))
+            where = f"{database.sqlite_path}: table {table}: {'.'.join(place)} on {dialect}"
+            if owner_id is not None:
+                raise BadInput(
+                    f"{where} has that of {owner_id} already; use --profile faithful, where each"
+                    " database has a place of its own"
+                )
+            if table in present[database] and table not in own:
+                raise BadInput(f"{where} has one that bird-harness did not load; drop or rename that one")
+            owners[place, table] = database.db_id

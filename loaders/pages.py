@@ -13,8 +13,7 @@ from typing import Any
 from dialects.identifiers import quoted
 from dialects.schema import PortableType, Table
 from dialects.server_schema import ServerColumn, ServerTable
-from loaders import dates
-from loaders.escaping import escaped_value
+from loaders.portable import DAY, escaped_value
 from loaders.source import rowid_name, text_of
 
 _REAL = (
@@ -281,7 +280,7 @@ def stored_value(column: ServerColumn) -> str:
     if source.mixed:
         return text_of(name) if source.type is PortableType.TEXT else f"CAST({name} AS REAL)"
     if source.slashes and column.type == "date":
-        return dates.DAY.format(name)
+        return DAY.format(name)
     return name
 
 

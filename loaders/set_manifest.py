@@ -1,6 +1,7 @@
 """What a question set is, as data: `benchmark.toml`, of the sets that come along and of a user's own.
 
-Every fault is one sentence with the file, the key and the remedy; docs/file-formats.md lists the keys.
+`layouts/` beside this file has the manifests that come along; `set_families` has the layouts of others. Every
+fault is one sentence with the file, the key and the remedy; docs/file-formats.md lists the keys.
 """
 
 import re
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from loaders.base.errors import brief
-from loaders.base.files import read_text, refuse
+from loaders.base.files import one_line, read_text, refuse
 
 MANIFEST = "benchmark.toml"
 
@@ -361,3 +363,30 @@ _EXAMPLES = {
     "questions": 'questions = "questions.json"',
     "databases": 'databases = "databases"',
 }
+
+
+PUBLISHED = (Dialect.SQLITE, Dialect.MYSQL, Dialect.POSTGRESQL)
+"""The dialects in which question sets and figures of predictors are published."""
+
+_FOLDER = Path(__file__).with_name("layouts")
+
+LAYOUTS: Mapping[str, Layout] = {
+    name: read_manifest(_FOLDER / f"{name}.toml", built_in=True)
+    for name in ("sample", "mini_dev", "mini_dev_2025", "dev")
+}
+"""By name, in the order in which they are named to a user."""
+
+
+def find(name: str, home: Path, folders: tuple[str, ...], holds: str) -> Path:
+    """The first of `folders` below `home` that holds the file or folder `holds`.
+
+    Raises:
+        BadInput: none does; the message says where question set `name` was looked for.
+    """
+    places = [home / folder for folder in folders]
+    for place in places:
+        if (place / holds).exists():
+            return place
+    looked = " or ".join(map(str, places))
+    remedy = f"point BIRD_HOME, now {home}, at the folder that holds the unpacked published package"
+    raise BadInput(one_line(f"question set {name}: no {holds} in {looked}; {remedy}"))

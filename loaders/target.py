@@ -8,18 +8,20 @@ server: two texts that MySQL's default collation calls equal, two doubles that r
 too long for an index. What a server refuses is left out and noted: no row is lost for a key.
 """
 
+import importlib
 import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol, cast
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.schema import ForeignKey
 from dialects.server_schema import ServerTable
-from loaders.bookkeeping import Key, Marker
-from loaders.namespace import Database
+from dialects.targets import TARGETS
+from loaders.namespace import Database, Key, Marker
 from loaders.server import Server
 
 
@@ -161,6 +163,18 @@ class Target(Protocol):
     def discard(self, server: Server, database: Database, staging: str) -> None:
         """Drop what is left of a staging, if anything is; a server that does not answer is passed over."""
         ...
+
+
+def target(dialect: Dialect) -> Target:
+    """The module of that name. Each brings its driver along, which is slow to import.
+
+    Raises:
+        BadInput: it has no servers.
+    """
+    if dialect not in TARGETS:
+        raise BadInput(f"nothing is loaded into {dialect}: it reads the files as they are")
+    module: Any = importlib.import_module(f"loaders.{dialect}.target")
+    return cast("Target", module)
 
 
 class KeySyntax(Protocol):

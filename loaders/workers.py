@@ -1,6 +1,7 @@
-"""Tasks done in worker processes, in threads or, where those do not pay, in this one; results as they come.
+"""The parts of a load, done in worker processes, in threads or, where those do not pay, in this process.
 
-Threads start at once, and do for tasks that wait for SQLite and a server, and hardly hold Python's lock. The
+SQLite's rows become Python's values under the interpreter's lock, so that threads would take turns there.
+Threads start at once, and do for tasks that wait for SQLite and a server, and hardly hold the lock. The
 processes end with the one that started them, however that ends.
 """
 
@@ -14,15 +15,110 @@ import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
 from itertools import count
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from dialects.errors import HarnessError
+from dialects.schema import Schema
+from dialects.server_schema import ServerTable
 from loaders.base.processes import end_threads, start_process
-from loaders.tasks import LoadTask, TaskFailure
+from loaders.census import census
+from loaders.namespace import Database
+from loaders.server import Server
+from loaders.source import opened, refuse_numbers
+from loaders.target import FilledTable, LoadSource, target
+
+Result_co = TypeVar("Result_co", covariant=True)
+
+
+class TaskFailure(Exception):
+    """An error in another process that nobody foresaw; the text is its trace."""
+
+
+class LoadTask(ABC, Generic[Result_co]):
+    """Something to be done in any process; what it is made of can be sent there."""
+
+    @abstractmethod
+    def do(self, advance: Callable[[int], None]) -> Result_co:
+        """Do it; `advance` is told how many more rows have been sent."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """What to call it in a message."""
+
+
+@dataclass(frozen=True)
+class Survey(LoadTask[Schema]):
+    """The census of a file."""
+
+    path: Path
+    jobs: int = field(default=1, compare=False)
+    """Threads that take it."""
+    escape: bool = field(default=False, compare=False)
+    """See `loaders.census.census`."""
+
+    def do(self, advance: Callable[[int], None]) -> Schema:  # noqa: ARG002 - nothing is sent
+        """See `loaders.census.census`."""
+        return census(self.path, jobs=self.jobs, escape=self.escape)
+
+    @property
+    def name(self) -> str:
+        """See `LoadTask.name`."""
+        return str(self.path)
+
+
+@dataclass(frozen=True)
+class Fill(LoadTask[FilledTable]):
+    """One table of a database."""
+
+    server: Server
+    database: Database
+    source: LoadSource
+    table: ServerTable
+    staging: str
+
+    def do(self, advance: Callable[[int], None]) -> FilledTable:
+        """See `Target.fill`."""
+        dialect, path = self.server.dialect, self.source.path
+        advance(0)
+        with opened(path) as connection:
+            refuse_numbers(connection, path, self.table, dialect, self.database.profile)
+            return target(dialect).fill(
+                self.server, self.database, self.source, self.table, self.staging, connection, advance
+            )
+
+    @property
+    def name(self) -> str:
+        """See `LoadTask.name`."""
+        return f"{self.source.path}: table {self.table.source.name}"
+
+
+@dataclass(frozen=True)
+class Link(LoadTask[list[str]]):
+    """What is between the tables of a database, once they are all there."""
+
+    server: Server
+    database: Database
+    source: LoadSource
+    staging: str
+
+    def do(self, advance: Callable[[int], None]) -> list[str]:  # noqa: ARG002 - nothing is sent
+        """See `Target.link`."""
+        if not any(table.source.foreign_keys for table in self.source.tables):
+            return []
+        return target(self.server.dialect).link(self.server, self.database, self.source, self.staging)
+
+    @property
+    def name(self) -> str:
+        """See `LoadTask.name`."""
+        return f"{self.source.path}: foreign keys"
+
 
 _ENDING_SECONDS = 5
 _AGAIN_SECONDS = 0.05

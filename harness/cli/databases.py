@@ -15,7 +15,7 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines import served
 from harness.report.census import census_json, census_lines
-from harness.report.loading import loading_bar, loading_lines
+from harness.report.loading import getting_bar, loading_bar, loading_lines
 from harness.session.request import AUTO, check_range
 from loaders import load as loading
 from loaders import verify as verifying
@@ -23,7 +23,6 @@ from loaders.base.files import one_line
 from loaders.dumps import load_dump
 from loaders.inventory import inventory
 from loaders.namespace import Database
-from loaders.packages.bar import getting_bar
 from loaders.server import Server
 
 

@@ -8,7 +8,7 @@ import typer
 from harness.cli.commands import app
 from harness.cli.console import messages, say
 from harness.data.sets.packages import PackageRequest, get
-from loaders.packages.bar import getting_bar
+from harness.report.loading import getting_bar
 
 
 @app.command()

@@ -29,7 +29,7 @@ from harness.runs.reading import read_run
 from harness.session.plan import prepare
 from harness.session.request import Request
 from loaders.packages.manifest import find_published
-from loaders.set_layouts import LAYOUTS
+from loaders.set_manifest import LAYOUTS
 
 
 @app.command()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.engines import EngineName, kinds_by_name
 from loaders.base.files import refuse
-from loaders.set_layouts import LAYOUTS
+from loaders.set_manifest import LAYOUTS
 
 ANSWERS = "answers.jsonl"
 JOURNAL = "journal.jsonl"

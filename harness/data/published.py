@@ -19,7 +19,7 @@ from harness.metrics import METRICS
 from loaders.base.digests import digests
 from loaders.base.files import Faults, TextFile, read_text, refuse
 from loaders.packages.manifest import published
-from loaders.set_layouts import PUBLISHED
+from loaders.set_manifest import PUBLISHED
 
 FOLDER = "published"
 PUBLISHED_SET = "mini_dev"

@@ -28,7 +28,7 @@ from harness.provision.compose import image_variable
 from harness.provision.docker_command import docker, ensure_image, require_compose, require_engine
 from harness.provision.readiness import say
 from harness.provision.server_kinds import ENTRANCE, SERVERS, ServerKind
-from loaders import bookkeeping, functions
+from loaders import functions, namespace
 from loaders.base import paths
 from loaders.base.digests import digests
 from loaders.base.errors import EngineUnavailable
@@ -210,7 +210,7 @@ def _baked(
             base_id=base_id,
             accounts=loaded.ACCOUNTS,
             settings=loaded.lasting_settings(dialect),
-            loader=str(bookkeeping.LOADER_VERSION),
+            loader=str(namespace.LOADER_VERSION),
             project=installed_version("bird-harness"),
             inputs=inputs,
         )
@@ -228,7 +228,7 @@ def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> st
             loaded.ACCOUNTS,
             *(_file(name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files),
         ],
-        [bookkeeping.LOADER_VERSION, functions.digest(dialect)],
+        [namespace.LOADER_VERSION, functions.digest(dialect)],
         [[each.collection, each.profile, each.db_id, found[each.sqlite_path]] for each in databases],
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()

@@ -17,9 +17,9 @@ from harness.data.sets.loading import load_set
 from harness.provision import assets
 from harness.provision.docker_command import docker
 from harness.provision.server_kinds import SERVERS
-from loaders import bookkeeping
+from loaders import namespace
 from loaders.base.errors import EngineUnavailable, command
-from loaders.set_layouts import LAYOUTS
+from loaders.set_manifest import LAYOUTS
 
 ACCOUNTS = "1"
 """Raised by one whenever images keep their accounts otherwise, so that older ones could not be opened."""
@@ -205,7 +205,7 @@ def digits(version: str) -> str:
 
 def _found(dialect: Dialect, image: LoadedImage) -> str:
     said = f"{dialect}: {image.labels.set} is in {image.name}"
-    if image.labels.loader == str(bookkeeping.LOADER_VERSION):
+    if image.labels.loader == str(namespace.LOADER_VERSION):
         return said
     return f"{said}, put there by another version of the loader: `{command('load')}` renews it"
 

@@ -1,14 +1,23 @@
-"""How a load is shown: a bar while it goes on, and a line when it is done."""
+"""How a load and a download are shown: a bar while it goes on; a line when a load is done."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 from dialects.enums import Profile
 from loaders import load as loading
 from loaders.namespace import Database
+from loaders.packages.archives import DownloadProgress
 from loaders.server import Server
 
 
@@ -84,3 +93,24 @@ def loading_lines(server: Server, profile: Profile, done: Sequence[loading.Loade
     rest = f"; {len(done) - len(fresh)} were there already" if len(fresh) < len(done) else ""
     notes = [f"  {one.database.db_id}: {note}" for one in fresh for note in one.notes]
     return [line + rest, *notes]
+
+
+@contextmanager
+def getting_bar(console: Console) -> Iterator[DownloadProgress]:
+    """A progress bar for `harness.data.sets.packages.get`; it leaves nothing behind."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+
+        def show(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total, visible=done != total)
+
+        yield show

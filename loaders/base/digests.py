@@ -18,6 +18,7 @@ from loaders.base.store import EntryKind, Store, allowed_bytes, default_path
 _SETTLED_SECONDS = 5.0
 _LEAST_BYTES = 4 * 2**20
 """Smaller files are read in a few milliseconds, which is what asking takes."""
+_REMEDY = "give the path of a SQLite file"
 _HERE: dict[bytes, str] = {}
 """What this process has read, or found."""
 
@@ -55,7 +56,7 @@ def digests(paths: Iterable[Path], *, trust: bool = True) -> dict[Path, str]:
             found |= told
         fresh: dict[bytes, bytes] = {}
         for path in looks.keys() - found.keys():
-            found[path] = _read(path)
+            found[path] = read_sha256(path, _REMEDY)
             if _is_settled(looks[path]) and _key(path, _look(path)) == keys[path]:
                 _HERE[keys[path]] = found[path]
                 if path in large:
@@ -65,23 +66,28 @@ def digests(paths: Iterable[Path], *, trust: bool = True) -> dict[Path, str]:
     return {path: found[path] for path in looks}
 
 
-def _read(path: Path) -> str:
+def read_sha256(path: Path, remedy: str = "check the path") -> str:
+    """The file's SHA-256 in hexadecimal, read now.
+
+    Raises:
+        BadInput: the file can't be read; the message ends with `remedy`.
+    """
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable(path, error, remedy) from error
 
 
 def _look(path: Path) -> os.stat_result:
     try:
         return path.stat()
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _unreadable(path, error, _REMEDY) from error
 
 
-def _unreadable(path: Path, error: OSError) -> BadInput:
-    return BadInput(f"{path}: cannot be read ({error.strerror}); give the path of a SQLite file")
+def _unreadable(path: Path, error: OSError, remedy: str) -> BadInput:
+    return BadInput(f"{path}: cannot be read ({error.strerror}); {remedy}")
 
 
 def _key(path: Path, look: os.stat_result) -> bytes:

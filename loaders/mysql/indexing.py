@@ -11,11 +11,10 @@ from contextlib import contextmanager
 
 from dialects.identifiers import quoted
 from dialects.server_schema import ServerTable
-from loaders.bookkeeping import NAMESPACE
 from loaders.indexing import COPY, IS_COPY, STUDY_LOCK
 from loaders.mysql.session import ask, attempt, connected, revoke
 from loaders.mysql.tables import Syntax
-from loaders.namespace import Database
+from loaders.namespace import NAMESPACE, Database
 from loaders.server import Server
 
 __all__ = ["add_index", "copies", "drop", "drop_index", "drop_primary_keys", "hold", "sizes"]

@@ -12,8 +12,7 @@ from pymysql.connections import Connection
 
 from dialects.identifiers import quoted
 from loaders.base.errors import EngineUnavailable
-from loaders.kept import borrowed
-from loaders.server import Server
+from loaders.server import Server, borrowed
 
 CONNECT_SECONDS = 10
 

@@ -26,8 +26,8 @@ from dialects.server_schema import MYSQL_KEY_CHARACTERS, ServerTable
 from loaders.mysql.session import ask, attempt, connected, is_broken, message
 from loaders.namespace import Database
 from loaders.pages import MYSQL, pages
-from loaders.refusals import refuse_text
 from loaders.server import Server
+from loaders.source import refuse_text
 from loaders.target import FilledTable, LoadSource, add_foreign_keys, add_keys, all_rows
 
 SETTLED = "STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"

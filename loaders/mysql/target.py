@@ -23,10 +23,9 @@ from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from dialects.server_schema import MYSQL_COLLATIONS
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
-from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
 from loaders.mysql.session import CONNECT_SECONDS, ask, attempt, connected, grant
 from loaders.mysql.tables import fill, link
-from loaders.namespace import Database
+from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
 from loaders.server import Origin, Server
 
 _RETIRED = "_retired"

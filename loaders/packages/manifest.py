@@ -1,6 +1,7 @@
 """What is known of the published packages: where they are, how large, and which digests they have.
 
-`published.toml` beside this file holds it, as data.
+`published.toml` beside this file holds it, as data. A digest that is not known stops what asks, unless it was
+told to take it; then it is reported.
 """
 
 import tomllib
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
+from loaders.base.digests import read_sha256
 from loaders.base.files import TextFile
 
 MANIFEST = Path(__file__).with_name("published.toml")
@@ -112,3 +114,24 @@ def repair(file: TextFile) -> str:
     """What to do about a fault of a published kind of file, which may be somebody's own."""
     known = {digest for each in published().values() for digest in each.files.values()}
     return "fetch the file again" if file.sha256 in known else "correct the file"
+
+
+TAKE = "if you trust it, --allow-unknown takes it as it is"
+
+
+def prove_archive(path: Path, archive: Archive, *, allow_unknown: bool) -> tuple[str, str]:
+    """The digest of the file `path`, and what it means.
+
+    Raises:
+        BadInput: it is not the one of the published archive, and unknown ones are not allowed.
+    """
+    found = read_sha256(path)
+    if found == archive.sha256:
+        return found, f"{path}: sha256 and size are those of the published {archive.name}"
+    size = path.stat().st_size
+    known = f"that of {archive.name} is {archive.sha256}" if archive.sha256 else "nobody has named one"
+    less = f" ({size:,} of {archive.size:,} bytes)" if archive.size and size != archive.size else ""
+    message = f"{path}: sha256 {found} is not known{less}: {known}"
+    if not allow_unknown:
+        raise BadInput(f"{message}; {TAKE}, else remove the file and fetch it again")
+    return found, f"{message}; taken because of --allow-unknown"

@@ -18,13 +18,10 @@ from dialects.errors import BadInput
 from loaders.base import paths
 from loaders.base.errors import command, said
 from loaders.base.files import one_line
-from loaders.packages.download import DownloadProgress, Unreachable, Wanted, download
-from loaders.packages.manifest import Archive, Hub, Published
-from loaders.packages.proof import prove_archive
-from loaders.packages.unpack import Limits, unpack
+from loaders.packages.archives import DownloadProgress, Limits, Unreachable, Wanted, download, unpack
+from loaders.packages.manifest import Archive, Hub, Published, prove_archive
 from loaders.set_families import find_own
-from loaders.set_layouts import LAYOUTS
-from loaders.set_manifest import MANIFEST, Layout
+from loaders.set_manifest import LAYOUTS, MANIFEST, Layout
 
 _NESTED = "*databases.zip"
 """BIRD's packages hold their databases in an archive of their own."""

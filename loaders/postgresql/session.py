@@ -12,8 +12,7 @@ from psycopg import Connection
 
 from loaders.base.errors import EngineUnavailable
 from loaders.base.processes import ended_by
-from loaders.kept import borrowed
-from loaders.server import Server
+from loaders.server import Server, borrowed
 
 MAINTENANCE = "postgres"
 """The database that every server has, and no prediction uses."""

@@ -15,13 +15,13 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.server_schema import ServerColumn, ServerTable
-from loaders import dates
 from loaders.namespace import Database
 from loaders.pages import POSTGRESQL, batches, is_plain, pages, stored_value
+from loaders.portable import DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
 from loaders.postgresql.analysis import analyze
 from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
-from loaders.refusals import refuse_text
 from loaders.server import Server
+from loaders.source import refuse_text
 from loaders.target import FilledTable, LoadSource, add_foreign_keys, add_keys, all_rows
 
 _ON_THE_WIRE = {
@@ -35,7 +35,7 @@ _ON_THE_WIRE = {
 }
 """What a column type's binary format is, as the name of a type that psycopg writes from a plain value."""
 
-_COUNTED = {"date": dates.DAYS_SINCE_2000, "timestamptz": dates.MICROSECONDS_SINCE_2000}
+_COUNTED = {"date": DAYS_SINCE_2000, "timestamptz": MICROSECONDS_SINCE_2000}
 
 _SETTLED = "WITH (autovacuum_enabled = off)"
 """Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.

@@ -18,8 +18,7 @@ from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from dialects.server_schema import POSTGRESQL_COLLATION
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
-from loaders.bookkeeping import NAMESPACE, STAGING, Key, Marker, filed, key
-from loaders.namespace import Database
+from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
 from loaders.postgresql import reader
 from loaders.postgresql.session import MAINTENANCE, connected, run
 from loaders.postgresql.tables import fill, link

@@ -12,13 +12,10 @@ from typing import Any, cast
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.targets import TARGETS
-from loaders.bookkeeping import Key, Marker, filed, key
-from loaders.kept import kept
-from loaders.namespace import Database
-from loaders.owners import namespace
-from loaders.server import Server
+from loaders.namespace import Database, Key, Marker, filed, key, namespace
+from loaders.server import Server, kept
 from loaders.source import opened
-from loaders.tasks import target
+from loaders.target import target
 from loaders.verify import here, there
 from loaders.verify.forms import Digest
 from loaders.verify.locate import locate

@@ -95,9 +95,9 @@ TABLES = {
     "harness/efficiency/rewriting/engines.py",
     "harness/provision/server_kinds.py",
     "loaders/dumps.py",
-    "loaders/owners.py",
-    "loaders/refusals.py",
-    "loaders/set_layouts.py",
+    "loaders/namespace.py",
+    "loaders/source.py",
+    "loaders/set_manifest.py",
     "loaders/verify/tables.py",
 }
 """Data, one entry an engine."""

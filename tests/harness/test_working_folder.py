@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders.tasks import Survey
-from loaders.workers import workers
+from loaders.workers import Survey, workers
 
 PROGRAM = [str(Path(sys.executable).with_name("bird-harness"))]
 MODULE = [sys.executable, "-m", "harness"]

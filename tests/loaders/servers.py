@@ -10,8 +10,7 @@ import pymysql
 
 from dialects.enums import Dialect, Profile
 from dialects.identifiers import FUNCTIONS_NAMESPACE
-from loaders.bookkeeping import NAMESPACE
-from loaders.namespace import Database
+from loaders.namespace import NAMESPACE, Database
 from loaders.server import Server
 
 _kept: dict[tuple[object, ...], "psycopg.Connection[Any]"] | None = None

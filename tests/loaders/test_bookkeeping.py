@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from dialects.enums import Profile
-from loaders.bookkeeping import LOADER_VERSION, Marker, filed, key
-from loaders.namespace import Database
+from loaders.namespace import LOADER_VERSION, Database, Marker, filed, key
 
 
 def test_a_marker_survives_being_written_down() -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from loaders.dates import DAY, DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
+from loaders.portable import DAY, DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
 
 DAYS = [date(1, 1, 1) + timedelta(days=number) for number in range(0, date.max.toordinal(), 9_973)] + [
     date.max, date(1582, 10, 4), date(1582, 10, 15), date(1900, 2, 28), date(2000, 1, 1), date(2000, 2, 29),

@@ -6,8 +6,7 @@ from dialects.enums import Dialect
 from dialects.targets import TARGETS
 from loaders.mysql import hashing as mysql_hashing
 from loaders.postgresql import hashing as postgresql_hashing
-from loaders.target import Target
-from loaders.tasks import target
+from loaders.target import Target, target
 from loaders.verify.sides import HashSyntax
 
 MYSQL_HASHES: HashSyntax = mysql_hashing

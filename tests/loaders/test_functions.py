@@ -11,10 +11,9 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from loaders import functions
-from loaders.bookkeeping import NAMESPACE
 from loaders.load import load
 from loaders.mysql.target import commented
-from loaders.namespace import Database
+from loaders.namespace import NAMESPACE, Database
 from loaders.server import Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read

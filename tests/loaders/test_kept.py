@@ -4,7 +4,7 @@ from threading import Thread
 
 import pytest
 
-from loaders.kept import borrowed, kept
+from loaders.server import borrowed, kept
 
 
 class Session:

@@ -9,7 +9,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from loaders import bookkeeping
+from loaders import namespace
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load, loaded
 from loaders.namespace import Database
@@ -153,7 +153,7 @@ def test_what_an_older_loader_loaded_is_loaded_again(
 ) -> None:
     make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
     load([database], server)
-    monkeypatch.setattr(bookkeeping, "LOADER_VERSION", bookkeeping.LOADER_VERSION + 1)
+    monkeypatch.setattr(namespace, "LOADER_VERSION", namespace.LOADER_VERSION + 1)
     assert loaded([database], server) == {}
     assert [done.skipped for done in load([database], server)] == [False]
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 import pytest
 
 from dialects.enums import Profile
-from loaders.bookkeeping import STAGING
 from loaders.load import load
 from loaders.mysql.target import discard, prepare, tidy
-from loaders.namespace import Database
+from loaders.namespace import STAGING, Database
 from loaders.server import Server
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read

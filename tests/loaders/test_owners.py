@@ -7,9 +7,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from loaders.bookkeeping import Marker, key
-from loaders.namespace import Database
-from loaders.owners import refuse_collisions, refuse_place
+from loaders.namespace import Database, Marker, key, refuse_collisions, refuse_place
 
 A, B = (Database("set", name, Path(f"{name}.sqlite")) for name in "ab")
 FAITHFUL = [Database("set", name, Path(f"{name}.sqlite"), Profile.FAITHFUL) for name in "ab"]

@@ -10,7 +10,7 @@ LIMITED = """
 import sqlite3, sys
 from pathlib import Path
 
-from loaders.tasks import Survey
+from loaders.workers import Survey
 from loaders.workers import workers
 
 path, number, processes = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3] == "processes"

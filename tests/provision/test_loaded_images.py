@@ -24,7 +24,7 @@ from harness.provision import compose, envfile, loaded, readiness
 from harness.provision.docker_command import docker, require_compose
 from harness.provision.images import bake
 from harness.provision.server_kinds import SERVERS
-from loaders import bookkeeping
+from loaders import namespace
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
@@ -251,7 +251,7 @@ def test_a_volume_that_exists_is_used_as_it_is(baked: Baked, env: Path) -> None:
 def test_what_an_older_loader_has_left_in_an_image_is_loaded_again(
     baked: Baked, env: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bookkeeping, "LOADER_VERSION", bookkeeping.LOADER_VERSION + 1)
+    monkeypatch.setattr(namespace, "LOADER_VERSION", namespace.LOADER_VERSION + 1)
     [note, *_] = loaded.choose(baked.dialect, baked.plain, "sample").notes
     assert note.endswith("by another version of the loader: `make load` renews it")
     server = up(baked, env)

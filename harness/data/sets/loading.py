@@ -26,8 +26,7 @@ from loaders.base.files import Faults, TextFile, is_text, most_bytes, one_line, 
 from loaders.packages.manifest import place_of, repair
 from loaders.packages.manifest import published as published_sets
 from loaders.set_families import Own, databases_in, find_databases, find_own
-from loaders.set_layouts import LAYOUTS, find
-from loaders.set_manifest import CORRECT, MANIFEST, Layout
+from loaders.set_manifest import CORRECT, LAYOUTS, MANIFEST, Layout, find
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""

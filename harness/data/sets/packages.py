@@ -18,16 +18,14 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from loaders.base.digests import digests
+from loaders.base.digests import digests, read_sha256
 from loaders.base.errors import said
 from loaders.base.files import Faults
 from loaders.base.paths import making
-from loaders.packages.download import PAUSES, DownloadProgress
-from loaders.packages.manifest import Published, find_published
-from loaders.packages.proof import TAKE, sha256
+from loaders.packages.archives import PAUSES, DownloadProgress
+from loaders.packages.manifest import TAKE, Published, find_published
 from loaders.packages.sources import Staged, fetch, from_archive, from_folder, from_hub
-from loaders.set_layouts import LAYOUTS, find
-from loaders.set_manifest import MANIFEST
+from loaders.set_manifest import LAYOUTS, MANIFEST, find
 
 _MARKER = ".published.json"
 _STAGING = ".bird-data"
@@ -116,7 +114,7 @@ def _is_same(archive: Path, marker: Path) -> bool:
     except (OSError, ValueError):
         return False
     if archive.is_file():
-        return bool(taken["sha256"] == sha256(archive))
+        return bool(taken["sha256"] == read_sha256(archive))
     return bool(taken["source"] == str(archive.resolve()))
 
 

@@ -29,8 +29,7 @@ from loaders.base.errors import EngineUnavailable
 from loaders.census import census
 from loaders.indexing import Indexing, copy_collection, indexing
 from loaders.load import load
-from loaders.namespace import Database
-from loaders.owners import namespace
+from loaders.namespace import Database, namespace
 from loaders.server import Server
 
 INDEX_PREFIX = "bird_study_"

@@ -21,7 +21,7 @@ _LARGEST = 10**300
 
 _DAY_FIRST = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)(?:[ T](\d\d:\d\d:\d\d)(\.\d+)?)?")
 _DAY_LAST = re.compile(r"(\d\d)/(\d\d)/(\d{4})")
-"""Month first, as `loaders.dates` reads it."""
+"""Month first, as `loaders.portable` reads it."""
 
 _MIDNIGHT = "00:00:00"
 

@@ -16,7 +16,7 @@ from harness.coverage.matrix import MatrixRequest, Result, Row, exit_code, print
 from harness.provision import dsn
 from harness.provision.server_kinds import SETS, VERSIONS, MatrixCell, cells
 from loaders.server import Origin, Server
-from loaders.set_layouts import LAYOUTS
+from loaders.set_manifest import LAYOUTS
 
 DONE = Row(Dialect.MYSQL, "9.7", "sample", Result.AS_EXPECTED, "native, 9.7.4", 66, 66)
 WORSE = Row(

@@ -12,9 +12,8 @@ import pytest
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
-from loaders.bookkeeping import Marker
 from loaders.load import Loaded, load, load_each, loaded
-from loaders.namespace import Database
+from loaders.namespace import Database, Marker
 from loaders.server import Server
 from tests.loaders.awkward.case import EVERYWHERE, Case
 from tests.loaders.awkward.cases import CASES

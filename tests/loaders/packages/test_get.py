@@ -12,7 +12,7 @@ import pytest
 from dialects.errors import BadInput
 from harness.data.sets.loading import load_set
 from harness.data.sets.packages import PackageRequest, get
-from loaders.packages.download import Unreachable
+from loaders.packages.archives import Unreachable
 from loaders.packages.manifest import published
 from loaders.packages.sources import kept_archive
 from loaders.sample import sample_folder

@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.sets.loading import load_set
 from harness.data.sets.packages import PackageRequest, get
-from loaders.packages.download import Unreachable
+from loaders.packages.archives import Unreachable
 from loaders.sample import sample_folder
 from tests.loaders.packages.conftest import REVISION, Publish
 from tests.loaders.packages.fetched import NO_PAUSES, NOWHERE, process, quiet, shown, unpacked
