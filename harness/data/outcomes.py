@@ -1,17 +1,17 @@
 """The closed vocabulary of what can happen to a pair, and the typed record of one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Self
 
-from harness.data.preview import PreviewText
 from harness.data.questions import BIRD_LEVELS, level
 from harness.engines import EngineName, kind_of
 from harness.engines.error_classes import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
-from harness.sqltree.spider import Match, Structure
+from harness.sqltree.spider import Structure
+from loaders.base.records import to_plain, to_record
 
 
 class Outcome(StrEnum):
@@ -65,7 +65,8 @@ class Judgement:
     with a prediction that is the predictor's and does not match; `structure` what Spider's measures found;
     `compared_variants` counts the variants of the database on which the prediction was held against gold,
     None where test-suite accuracy did not ask; `failed_variant` is the first on which it is wrong;
-    `preview` has some of the rows, where they were asked for and gold returned any; `gold_index` is the
+    `preview` has some of the rows, where they were asked for and gold returned any, as the text of a
+    `Preview`; `gold_index` is the
     place of the gold that it was held against, among those of its question; `work` has what both made the
     engine do, where a metric of work asked.
     """
@@ -80,27 +81,23 @@ class Judgement:
     structure: Structure | None = None
     compared_variants: int | None = None
     failed_variant: str | None = None
-    preview: PreviewText | None = None
+    preview: str | None = None
     gold_index: int = 0
     work: WorkRatio | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As plain values."""
-        return _plain_fields(self)
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Back from `to_json`'s values, checked against the vocabularies."""
-        error_class, structure = record.get("error_class"), record.get("structure")
-        preview, work = record.get("preview"), record.get("work")
-        typed: dict[str, Any] = {
-            "outcome": Outcome(record["outcome"]),
-            "error_class": None if error_class is None else ErrorClass(error_class),
-            "structure": None if structure is None else Structure.from_json(structure),
-            "work": None if work is None else WorkRatio(**work),
-            "preview": None if preview is None else PreviewText(preview),
-        }
-        return cls(**{**record, **typed})
+    def from_json(cls, record: Any) -> Self:
+        """Back from `to_json`'s values.
+
+        Raises:
+            RecordFault: they are not that.
+        """
+        return to_record(cls, record)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,54 +120,24 @@ class PairResult(Judgement):
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for `results.jsonl` and for pytest's reports, which may cross processes."""
-        plain = _plain_fields(self)
+        plain = super().to_json()
         return {name: plain[name] for name in _WHICH_FIRST}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any], levels: Sequence[str] = BIRD_LEVELS) -> Self:
-        """Back from `to_json`'s values, checked against the vocabularies.
+    def from_json(cls, record: Any, levels: Sequence[str] = BIRD_LEVELS) -> Self:
+        """Back from `to_json`'s values.
 
         Args:
             record: the values.
             levels: those of difficulty that the question set has.
+
+        Raises:
+            BadInput, ValueError: they are not that, or of an engine or a level that is not known.
         """
-        typed: dict[str, Any] = {
-            "dialect": kind_of(record["dialect"]).name,
-            "difficulty": level(record["difficulty"], levels),
-            "gold_origin": GoldOrigin(record["gold_origin"]),
-            "timings": {method: Timing(**timing) for method, timing in record.get("timings", {}).items()},
-        }
-        return super().from_json({**record, **typed})
+        found = super().from_json(record)
+        return replace(found, dialect=kind_of(found.dialect).name, difficulty=level(found.difficulty, levels))
 
 
 _JUDGED = tuple(each.name for each in fields(Judgement))
 _WHICH_FIRST = (*(each.name for each in fields(PairResult) if each.name not in _JUDGED), *_JUDGED)
 """The fields of a result, those that say which pair it is before those that say what became of it."""
-
-
-_PLAIN = frozenset((str, float, int, bool, type(None)))
-"""Types of most values, which are told apart from others faster than by `isinstance`."""
-
-
-def _plain_fields(record: Judgement | Timing | WorkRatio | Structure | Match) -> dict[str, Any]:
-    """The fields of a dataclass, in their order, as plain values."""
-    plain = vars(record).copy()
-    for name, value in plain.items():
-        if type(value) not in _PLAIN:
-            plain[name] = _plain(value)
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, StrEnum):
-        return str(value)
-    if isinstance(value, PreviewText):
-        return value.text
-    if isinstance(value, Timing | WorkRatio | Structure | Match):
-        return _plain_fields(value)
-    if isinstance(value, Mapping):
-        return {
-            key if type(key) is str else _plain(key): inner if type(inner) in _PLAIN else _plain(inner)
-            for key, inner in value.items()
-        }
-    return [_plain(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -25,7 +25,7 @@ from typing import Any
 from dialects.enums import Dialect
 from harness.data.prediction_names import SCHEME, Label, is_predictor, options_for
 from harness.data.questions import QuestionSet
-from harness.data.usage import USAGE, AnswerUsage, UsageFault
+from harness.data.usage import USAGE, AnswerUsage
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.base.errors import brief
 from loaders.base.files import (
@@ -38,6 +38,7 @@ from loaders.base.files import (
     read_json_lines,
     refuse,
 )
+from loaders.base.records import RecordFault
 
 SEPARATOR = "\t----- bird -----\t"
 
@@ -391,7 +392,7 @@ def _prediction(record: Any, questions: QuestionSet, named: Label, in_order: str
         )
     try:
         usage = AnswerUsage.from_json(record)
-    except UsageFault as fault:
+    except RecordFault as fault:
         remedy = "write a number, or leave it out where it is not known"
         raise _EntryError(str(fault), remedy, f"question {key}") from None
     return Prediction(key, record["sql"], predictor, dialect, record.get("reason"), source, usage)

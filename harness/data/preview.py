@@ -4,14 +4,15 @@ Whole results are not kept; a preview is small whatever they are, so that a run 
 pair.
 """
 
-import json
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 from harness.engines.base import Row
 from harness.metrics.comparison.distinct import gathered
+from loaders.base.files import as_json, parse_json
+from loaders.base.records import to_plain, to_record
 
 MOST_ROWS = 8
 MOST_DIFFERENT = 6
@@ -41,12 +42,6 @@ class Side:
     marked: int
     rows: tuple[tuple[Shown, ...], ...]
 
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Back from plain values."""
-        rows = tuple(tuple(map(_read, row)) for row in record["rows"])
-        return cls(**{**record, "rows": rows})
-
 
 @dataclass(frozen=True)
 class Preview:
@@ -60,43 +55,14 @@ class Preview:
     predicted: Side | None = None
     gold_sql: str | None = None
 
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Back from plain values."""
-        predicted = record["predicted"]
-        return cls(
-            Side.from_json(record["gold"]),
-            None if predicted is None else Side.from_json(predicted),
-            record["gold_sql"],
-        )
+    def to_text(self) -> str:
+        """As JSON that UTF-8 can hold: so it goes from the worker through the store to the run folder."""
+        return as_json(to_plain(self))
 
-
-@dataclass(frozen=True)
-class PreviewText:
-    """A preview as JSON, in which it goes from the worker through the store to the run folder."""
-
-    text: str
-
-    @classmethod
-    def of(cls, shown: Preview) -> Self:
-        """The text of a preview, which UTF-8 can hold."""
-        sides = [None if side is None else vars(side) for side in (shown.gold, shown.predicted)]
-        record = {"gold": sides[0], "predicted": sides[1], "gold_sql": shown.gold_sql}
-        text = json.dumps(record, ensure_ascii=False)
-        return cls(text if _is_unicode(text) else json.dumps(record))
-
-    def read(self) -> Preview:
-        """The preview."""
-        return Preview.from_json(json.loads(self.text))
-
-
-def _is_unicode(text: str) -> bool:
-    """Whether the text has no half of a surrogate pair."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    @staticmethod
+    def from_text(text: str) -> "Preview":
+        """Back from `to_text`."""
+        return to_record(Preview, parse_json(text))
 
 
 def preview(gold: Sequence[Row], predicted: Sequence[Row] | None, gold_sql: str | None = None) -> Preview:
@@ -158,7 +124,3 @@ def _shown(value: Any) -> Shown:
 
 def _cut(text: str) -> str:
     return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
-
-
-def _read(value: Any) -> Shown:
-    return (value[0], value[1]) if isinstance(value, list) else value

@@ -6,11 +6,11 @@ They are tables of totals in percent, a file a metric, in the folder `published`
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite, nan
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
@@ -44,16 +44,6 @@ class Published:
     predictor: str
     file_stem: str
     totals: Mapping[Dialect, float]
-
-    def to_json(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Back from plain values."""
-        totals = {Dialect(dialect): float(total) for dialect, total in record["totals"].items()}
-        return cls(str(record["metric"]), str(record["predictor"]), str(record["file_stem"]), totals)
 
 
 class Provenance(StrEnum):

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from harness.data.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS
 from harness.engines import EngineName
-from loaders.base.files import json_type, parse_json, read_json, read_lines, read_text, refuse
+from loaders.base.records import RecordFault, read_record, read_records, to_object, to_plain, to_record
 
 _MOST = 1e15
 """Beyond it figures are no measurements, and sums of them would not be exact."""
@@ -28,8 +28,8 @@ class AnswerUsage:
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    seconds: float | None = None
-    cost: float | None = None
+    seconds: int | float | None = None
+    cost: int | float | None = None
 
     @property
     def tokens(self) -> int | None:
@@ -49,35 +49,26 @@ class AnswerUsage:
 
     def to_json(self) -> dict[str, float]:
         """What is known, as plain values."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        known: dict[str, float] = to_plain(self, known_only=True)
+        return known
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
         """What a record says under the names of the fields; null and what is not there is not known.
 
         Raises:
-            UsageFault: a value is no such figure.
+            RecordFault: a value is no such figure.
         """
-        return cls(**{name: _figure(name, record[name]) for name in USAGE if record.get(name) is not None})
+        found = to_record(cls, {name: record[name] for name in USAGE if name in record})
+        for name, value in found.to_json().items():
+            if not 0 <= value <= _MOST:
+                wanted = "a whole number" if name.endswith("_tokens") else "a number"
+                raise RecordFault(f"{name} is not {wanted} from 0 to {_MOST:g}")
+        return found
 
 
 USAGE = tuple(AnswerUsage.__dataclass_fields__)
 """The names of the figures, in files too."""
-
-
-class UsageFault(ValueError):
-    """A value is no figure of usage; the message says which, and what it should be."""
-
-
-def _figure(name: str, value: Any) -> Any:
-    is_count = name.endswith("_tokens")
-    wanted = "a whole number" if is_count else "a number"
-    kinds = (int,) if is_count else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds):
-        raise UsageFault(f"{name} is {json_type(value)}, not {wanted}")
-    if not 0 <= value <= _MOST:
-        raise UsageFault(f"{name} is not {wanted} from 0 to {_MOST:g}")
-    return value
 
 
 def usage_beside(path: Path, dialect: EngineName) -> dict[str, AnswerUsage]:
@@ -97,9 +88,7 @@ def usage_beside(path: Path, dialect: EngineName) -> dict[str, AnswerUsage]:
         (folder / name).is_file() for name in (ANSWERS, JOURNAL, MANIFEST)
     ):
         return {}
-    manifest = read_json(read_text(folder / MANIFEST))
-    if not isinstance(manifest, dict):
-        refuse(folder / MANIFEST, "is not a JSON object", _REMEDY)
+    manifest = read_record(folder / MANIFEST, to_object, _REMEDY)
     stem = f"predict_{manifest.get('set')}_{manifest.get('name')}"
     end = f"_{dialect}.jsonl"
     if not path.name.startswith(stem) or not path.name.endswith(end):
@@ -119,13 +108,18 @@ def usage_beside(path: Path, dialect: EngineName) -> dict[str, AnswerUsage]:
 def _answers(path: Path, changed: int) -> Mapping[tuple[str, str, int], AnswerUsage]:
     """Usage by question, dialect and sample; `changed` is when the file was, so that it is read once."""
     del changed
-    found = {}
-    for number, line in read_lines(path):
-        try:
-            record = parse_json(line)
-            whose = str(record["question"]), str(record["dialect"]), int(record["sample"])
-            found[whose] = AnswerUsage.from_json(record)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            why = str(error) if isinstance(error, UsageFault) else "no answer"
-            refuse(path, f"line {number}: {why}", _REMEDY)
-    return found
+    return dict(read_records(path, _answer, _REMEDY))
+
+
+def _answer(record: Any) -> tuple[tuple[str, str, int], AnswerUsage]:
+    whose = to_record(_Answer, record, others=True)
+    return (whose.question, whose.dialect, whose.sample), AnswerUsage.from_json(record)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """Which answer a line of `predict`'s is about."""
+
+    question: str
+    dialect: str
+    sample: int

@@ -7,13 +7,14 @@ figure here is made up.
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, Protocol, Self, runtime_checkable
 
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Ending, Limits
 from harness.engines.watchdog import WATCHDOG
+from loaders.base.records import to_record
 from loaders.namespace import Database
 
 DEEPEST = 100
@@ -111,10 +112,10 @@ class PlanNode:
     alias: str | None = None
     index: str | None = None
     condition: str | None = None
-    estimated_rows: float | None = None
-    real_rows: float | None = None
-    loops: float | None = None
-    cost: float | None = None
+    estimated_rows: int | float | None = None
+    real_rows: int | float | None = None
+    loops: int | float | None = None
+    cost: int | float | None = None
     children: tuple["PlanNode", ...] = ()
 
     @property
@@ -137,17 +138,6 @@ class PlanNode:
         if self.children:
             record["children"] = [child.to_json() for child in self.children]
         return record
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Self:
-        """What `to_json` has made.
-
-        Raises:
-            AttributeError, KeyError, TypeError, ValueError: it is not that.
-        """
-        plain = {name: record[name] for name in _PLAIN if name in record}
-        plain["operator"] = Operator(plain["operator"])
-        return cls(**plain, children=tuple(map(cls.from_json, record.get("children", ()))))
 
 
 _PLAIN = tuple(each.name for each in fields(PlanNode) if each.name != "children")
@@ -192,11 +182,14 @@ class QueryPlan:
         return {name: value for name, value in record.items() if value is not None} | root
 
     @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Self:
-        """What `to_json` has made. Raises what `PlanNode.from_json` does."""
-        root = PlanNode.from_json(record["plan"]) if "plan" in record else None
-        said: dict[str, Any] = {name: record.get(name) for name in ("error", "code", "uncounted", "counters")}
-        return cls(ending=Ending(record["ending"]), root=root, **said)
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """What `to_json` has made, whatever else is beside it.
+
+        Raises:
+            RecordFault: it is not that.
+        """
+        root = to_record(PlanNode, record["plan"]) if "plan" in record else None
+        return replace(to_record(cls, record, others=True), root=root)
 
 
 @runtime_checkable

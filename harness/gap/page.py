@@ -15,7 +15,7 @@ import jinja2
 from markupsafe import Markup
 
 from harness.data.outcomes import PairResult
-from harness.data.preview import Preview, PreviewText
+from harness.data.preview import Preview
 from harness.engines import TITLES
 from harness.gap.causes import ABOUT
 from harness.gap.explaining import Explained, Gap, PredictorGap
@@ -26,7 +26,7 @@ from harness.report.html.columns import MOST_CHARACTERS, Texts
 from harness.report.html.page import packed, policy
 from harness.report.table_model import CellKind, TableModel
 from harness.report.writing import write
-from harness.runs.reading import Key
+from harness.runs.extent import Key
 
 HTML = "gap.html"
 
@@ -194,7 +194,7 @@ def _answer(result: PairResult, previews: Mapping[Key, Preview], known: Texts) -
         "sql": known.of(result.sql),
         "outcome": str(result.outcome),
         "error": known.of(result.error),
-        "rows": known.of(None if preview is None else PreviewText.of(preview).text),
+        "rows": known.of(None if preview is None else preview.to_text()),
     }
 
 

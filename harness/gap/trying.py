@@ -179,7 +179,6 @@ class Trying:
         return future
 
     def _trial(self, ask: Ask, judgement: Judgement) -> Trial:
-        shown = judgement.preview
         return Trial(
             what=ask.what,
             dialect=ask.dialect,
@@ -190,7 +189,7 @@ class Trying:
             strict=judgement.scores.get(STRICT) == 1.0,
             error=judgement.error,
             code=judgement.code,
-            preview=None if shown is None else shown.text,
+            preview=judgement.preview,
         )
 
     def _question(self, question: Question, ask: Ask) -> Question:

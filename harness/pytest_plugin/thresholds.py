@@ -73,7 +73,7 @@ def explained(question: Question, result: PairResult) -> str:
     if result.error is not None:
         lines.append(f"error: {_short(result.error)}")
     if result.preview is not None:
-        lines += _rows(result.preview.read())
+        lines += _rows(Preview.from_text(result.preview))
     return "\n".join(lines)
 
 

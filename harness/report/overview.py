@@ -15,9 +15,8 @@ from harness.report.spider import hardness_grid, partial_grids
 from harness.report.table_model import Cell, CellKind, ColumnGroup, Mark, TableColumn, TableModel, TableRow
 from harness.report.tables import NAMES
 from harness.report.usage import usage_grid, with_usage
-from harness.runs.error_counts import summary
 from harness.runs.extent import Extent
-from harness.runs.summary import TOTAL, Score, completed
+from harness.runs.summary import TOTAL, Score, completed, error_classes
 
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
 
@@ -385,7 +384,7 @@ def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
     Args:
         rows: the results of one predictor on one engine each.
     """
-    counted = [(results[0], summary(results)) for results in rows if results]
+    counted = [(results[0], error_classes(results)) for results in rows if results]
     seen = [error_class for error_class in ErrorClass if any(counts[error_class] for _, counts in counted)]
     if not seen:
         return None

@@ -20,7 +20,7 @@ from harness.report.table_model import (
 from harness.report.tables import NAMES
 from harness.runs.reading import AGAIN, Run
 from harness.runs.summary import TOTAL, Score
-from loaders.base.files import read_json, read_text, refuse
+from loaders.base.records import read_record, to_record
 
 REPRODUCED = "reproduce"
 """Stem of the files that hold the tables; the one in JSON is what they can be made of again."""
@@ -115,14 +115,7 @@ def reference_of(folder: Path) -> PublishedReference:
         BadInput: its file cannot be read.
     """
     path = folder / f"{REPRODUCED}.json"
-    content = read_json(read_text(path))
-    try:
-        return PublishedReference(
-            [Published.from_json(one) for one in content["published"]],
-            {db_id: Provenance(each) for db_id, each in content["databases"].items()},
-        )
-    except (AttributeError, KeyError, TypeError, ValueError):
-        refuse(path, "is not of this version", AGAIN)
+    return read_record(path, lambda content: to_record(PublishedReference, content, others=True), AGAIN)
 
 
 _TITLES = {

@@ -19,6 +19,7 @@ from harness.runs.groups import By
 from harness.runs.plans import read_plans
 from harness.runs.reading import Run, read_previews, read_questions, read_run
 from loaders.base.files import replace
+from loaders.base.records import to_plain
 
 HTML = "report.html"
 
@@ -102,10 +103,7 @@ def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
         BadInput: the folder cannot be written.
     """
     document = reproduced(run, held)
-    more = {
-        "published": [one.to_json() for one in held.published],
-        "databases": dict(held.databases),
-    }
+    more = to_plain(held)
     texts = {
         ReportFormat.MARKDOWN: markdown(document, f"Published figures and run {document.run_id}"),
         ReportFormat.CSV: csv_text(document),

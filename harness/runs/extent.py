@@ -9,9 +9,13 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from harness.engines import EngineName, kind_of
+from loaders.base.records import to_plain, to_record
 
 Whose = tuple[str, EngineName]
 """A predictor, and the engine that it is scored on."""
+
+Key = tuple[EngineName, str, str]
+"""What tells a pair from the others of a run: dialect, predictor and the question's key."""
 
 _NAMED = 10
 """How many predictors a line names before it only counts."""
@@ -45,10 +49,7 @@ class Extent:
             "questions": self.questions,
             "set_questions": self.set_questions,
             **({"by": self.by} if self.by else {}),
-            "scores": [
-                {"predictor": predictor, "dialect": dialect, "questions": questions}
-                for (predictor, dialect), questions in self.planned.items()
-            ],
+            "scores": to_plain([Count(*whose, questions) for whose, questions in self.planned.items()]),
         }
 
     @classmethod
@@ -56,20 +57,17 @@ class Extent:
         """What a manifest says; nothing is planned where it says nothing.
 
         Raises:
-            AttributeError, KeyError, TypeError, ValueError: it is not as it was written.
+            BadInput, ValueError: it is not as it was written.
         """
-        planned = manifest.get("planned")
-        if planned is None:
+        if manifest.get("planned") is None:
             return cls()
+        planned = to_record(_Planned, manifest["planned"])
         return cls(
-            {
-                (one["predictor"], kind_of(one["dialect"]).name): int(one["questions"])
-                for one in planned["scores"]
-            },
-            int(planned["questions"]),
-            int(planned["set_questions"]),
+            {one.whose: one.questions for one in planned.scores},
+            planned.questions,
+            planned.set_questions,
             tuple(map(str, manifest.get("chosen", ()))),
-            str(planned.get("by", "")),
+            planned.by,
         )
 
     def is_complete(self, completed: Mapping[Whose, int]) -> bool:
@@ -103,6 +101,52 @@ class Extent:
                 more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
                 lines.append(f"Not scored at all: {', '.join(without[:_NAMED])}{more}.")
         return lines
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many questions of a predictor on an engine, as manifest and summary have it."""
+
+    predictor: str
+    dialect: EngineName
+    questions: int
+
+    @property
+    def whose(self) -> Whose:
+        """The predictor and the engine.
+
+        Raises:
+            BadInput: the engine is not known.
+        """
+        return self.predictor, kind_of(self.dialect).name
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """`planned` in a manifest."""
+
+    pairs: int
+    questions: int
+    set_questions: int
+    scores: Sequence[Count]
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    dialect: EngineName
+    predictor: str
+    question: str
+
+
+def key_in(record: Any) -> Key:
+    """The pair that a line of a run folder is about, whatever else it says.
+
+    Raises:
+        BadInput, ValueError: it names none.
+    """
+    pair = to_record(_Pair, record, others=True)
+    return kind_of(pair.dialect).name, pair.predictor, pair.question
 
 
 def how_far(judged: int, planned: int) -> str:

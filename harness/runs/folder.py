@@ -5,7 +5,6 @@ line while the run goes on; `summary.json` appears only when the run is complete
 run that was broken off. Such a run can be resumed in its folder.
 """
 
-import json
 import os
 import platform
 import secrets
@@ -23,8 +22,7 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.published import notes_of
 from harness.data.questions import Question, in_order
-from harness.engines import kind_of
-from harness.runs.extent import Extent, how_far
+from harness.runs.extent import Extent, Key, how_far, key_in
 from harness.runs.reading import (
     LATEST,
     MANIFEST,
@@ -32,7 +30,6 @@ from harness.runs.reading import (
     QUESTIONS,
     RESULTS,
     SUMMARY,
-    Key,
     key_of,
     levels_in,
     read_manifest,
@@ -43,6 +40,7 @@ from harness.runs.usage import UsageByPair, read_usage, write_usage
 from loaders.base.errors import command
 from loaders.base.files import as_json, locked, parse_json, point, read_lines, refuse, replace, write_json
 from loaders.base.processes import machine
+from loaders.base.records import to_plain
 
 _ROOT = Path(__file__).parents[2]
 _RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy", "rich")
@@ -313,9 +311,8 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _pair(line: str) -> Key | None:
     try:
-        record = parse_json(line)
-        return kind_of(record["dialect"]).name, record["predictor"], record["question"]
-    except (KeyError, TypeError, ValueError):
+        return key_in(parse_json(line))
+    except (ValueError, BadInput):
         return None
 
 
@@ -331,9 +328,9 @@ def _filed(result: PairResult) -> dict[str, Any]:
 
 
 def _plain(question: Question) -> dict[str, Any]:
-    record = {**vars(question), "gold": dict(question.gold), "more_gold": dict(question.more_gold)}
+    record = to_plain(question)
     for name in ("corrected", "by_rows"):
-        record[name] = sorted(record[name])
+        record[name].sort()
     # Without a gold pack the line is as it was before there were any.
     return {name: value for name, value in record.items() if value or name not in _OF_PACKS}
 
@@ -407,7 +404,7 @@ def require_same(
     Raises:
         BadInput: they do not; names every difference.
     """
-    asked = json.loads(json.dumps(here))
+    asked = to_plain(here)
     differences = [
         difference for name in same for difference in _differences(name, there.get(name), asked.get(name))
     ]
@@ -438,5 +435,5 @@ def _by_predictor(files: list[Any]) -> dict[str, Any]:
 
 
 def _words(value: Any) -> str:
-    said = "nothing" if value is None else json.dumps(value, ensure_ascii=False)
+    said = "nothing" if value is None else as_json(value)
     return said if len(said) <= _SHOWN else f"{said[:_SHOWN]}..."

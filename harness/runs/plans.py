@@ -1,6 +1,5 @@
 """Execution plans of a run: `plans.jsonl` in its folder, a line for each text and engine."""
 
-import json
 import os
 from collections.abc import Callable, Container, Iterable
 from contextlib import ExitStack
@@ -14,7 +13,8 @@ from harness.engines import EngineName, kind_of
 from harness.engines.plan_comparison import PlanComparison, compare_plans
 from harness.engines.plans import QueryPlan
 from harness.runs.reading import AGAIN
-from loaders.base.files import locked, parse_json, read_lines, refuse, replace
+from loaders.base.files import as_json, locked, parse_json, read_lines, refuse, replace
+from loaders.base.records import to_record
 
 PLANS = "plans.jsonl"
 
@@ -22,6 +22,15 @@ Text = TypeVar("Text")
 
 TextKey = tuple[EngineName, str, str]
 """What a plan is filed under: the engine, the database, the text."""
+
+
+@dataclass(frozen=True)
+class _Text:
+    """What a plan is of."""
+
+    dialect: EngineName
+    db_id: str
+    sql: str
 
 
 @dataclass(frozen=True)
@@ -47,10 +56,10 @@ class ExplainedText:
         """What `to_json` has made.
 
         Raises:
-            AttributeError, KeyError, TypeError, ValueError: it is not that.
+            BadInput, ValueError: it is not that.
         """
-        engine = kind_of(record["dialect"]).name
-        return cls(engine, str(record["db_id"]), str(record["sql"]), QueryPlan.from_json(record))
+        text = to_record(_Text, record, others=True)
+        return cls(kind_of(text.dialect).name, text.db_id, text.sql, QueryPlan.from_json(record))
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,7 @@ def keep_plans(folder: Path, texts: Callable[[Container[TextKey]], Iterable[Expl
 
 
 def _line(text: ExplainedText) -> str:
-    return json.dumps(text.to_json(), ensure_ascii=True) + "\n"
+    return as_json(text.to_json()) + "\n"
 
 
 def read_plans(folder: Path) -> dict[TextKey, ExplainedText]:
@@ -129,9 +138,9 @@ def read_plans(folder: Path) -> dict[TextKey, ExplainedText]:
     for number, line in lines:
         try:
             text = ExplainedText.from_json(parse_json(line))
-        except (AttributeError, BadInput, KeyError, TypeError, ValueError, RecursionError):
+        except (BadInput, ValueError) as fault:
             if number == lines[-1][0] and not line.endswith("}"):
                 break
-            refuse(path, f"line {number} is no plan", AGAIN)
+            refuse(path, f"line {number} is no plan: {fault}", AGAIN)
         found[text.key] = text
     return found

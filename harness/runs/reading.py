@@ -1,21 +1,20 @@
 """A run folder read back: what was run, what came of it, and what readers of a report want to see."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
 from harness.data.preview import Preview
 from harness.data.questions import BIRD_LEVELS, Question, level
-from harness.engines import EngineName, kind_of
-from harness.runs.extent import Extent, Whose
+from harness.runs.extent import Count, Extent, Key, Whose, key_in
 from harness.runs.summary import SCHEMA_VERSION
 from harness.runs.usage import UsageByPair, read_usage
-from loaders.base.files import Faults, parse_json, read_json, read_lines, read_text, refuse
+from loaders.base.files import Faults, parse_json, read_lines, refuse
+from loaders.base.records import read_record, read_records, to_object, to_record
 
 MANIFEST = "manifest.json"
 QUESTIONS = "questions.jsonl"
@@ -23,12 +22,6 @@ RESULTS = "results.jsonl"
 PREVIEWS = "previews.jsonl"
 SUMMARY = "summary.json"
 LATEST = "latest"
-
-Key = tuple[EngineName, str, str]
-"""What tells a pair from the others of a run: dialect, predictor and the question's key."""
-
-
-Record = TypeVar("Record")
 
 AGAIN = "the run folder was changed or cut off: run it again"
 
@@ -107,27 +100,24 @@ def read_run(folder: Path) -> Run:
     manifest = read_manifest(folder)
     if not (folder / SUMMARY).exists():
         refuse(folder, f"has no {SUMMARY}: the run was broken off", "repeat its command with --resume")
-    summary = _object(folder / SUMMARY)
+    summary = read_record(folder / SUMMARY, to_object, AGAIN)
     written = summary.get("schema_version")
     if written not in READABLE:
         versions = " and ".join(map(str, READABLE))
-        fault = f"schema_version is {written}, and this version of bird-harness reads {versions}"
-        refuse(folder / SUMMARY, fault, "run it again with this version")
+        other = f"schema_version is {written}, and this version of bird-harness reads {versions}"
+        refuse(folder / SUMMARY, other, "run it again with this version")
     results = read_results(folder)
     try:
-        awaited = {
-            (score["predictor"], kind_of(score["dialect"]).name): int(score["questions"])
-            for score in summary["scores"]
-        }
-    except _DAMAGED:
-        refuse(folder / SUMMARY, "is damaged", AGAIN)
+        counts = [to_record(Count, score, others=True) for score in to_record(list, summary.get("scores"))]
+        awaited = {count.whose: count.questions for count in counts}
+    except (ValueError, BadInput) as fault:
+        refuse(folder / SUMMARY, f"is damaged: {fault}", AGAIN)
     if len(results) != sum(awaited.values()):
-        fault = f"has {len(results)} results, {SUMMARY} {sum(awaited.values())}"
-        refuse(folder / RESULTS, fault, AGAIN)
+        refuse(folder / RESULTS, f"has {len(results)} results, {SUMMARY} {sum(awaited.values())}", AGAIN)
     try:
         extent = extent_of(manifest) if written != SCHEMA_VERSION else Extent.from_manifest(manifest)
-    except _DAMAGED:
-        refuse(folder / MANIFEST, "does not say what was planned", AGAIN)
+    except (ValueError, BadInput) as fault:
+        refuse(folder / MANIFEST, f"does not say what was planned: {fault}", AGAIN)
     _check_pairs(folder, results, awaited, extent)
     return Run(folder, manifest, results, extent, read_usage(folder))
 
@@ -136,17 +126,18 @@ def extent_of(manifest: Mapping[str, Any]) -> Extent:
     """What a run was to score; before version 4 of the summary: every question, for every prediction file.
 
     Raises:
-        AttributeError, KeyError, TypeError, ValueError: the manifest is not as it was written.
+        BadInput, ValueError: the manifest is not as it was written.
     """
     if "planned" in manifest:
         return Extent.from_manifest(manifest)
-    files, questions = manifest.get("predictions", ()), int(manifest.get("questions", 0))
-    planned = {
-        (file["predictor"], kind_of(file["dialect"]).name): questions
+    files = to_record(list[dict[str, Any]], manifest.get("predictions", []))
+    questions = to_record(int, manifest.get("questions", 0))
+    counts = [
+        Count(file["predictor"], file["dialect"], questions)
         for file in files
         if "predictor" in file and "dialect" in file
-    }
-    return Extent(planned, questions)
+    ]
+    return Extent({count.whose: questions for count in counts}, questions)
 
 
 def _check_pairs(
@@ -183,7 +174,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """
     if not (folder / MANIFEST).exists():
         refuse(folder, f"has no {MANIFEST}", f"name a run folder: results/<run id> or results/{LATEST}")
-    return _object(folder / MANIFEST)
+    return read_record(folder / MANIFEST, to_object, AGAIN)
 
 
 def levels_in(manifest: Mapping[str, Any]) -> tuple[str, ...]:
@@ -210,7 +201,7 @@ def read_questions(folder: Path) -> dict[str, Question]:
         BadInput: the file is not there, or a line is no question.
     """
     levels = levels_in(read_manifest(folder))
-    questions = _records(folder / QUESTIONS, lambda record: _question(record, levels))
+    questions = read_records(folder / QUESTIONS, lambda record: _question(record, levels), AGAIN)
     return {question.key: question for question in questions}
 
 
@@ -220,7 +211,7 @@ def read_previews(folder: Path) -> dict[Key, Preview]:
     Raises:
         BadInput: the file is not there, or a line is no preview.
     """
-    return dict(_records(folder / PREVIEWS, _preview))
+    return dict(read_records(folder / PREVIEWS, _preview, AGAIN))
 
 
 def results_of(
@@ -241,11 +232,8 @@ def results_of(
     for number, line in lines:
         try:
             result = PairResult.from_json(parse_json(line), levels)
-            is_complete = all(isinstance(score, int | float) for score in result.scores.values())
-        except _DAMAGED:
-            is_complete = False
-        if not is_complete:
-            faults.add(number, "not a result of this version", AGAIN)
+        except (ValueError, BadInput) as fault:
+            faults.add(number, f"not a result of this version: {fault}", AGAIN)
             continue
         if key_of(result) in results:
             faults.add(f"{number} (question {result.question})", "a second result of a pair", AGAIN)
@@ -259,35 +247,14 @@ def key_of(result: PairResult) -> Key:
     return result.dialect, result.predictor, result.question
 
 
-_DAMAGED = (AttributeError, KeyError, TypeError, ValueError)
-
-
-def _records(path: Path, read: Callable[[Any], Record]) -> Iterator[Record]:
-    for number, line in read_lines(path):
-        try:
-            yield read(parse_json(line))
-        except _DAMAGED:
-            refuse(path, f"line {number}: not of this version", AGAIN)
-
-
 def _question(record: Any, levels: Sequence[str]) -> Question:
-    typed = {
-        "difficulty": level(record["difficulty"], levels),
-        "gold": {Dialect(dialect): sql for dialect, sql in record["gold"].items()},
-        "more_gold": {Dialect(dialect): tuple(some) for dialect, some in record.get("more_gold", {}).items()},
-        "corrected": frozenset(map(Dialect, record.get("corrected", ()))),
-        "by_rows": frozenset(map(Dialect, record.get("by_rows", ()))),
-    }
-    return Question(**{**record, **typed})
+    question = to_record(Question, record)
+    return replace(question, difficulty=level(question.difficulty, levels))
 
 
 def _preview(record: Any) -> tuple[Key, Preview]:
-    key = kind_of(record.pop("dialect")).name, record.pop("predictor"), record.pop("question")
-    return key, Preview.from_json(record)
+    key = key_in(record)
+    return key, to_record(Preview, {name: record[name] for name in record if name not in _KEY})
 
 
-def _object(path: Path) -> dict[str, Any]:
-    content = read_json(read_text(path))
-    if not isinstance(content, dict):
-        refuse(path, "is not a JSON object", AGAIN)
-    return content
+_KEY = ("dialect", "predictor", "question")

@@ -16,13 +16,13 @@ from harness.data.extraction import unfenced
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import levels_of
 from harness.engines import EngineName, kinds_by_name
+from harness.engines.error_classes import ErrorClass
 from harness.metrics import METRICS
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
-from harness.runs.error_counts import groups as error_groups
-from harness.runs.error_counts import summary as error_classes
 from harness.runs.extent import Extent, Whose
 from harness.runs.spider import summary as spider
 from harness.runs.usage import UsageByPair, UsageTotals
+from harness.sqltree.diagnosis import GROUPS, ErrorGroup
 
 TOTAL = "total"
 """What tables call all levels together."""
@@ -151,6 +151,18 @@ def interval(results: Iterable[PairResult], metric: str) -> Interval | None:
     else:
         found = bootstrap_mean(values)
     return found and (100 * found[0], 100 * found[1])
+
+
+def error_classes(results: Iterable[PairResult]) -> Mapping[str, int]:
+    """How many pairs there are of each class: all classes, also those of none."""
+    counts = Counter(result.error_class for result in results)
+    return {error_class: counts[error_class] for error_class in ErrorClass}
+
+
+def error_groups(results: Iterable[PairResult]) -> Mapping[str, int]:
+    """The same by the groups of the BIRD paper, as far as rules tell them (`sqltree.diagnosis.GROUPS`)."""
+    counts = Counter(GROUPS[result.error_class] for result in results if result.error_class is not None)
+    return {group: counts[group] for group in ErrorGroup}
 
 
 def _by_predictor(whose: Whose) -> tuple[str, int]:

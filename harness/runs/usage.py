@@ -8,13 +8,14 @@ from statistics import median
 from typing import Any
 
 from harness.data.usage import AnswerUsage
-from harness.engines import EngineName, kind_of
-from loaders.base.files import as_json, parse_json, read_lines, refuse, replace
+from harness.runs.extent import Key, key_in
+from loaders.base.files import as_json, replace
+from loaders.base.records import read_records, to_plain
 
 USAGE_FILE = "usage.jsonl"
+_REMEDY = "the run folder was changed: run it again"
 
-UsageByPair = Mapping[tuple[EngineName, str, str], AnswerUsage]
-"""By dialect, predictor and the question's key."""
+UsageByPair = Mapping[Key, AnswerUsage]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class UsageTotals:
 
     def to_json(self) -> dict[str, Any]:
         """As `summary.json` has it."""
-        return {**vars(self), "known": dict(self.known)}
+        plain: dict[str, Any] = to_plain(self)
+        return plain
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -69,19 +71,16 @@ def write_usage(folder: Path, usage: UsageByPair) -> None:
         replace(folder / USAGE_FILE, lines)
 
 
-def read_usage(folder: Path) -> dict[tuple[EngineName, str, str], AnswerUsage]:
+def read_usage(folder: Path) -> dict[Key, AnswerUsage]:
     """What is known; nothing where the run has no such file.
 
     Raises:
         BadInput: a line is not as it was written.
     """
     path = folder / USAGE_FILE
-    found = {}
-    for number, line in read_lines(path) if path.exists() else ():
-        try:
-            record = parse_json(line)
-            key = kind_of(record["dialect"]).name, str(record["predictor"]), str(record["question"])
-            found[key] = AnswerUsage.from_json(record)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            refuse(path, f"line {number}: not of this version", "the run folder was changed: run it again")
-    return found
+    return dict(read_records(path, _answer, _REMEDY)) if path.exists() else {}
+
+
+def _answer(record: Any) -> tuple[Key, AnswerUsage]:
+    key = key_in(record)
+    return key, AnswerUsage.from_json(record)

@@ -6,7 +6,7 @@ from typing import cast
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Judgement, Outcome
-from harness.data.preview import PreviewText, preview
+from harness.data.preview import preview
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.error_classes import ErrorClass
@@ -178,12 +178,12 @@ class Scoring:
         with self._during(Stage.ALIGNING, sql, self._setup.scoring_seconds):
             return score(predicted, gold)
 
-    def _preview(self, gold: Gold, execution: Execution | None) -> PreviewText | None:
+    def _preview(self, gold: Gold, execution: Execution | None) -> str | None:
         if not self._setup.previews:
             return None
         translated = dialect_of(gold.language) not in gold.question.gold
         rows = None if execution is None else execution.rows
-        return PreviewText.of(preview(gold.execution.rows, rows, gold.sql if translated else None))
+        return preview(gold.execution.rows, rows, gold.sql if translated else None).to_text()
 
     def _structure(self, gold: Gold, sql: str) -> Structure | None:
         """What Spider's measures find.

@@ -13,7 +13,7 @@ from harness.report.comparison import RunSide, SideComparison, printed
 from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import PageTable, write_page
 from harness.report.tables import figure
-from harness.runs.reading import Key
+from harness.runs.extent import Key
 from harness.runs.summary import TOTAL
 
 

@@ -19,10 +19,10 @@ from harness.report.overview import dialects_of, extent_lines, is_partial, score
 from harness.report.table_model import CellKind
 from harness.report.tables import NAMES, figure
 from harness.report.usage import usage_grid
-from harness.runs.error_counts import summary as error_classes
+from harness.runs.extent import Key
 from harness.runs.plans import ExplainedText, TextKey
-from harness.runs.reading import Key, Run
-from harness.runs.summary import TOTAL, Score, summarize
+from harness.runs.reading import Run
+from harness.runs.summary import TOTAL, Score, error_classes, summarize
 
 _MEASURED = (
     "The prediction's time over gold's, for pairs that match: as measured for R-VES, slower to the right."

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
 
 
 class Hardness(StrEnum):
@@ -48,24 +47,13 @@ class Match:
 class Structure:
     """One pair: `hardness` of its gold, `exact` matching without values, and every component.
 
-    `parsed` says whether the prediction could be read; one that could not counts as an empty query. A
-    `dataclasses.asdict` of it holds plain values, from which `from_json` makes it again.
+    `parsed` says whether the prediction could be read; one that could not counts as an empty query.
     """
 
     hardness: Hardness
     exact: bool
     parsed: bool
     parts: Mapping[SpiderPart, Match]
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Back from the values of `dataclasses.asdict`, checked against the vocabularies."""
-        return cls(
-            hardness=Hardness(record["hardness"]),
-            exact=record["exact"],
-            parsed=record["parsed"],
-            parts={SpiderPart(name): Match(**counts) for name, counts in record["parts"].items()},
-        )
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from harness.engines.plan_comparison import StepMark, compare_plans, steps_of
 from harness.engines.plans import Operator, PlanNode
+from loaders.base.records import to_record
 
 
 def scan(table: str, cost: float | None = None, operator: Operator = Operator.SCAN) -> PlanNode:
@@ -92,4 +93,4 @@ def test_every_step_of_both_is_there_once_and_in_its_order(gold: PlanNode, predi
 
 @given(TREES)
 def test_a_plan_is_read_back_as_it_was_written(plan: PlanNode) -> None:
-    assert PlanNode.from_json(plan.to_json()) == plan
+    assert to_record(PlanNode, plan.to_json()) == plan

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from dialects.enums import Dialect
 from harness.cli import main
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.preview import PreviewText, preview
+from harness.data.preview import preview
 from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
 from tests.harness.conftest import Call
@@ -40,7 +40,7 @@ def sides(
             outcome = Outcome.MATCH if is_right else Outcome.MISMATCH
             one = result(asked, "p", Dialect.SQLITE, outcome, text + end)
             rows = [(1, "gold")] if is_right else [(2, text)]
-            found.append(replace(one, preview=PreviewText.of(preview([(1, "gold")], rows))))
+            found.append(replace(one, preview=preview([(1, "gold")], rows).to_text()))
         return found
 
     return side(range(1, 7), ""), side(range(first_of_b, 13), " /* B */")

@@ -8,7 +8,7 @@ from playwright.sync_api import ViewportSize, expect
 
 from dialects.enums import Dialect, Profile
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.preview import PreviewText, preview
+from harness.data.preview import preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.repairs import EditKind
 from harness.gap.causes import Cause
@@ -44,7 +44,7 @@ def explained(place: int, cause: Cause, direction: Direction, text: str) -> Expl
     question = Question(
         key, place, "things", text, text, Difficulty.SIMPLE, dict.fromkeys(Dialect, f"SELECT {place}")
     )
-    rows = PreviewText.of(preview([(1, text)], [(2, None)])).text
+    rows = preview([(1, text)], [(2, None)]).to_text()
     trial = Trial(
         f"the answer with an edit: {text}",
         Dialect.MYSQL,

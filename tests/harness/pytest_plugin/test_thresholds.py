@@ -7,7 +7,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.preview import PreviewText, preview
+from harness.data.preview import preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.error_classes import ErrorClass
 from harness.pytest_plugin.thresholds import Thresholds, explained, parse_fail_on
@@ -80,7 +80,7 @@ def result(outcome: Outcome, **fields: object) -> PairResult:
             result(
                 Outcome.MISMATCH,
                 error_class=ErrorClass.WRONG_CONDITION,
-                preview=PreviewText.of(preview([(3, "cat"), (1, "dog")], [(4, "cat"), (1, "dog")])),
+                preview=preview([(3, "cat"), (1, "dog")], [(4, "cat"), (1, "dog")]).to_text(),
             ),
             [
                 "mismatch (wrong condition): How many cats are there?",
@@ -96,7 +96,7 @@ def result(outcome: Outcome, **fields: object) -> PairResult:
             result(
                 Outcome.PREDICTION_ERROR,
                 error="no such\ncolumn: x",
-                preview=PreviewText.of(preview([(3,)], None)),
+                preview=preview([(3,)], None).to_text(),
             ),
             [
                 "prediction error: How many cats are there?",
@@ -122,7 +122,7 @@ def test_a_failure_says_question_prediction_error_and_rows_that_differ(
 def test_hostile_rows_and_texts_stay_short_and_in_one_line() -> None:
     wide = tuple("x" * 1_000 + "\n" for _ in range(500))
     found = result(
-        Outcome.MISMATCH, sql="SELECT\n" * 10_000, preview=PreviewText.of(preview([wide] * 500, [(b"\x00",)]))
+        Outcome.MISMATCH, sql="SELECT\n" * 10_000, preview=preview([wide] * 500, [(b"\x00",)]).to_text()
     )
     said = explained(QUESTION, found).splitlines()
     assert max(map(len, said)) <= 320

@@ -191,7 +191,7 @@ def test_the_tables_are_made_again_from_the_run_folder_alone(tmp_path: Path) -> 
     again = {path.name: path.read_bytes() for path in write_reports(moved)}
     assert {name: again[name] for name in before} == before
     (moved / "reproduce.json").write_text('{"published": 1, "databases": {}}', encoding="utf-8")
-    with pytest.raises(BadInput, match=r"reproduce\.json: is not of this version"):
+    with pytest.raises(BadInput, match=r"reproduce\.json: published is a whole number, not an array"):
         write_reports(moved)
 
 

@@ -113,7 +113,7 @@ def test_the_facts_of_the_run_stand_above_the_tables(folder: Path) -> None:
         (MANIFEST, "{}", "does not say which metrics"),
         (RESULTS, "", "is empty"),
         (QUESTIONS, None, "questions.jsonl"),
-        (QUESTIONS, "{}\n", "line 1: not of this version"),
+        (QUESTIONS, "{}\n", "line 1: has no key"),
     ],
 )
 def test_a_folder_that_is_no_finished_run_is_one_clear_error(

@@ -12,7 +12,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.preview import Preview, PreviewText, Side
+from harness.data.preview import Preview, Side
 from harness.data.questions import Difficulty, Question
 from harness.data.sets.loading import load_set
 from harness.pytest_plugin.runner import score
@@ -88,7 +88,7 @@ def test_rows_are_not_in_the_results(run: Path) -> None:
 
 def test_a_preview_and_a_text_come_back_as_they_were(tmp_path: Path) -> None:
     result = replace(
-        pair(1, ex=0.0), sql="SELECT '\N{BLACK HEART SUIT}\ud800\x00\u2028'", preview=PreviewText.of(_PREVIEW)
+        pair(1, ex=0.0), sql="SELECT '\N{BLACK HEART SUIT}\ud800\x00\u2028'", preview=_PREVIEW.to_text()
     )
     question = Question("1", 1, "d", "How\nmany?", "\ud800", Difficulty.SIMPLE, {Dialect.SQLITE: "SELECT 1"})
     folder = written(tmp_path, [result], [question])
@@ -98,8 +98,8 @@ def test_a_preview_and_a_text_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 def test_a_resumed_run_keeps_the_previews_of_what_it_keeps(tmp_path: Path) -> None:
-    done = [replace(pair(number, ex=0.0), preview=PreviewText.of(_PREVIEW)) for number in (1, 2)]
-    broken = replace(pair(3), outcome=Outcome.HARNESS_ERROR, preview=PreviewText.of(_PREVIEW))
+    done = [replace(pair(number, ex=0.0), preview=_PREVIEW.to_text()) for number in (1, 2)]
+    broken = replace(pair(3), outcome=Outcome.HARNESS_ERROR, preview=_PREVIEW.to_text())
     folder = RunFolder(tmp_path, _MANIFEST, ["ex"], [])
     for result in (*done, broken):
         folder.add(result)
@@ -108,11 +108,11 @@ def test_a_resumed_run_keeps_the_previews_of_what_it_keeps(tmp_path: Path) -> No
     with (folder.path / PREVIEWS).open("a") as file:
         file.write('{"dialect": "sqlite", "predictor')
     resumed = RunFolder.resume(folder.path, _MANIFEST, ["ex"])
-    again = replace(pair(3, ex=1.0), preview=PreviewText.of(replace(_PREVIEW, gold_sql=None)))
+    again = replace(pair(3, ex=1.0), preview=replace(_PREVIEW, gold_sql=None).to_text())
     resumed.add(again)
     resumed.finish()
     assert read_previews(folder.path) == {
-        key_of(each): each.preview.read() for each in (*done, again) if each.preview is not None
+        key_of(each): Preview.from_text(each.preview) for each in (*done, again) if each.preview is not None
     }
 
 

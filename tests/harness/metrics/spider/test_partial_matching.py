@@ -5,6 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from harness.sqltree.spider import Hardness, Match, SpiderPart, Structure, structure, totals
+from loaders.base.records import to_record
 from tests.harness.metrics.spider.library import LIBRARY, wrong_parts
 
 GOLD = (
@@ -124,9 +125,9 @@ def test_what_cannot_be_read_counts_as_an_empty_query() -> None:
 
 def test_a_structure_survives_json() -> None:
     found = structure("SELECT name FROM Author", GOLD, LIBRARY)
-    assert Structure.from_json(json.loads(json.dumps(asdict(found)))) == found
+    assert to_record(Structure, json.loads(json.dumps(asdict(found)))) == found
     with pytest.raises(ValueError, match="simple"):
-        Structure.from_json({**asdict(found), "hardness": "simple"})
+        to_record(Structure, {**asdict(found), "hardness": "simple"})
 
 
 def _pair(match: tuple[int, int, int], others: Mapping[SpiderPart, Match] | None = None) -> Structure:

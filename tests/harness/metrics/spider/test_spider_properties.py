@@ -12,6 +12,7 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.sqltree.schema import DatabaseSchema
 from harness.sqltree.spider import Match, SpiderPart, SpiderSchema, Structure, compare, read, structure
+from loaders.base.records import to_record
 from tests.harness.metrics.spider.library import LIBRARY
 
 COLUMNS = ("id", "title", "author_id", "year", "pages", '"Shelf No"')
@@ -112,7 +113,7 @@ def test_any_text_has_a_structure(gold: str, text: str) -> None:
     for prediction in (text, gold[: len(gold) // 2] + text, gold + text):
         found = structure(prediction, gold, LIBRARY)
         assert set(found.parts) == set(SpiderPart)
-        assert Structure.from_json(asdict(found)) == found
+        assert to_record(Structure, asdict(found)) == found
 
 
 def spider_schema(schema: DatabaseSchema) -> SpiderSchema:

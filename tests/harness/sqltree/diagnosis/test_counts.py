@@ -11,7 +11,7 @@ from harness.data.questions import Difficulty
 from harness.engines.error_classes import ErrorClass
 from harness.report.console import print_grids
 from harness.report.overview import diagnosis_grid
-from harness.runs.error_counts import summary
+from harness.runs.summary import error_classes
 
 
 def result(error_class: ErrorClass | None, dialect: Dialect = Dialect.SQLITE) -> PairResult:
@@ -47,7 +47,7 @@ def printed(rows: Sequence[Sequence[PairResult]]) -> list[list[str]]:
 
 
 def test_a_summary_counts_every_class_also_those_of_no_pair() -> None:
-    counts = summary(ON_SQLITE)
+    counts = error_classes(ON_SQLITE)
     assert list(counts) == list(ErrorClass)
     assert {name: count for name, count in counts.items() if count} == {"syntax": 2, "wrong_order": 1}
 

@@ -1,0 +1,54 @@
+"""A run folder that version 0.1.0 wrote before records were read by a library is read as it was."""
+
+import json
+import shutil
+from pathlib import Path
+
+from dialects.enums import Dialect
+from harness.data.outcomes import Outcome
+from harness.report.writing import write_reports
+from harness.runs.folder import RunFolder
+from harness.runs.plans import PLANS, read_plans
+from harness.runs.reading import PREVIEWS, QUESTIONS, RESULTS, read_previews, read_questions, read_run
+from harness.runs.usage import USAGE_FILE
+
+OLD = Path(__file__).with_name("old_run")
+
+
+def lines(path: Path) -> list[object]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_every_file_is_read_and_the_tables_are_the_same_bytes(tmp_path: Path) -> None:
+    folder = shutil.copytree(OLD, tmp_path / "run")
+    run = read_run(folder)
+    assert {result.outcome for result in run.results} == {
+        Outcome.MATCH, Outcome.MISMATCH, Outcome.PREDICTION_ERROR, Outcome.MISSING,
+    }  # fmt: skip
+    assert [result.to_json() | {"preview": None} for result in run.results] == [
+        line | {"preview": None} for line in lines(OLD / RESULTS) if isinstance(line, dict)
+    ]
+    assert all(result.structure or result.outcome is Outcome.MISSING for result in run.results)
+    assert {kind for result in run.results for kind in result.timings} == {"official", "stable"}
+    assert len(read_questions(folder)) == len(lines(OLD / QUESTIONS)) == 6
+    assert len(read_previews(folder)) == len(lines(OLD / PREVIEWS)) > 0
+    assert [plan.to_json() for plan in read_plans(folder).values()] == lines(OLD / PLANS)
+    assert [
+        dict(zip(("dialect", "predictor", "question"), key, strict=True)) | took.to_json()
+        for key, took in run.usage.items()
+    ] == lines(OLD / USAGE_FILE)
+    write_reports(folder)
+    assert (folder / "tables.md").read_bytes() == (OLD / "tables.md").read_bytes()
+
+
+def test_it_is_resumed_with_nothing_left_to_do_and_written_as_it_was(tmp_path: Path) -> None:
+    folder = shutil.copytree(OLD, tmp_path / "run")
+    manifest = json.loads((OLD / "manifest.json").read_text(encoding="utf-8"))
+    with RunFolder.resume(folder, manifest, manifest["metrics"]) as resumed:
+        assert len(resumed.done) == 6
+        assert (Dialect.SQLITE, "jotter", "1") in resumed.done
+        resumed.finish()
+    for name in (RESULTS, PREVIEWS):
+        assert (folder / name).read_bytes() == (OLD / name).read_bytes()
+    old, new = (json.loads((path / "summary.json").read_text(encoding="utf-8")) for path in (OLD, folder))
+    assert new | {"run_id": ""} == old | {"run_id": ""}
