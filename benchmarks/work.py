@@ -34,9 +34,7 @@ from harness.data.predictions import read_predictions
 from harness.data.sets.loading import load_set
 from harness.engines import TITLES, EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, Session, SqlError
-from harness.engines.execution import Limits
-from harness.engines.watchdog import WATCHDOG
-from harness.engines.work import Work, count_work
+from harness.engines.execution import WATCHDOG, Limits, Work, count_work
 from harness.metrics.work import WEIGHTS
 from harness.session.servers import find_servers
 from loaders.load import load_each

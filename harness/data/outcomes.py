@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from harness.data.questions import BIRD_LEVELS, level
 from harness.engines import EngineName, kind_of
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 from harness.sqltree.spider import Structure

@@ -159,7 +159,7 @@ class Session(Protocol):
 
         The counters are the engine's own, or follow from what it tells of each step of its plan; none of them
         knows a clock. Their names are the engine's, each count is 0 or more, and what is not named is 0.
-        `harness.engines.work.count_work` is what to call.
+        `harness.engines.execution.count_work` is what to call.
 
         Raises:
             CannotCount: the engine does not count for this text.
@@ -201,3 +201,33 @@ class Engine(Protocol):
     def settings(self) -> Mapping[str, str]:
         """The settings that can change a result, read back from the engine for the manifest."""
         ...
+
+
+@dataclass(frozen=True)
+class ColumnText:
+    """What can be told of a column: its type as the engine says it, and what is published of it."""
+
+    name: str
+    type: str
+    title: str | None = None
+    """What the column is called in full (`column_name` of the description files)."""
+    description: str | None = None
+    values: str | None = None
+    """What its values mean (`value_description`)."""
+
+
+@dataclass(frozen=True)
+class TableText:
+    """One table in the words of its engine.
+
+    `create` is the CREATE TABLE statement without a semicolon at its end; `rows` are the first rows in the
+    order of the columns, as many as were asked for, of plain values (str, int, float, bool, None).
+    """
+
+    name: str
+    create: str
+    columns: tuple[ColumnText, ...]
+    primary_key: tuple[str, ...] = ()
+    foreign_keys: tuple[tuple[tuple[str, ...], str, tuple[str, ...]], ...] = ()
+    """Referring columns, the referred table, its columns."""
+    rows: tuple[tuple[object, ...], ...] = ()

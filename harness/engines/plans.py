@@ -1,19 +1,19 @@
 """How an engine carries a query out: its execution plan as a tree, told alike for every engine.
 
 A session that can tell plans is a `PlanningSession`; what an engine says is read in its own folder
-(`plan_nodes.py` there), by a table from its words to `Operator`. What an engine does not say is None: no
+(`plans.py` there), by a table from its words to `Operator`. What an engine does not say is None: no
 figure here is made up.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
+from math import isqrt
 from typing import Any, Protocol, Self, runtime_checkable
 
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
-from harness.engines.execution import Ending, Limits
-from harness.engines.watchdog import WATCHDOG
+from harness.engines.execution import WATCHDOG, Ending, Limits
 from loaders.base.records import to_record
 from loaders.namespace import Database
 
@@ -150,7 +150,7 @@ class QueryPlan:
     `ending` is ROWS where the plan has real rows. Where the text was stopped (TIMEOUT, TOO_LARGE) the plan
     has estimates alone; where the engine refuses it (ERROR) there is none. `error` and `code` are the
     engine's own words then. `seconds` is wall-clock time. `counters` is what the text made the engine do
-    (`harness.engines.work`), where that was asked for; `uncounted` says why it could not be counted.
+    (`harness.engines.execution`), where that was asked for; `uncounted` says why it could not be counted.
     """
 
     ending: Ending
@@ -277,3 +277,140 @@ def bounded(root: PlanNode) -> PlanNode:
             raise SqlError(TOO_BIG, None)
         level = [child for node in level for child in node.children]
     return root
+
+
+_JOINS = frozenset({Operator.NESTED_LOOP, Operator.HASH_JOIN, Operator.MERGE_JOIN})
+
+_APART = -1.0
+"""Of steps that have nothing in common: never beside each other."""
+
+
+class StepMark(StrEnum):
+    """How a step of one plan stands to the other plan."""
+
+    SAME = "same"
+    """The other one has it, too: the same operator, table and index."""
+    OTHER = "other"
+    """The other one does something else there: by another operator or another index."""
+    ALONE = "alone"
+    """The other one has nothing like it."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A node of a plan, and how many levels stand above it."""
+
+    node: PlanNode
+    depth: int
+
+
+@dataclass(frozen=True)
+class AlignedSteps:
+    """A step of gold's plan beside one of the prediction's; None where only the other one has it."""
+
+    gold: Step | None
+    prediction: Step | None
+
+    @property
+    def mark(self) -> StepMark:
+        """How they stand to each other."""
+        if self.gold is None or self.prediction is None:
+            return StepMark.ALONE
+        return StepMark.SAME if _does(self.gold.node) == _does(self.prediction.node) else StepMark.OTHER
+
+
+@dataclass(frozen=True)
+class PlanComparison:
+    """What two plans have in common.
+
+    `is_same`: they are the same tree of the same operators on the same tables by the same indexes. Rows and
+    costs do not count, nor do conditions, in which each text has names and values of its own.
+    """
+
+    steps: tuple[AlignedSteps, ...]
+    is_same: bool
+
+
+def steps_of(root: PlanNode) -> list[Step]:
+    """The steps of a plan, each before those below it."""
+    return list(_steps(root, 0))
+
+
+def _steps(node: PlanNode, depth: int) -> Iterator[Step]:
+    yield Step(node, depth)
+    for child in node.children:
+        yield from _steps(child, depth + 1)
+
+
+def compare_plans(gold: PlanNode, prediction: PlanNode) -> PlanComparison:
+    """Hold a prediction's plan against gold's."""
+    left, right = steps_of(gold), steps_of(prediction)
+    is_same = [(step.depth, _does(step.node)) for step in left] == [
+        (step.depth, _does(step.node)) for step in right
+    ]
+    if is_same:
+        return PlanComparison(tuple(map(AlignedSteps, left, right)), is_same=True)
+    return PlanComparison(tuple(_aligned(left, right)), is_same=False)
+
+
+def _does(node: PlanNode) -> tuple[Operator, str, str, str]:
+    """What a step does, however the statement spells it; of an unknown operator, the engine's words."""
+    words = node.words if node.operator is Operator.UNKNOWN else ""
+    return node.operator, words, _table(node), (node.index or "").lower()
+
+
+def _table(node: PlanNode) -> str:
+    return (node.table or "").lower()
+
+
+def _aligned(left: Sequence[Step], right: Sequence[Step]) -> Iterator[AlignedSteps]:
+    """The alignment of the highest score, from the top."""
+    best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in reversed(range(len(left))):
+        below, row = best[i + 1], best[i]
+        for j in reversed(range(len(right))):
+            alike = _alike(left[i], right[j])
+            beside = below[j + 1] + alike if alike > 0 else 0.0
+            row[j] = max(beside, below[j], row[j + 1])
+    i = j = 0
+    while i < len(left) and j < len(right):
+        alike = _alike(left[i], right[j])
+        if alike > 0 and best[i][j] == best[i + 1][j + 1] + alike:
+            yield AlignedSteps(left[i], right[j])
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            yield AlignedSteps(left[i], None)
+            i += 1
+        else:
+            yield AlignedSteps(None, right[j])
+            j += 1
+    yield from (AlignedSteps(step, None) for step in left[i:])
+    yield from (AlignedSteps(None, step) for step in right[j:])
+
+
+def _alike(left: Step, right: Step) -> float:
+    """How well two steps stand beside each other; best with as many steps above them."""
+    one, other = left.node, right.node
+    near = 0.5 / (1 + abs(left.depth - right.depth))
+    if _does(one) == _does(other):
+        return (4.0 if one.table else 2.0) + near
+    if one.table or other.table:
+        return 2.0 + near if _table(one) == _table(other) else _APART
+    if one.operator is other.operator or {one.operator, other.operator} <= _JOINS:
+        return 1.0 + near
+    return _APART
+
+
+def later_parts(rows: int, passed: int | None) -> Mapping[str, int]:
+    """For how many rows what stands behind AND and behind OR is evaluated, about.
+
+    The first part often decides. Behind AND it is the geometric mean of all rows and those that pass, behind
+    OR of all and those that do not; half of all where nothing passes or fails.
+
+    Args:
+        rows: those that come.
+        passed: those that pass; None for what is no condition.
+    """
+    if passed is None:
+        return {"AND": rows // 2, "OR": rows // 2}
+    return {"AND": isqrt(rows * passed), "OR": isqrt(rows * max(0, rows - passed))}

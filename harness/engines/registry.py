@@ -18,10 +18,8 @@ from typing import Any, Protocol, TypeAlias
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.engines.base import Engine, Row
-from harness.engines.error_classes import ErrorClass
-from harness.engines.repairs import Repairs
-from harness.engines.tables import TableText
+from harness.engines.base import Engine, Row, TableText
+from harness.engines.errors import ErrorClass, Repairs
 from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
 from loaders.server import Server
@@ -119,7 +117,7 @@ class EngineKind:
     """Pieces of texts, in lower case, that tell its SQL from that of other engines, which refuse them."""
     coverage_reasons: Mapping[str, str] = field(default_factory=dict)
     """By error code: the `harness.coverage.answers.Reason` for which translated gold has no rows."""
-    repairs: Callable[[], Repairs] | None = None
+    repairs: Repairs | None = None
     """What its errors ask for, where the gap between dialects is explained; None where nobody has said."""
 
 

@@ -5,18 +5,140 @@ A text is blamed for a lost connection only after it lost it again and again whi
 has no connection left, is waited for; one that stays away is not waited for again by every text that follows.
 """
 
+import contextlib
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
-from typing import cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from harness.engines import on_server
-from harness.engines.backoff import BACKOFF, Backoff, CircuitBreaker
 from harness.engines.base import Engine, EngineLost, Session, cut
-from harness.engines.execution import Ending, Execution, Limits, execute
-from harness.engines.watchdog import ABANDON_AFTER, CANCEL_AFTER
+from harness.engines.execution import ABANDON_AFTER, CANCEL_AFTER, Ending, Execution, Limits, execute
+from harness.engines.registry import Administration, kind_of
 from loaders.namespace import Database
 from loaders.server import Server
+
+
+@dataclass(frozen=True)
+class Backoff:
+    """How long a text waits for its server, in seconds.
+
+    `total`: from the first refusal until the server is given up; `first` and `longest`: pauses between two
+    tries, each twice the one before; `probe`: how often a server that was given up is tried.
+    """
+
+    total: float = 30.0
+    first: float = 0.1
+    longest: float = 2.0
+    probe: float = 5.0
+
+
+BACKOFF = Backoff()
+
+
+class CircuitBreaker:
+    """Whether a server was given up, and when it may be tried again."""
+
+    def __init__(self) -> None:
+        self._words: str | None = None
+        self._next = 0.0
+
+    def enter(self, backoff: Backoff) -> "Pauses":
+        """What a text may wait from now on: nothing, where the server has been given up.
+
+        Raises:
+            EngineLost: the server was tried a moment ago and is still away.
+        """
+        if self._words is None:
+            return Pauses(self, backoff, backoff.total)
+        if time.monotonic() < self._next:
+            raise EngineLost(self._words)
+        return Pauses(self, backoff, 0.0)
+
+    def begin(self, words: str, probe: float) -> None:
+        """Give the server up, and try it again after `probe` seconds at the earliest."""
+        self._words, self._next = words, time.monotonic() + probe
+
+    def end(self) -> None:
+        """The server answers."""
+        self._words = None
+
+
+class Pauses:
+    """The pauses of one text."""
+
+    def __init__(self, breaker: CircuitBreaker, backoff: Backoff, total: float) -> None:
+        self._breaker = breaker
+        self._backoff = backoff
+        self._total = total
+        self._deadline: float | None = None
+        self._pause = backoff.first
+
+    def pause(self, lost: EngineLost) -> None:
+        """Wait a little before the next try.
+
+        Raises:
+            EngineLost: `lost`, where the backoff is at its end; the server is given up.
+        """
+        now = time.monotonic()
+        if self._deadline is None:
+            self._deadline = now + self._total
+        if now >= self._deadline:
+            self._breaker.begin(str(lost), self._backoff.probe)
+            raise lost
+        time.sleep(min(self._pause, self._deadline - now))
+        self._pause = min(2 * self._pause, self._backoff.longest)
+
+
+class Sentinel:
+    """A connection of the administrating account on which nothing runs."""
+
+    def __init__(self, connection: Any, administration: Administration) -> None:
+        self._connection = connection
+        self._administration = administration
+
+    def lives(self) -> bool:
+        """Whether the server still answers on the same connection."""
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
+                return bool(cursor.fetchone())
+        except self._administration.FAILURES:
+            return False
+
+
+@contextlib.contextmanager
+def posted(server: Server) -> Iterator[Sentinel]:
+    """A sentinel for the time of the context.
+
+    Raises:
+        EngineLost: the server does not answer, or has no connection left.
+    """
+    administration = _administration(server)
+    try:
+        connection = administration.administrating(server)
+    except administration.FAILURES as error:
+        words = " ".join(str(error.args[-1] if error.args else error).split())
+        raise EngineLost(f"{server.dialect} at {server.address}: {words}") from error
+    try:
+        yield Sentinel(connection, administration)
+    finally:
+        with contextlib.suppress(*administration.FAILURES):
+            connection.close()
+
+
+def administrating(server: Server) -> Any:
+    """A new connection of the administrating account. Raises what its driver does."""
+    return _administration(server).administrating(server)
+
+
+def _administration(server: Server) -> Administration:
+    administration = kind_of(server.dialect).administration
+    assert administration is not None  # noqa: S101 - there is a server
+    return administration()
+
 
 TRIES = 3
 """How often a text is run while the server falls under it."""
@@ -176,8 +298,6 @@ def _alone(server: Server, database: Database, sql: str, limits: Limits) -> Exec
     Raises:
         _Broke: the text lost its connection, and the sentinel did not.
     """
-    from harness.engines.sentinel import posted  # noqa: PLC0415 - both drivers come along
-
     with posted(server) as sentinel:
         try:
             return _attempt(on_server(server), database, sql, limits)

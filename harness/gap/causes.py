@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.engines.error_classes import ErrorClass
-from harness.engines.repairs import EditKind
+from harness.engines.errors import EditKind, ErrorClass
 
 
 class Cause(StrEnum):

@@ -15,8 +15,7 @@ from dialects.volatility import is_volatile
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of
-from harness.engines.error_classes import ErrorClass
-from harness.engines.repairs import EditKind
+from harness.engines.errors import EditKind, ErrorClass
 from harness.gap.causes import OF_EDIT, OF_ERROR, Cause
 from harness.gap.edits import THROUGH_TREES, Broken, Edit, edits
 from harness.gap.reading import crossed, read, unescaped, write
@@ -292,7 +291,7 @@ class Decider:
         names = self._trying.names(question.db_id, dialect_of(wrong.dialect))
 
         def broken(sql: str, error: str | None, code: str | None) -> Broken:
-            return Broken(sql, dialect_of(wrong.dialect), names, repairs(), code, error)
+            return Broken(sql, dialect_of(wrong.dialect), names, repairs, code, error)
 
         is_error = wrong.outcome is Outcome.PREDICTION_ERROR
         start = broken(wrong.sql, wrong.error if is_error else None, wrong.code)

@@ -19,7 +19,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
 from harness.engines import kind_of
-from harness.engines.repairs import EditKind, Repairs
+from harness.engines.errors import EditKind, Repairs
 from harness.gap.reading import crossed, read, unescaped, write
 
 _MOST_SITES = 6

@@ -1,6 +1,6 @@
 """VES and R-VES by work: what a text made its engine do stands where its time stood.
 
-Each engine counts its own things (`harness.engines.work`). `units` weighs the counts: its unit is a
+Each engine counts its own things (`harness.engines.execution`). `units` weighs the counts: its unit is a
 microsecond of processor time on the machine where the weights were fitted, once an engine, by
 `benchmarks.work`; `weights.json` has them, with the digest of what they were fitted on.
 docs/efficiency.md says how well they fit.

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from harness.engines import EngineName
-from harness.engines.tables import TableText
+from harness.engines.base import TableText
 
 
 class Role(StrEnum):

@@ -15,7 +15,7 @@ from sqlglot.errors import SqlglotError
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
 from harness.engines import dialect_of
-from harness.engines.tables import TableText
+from harness.engines.base import TableText
 from harness.predictors.base import DatabaseText
 
 _LONGEST = 20_000

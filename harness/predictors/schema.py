@@ -17,8 +17,7 @@ from pathlib import Path
 from dialects.errors import BadInput
 from dialects.identifiers import table_name
 from harness.engines import EngineKind, kind_of
-from harness.engines.base import Engine, Row, Session, SqlError
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, Engine, Row, Session, SqlError, TableText
 from harness.predictors.base import DatabaseText
 from loaders.base.errors import EngineUnavailable
 from loaders.declarations import DeclaredTable, declarations

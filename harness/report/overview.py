@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.data.outcomes import Outcome, PairResult
 from harness.engines import EngineName, in_order, kind_of, kinds
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.metrics.efficiency import Clock, Timing
 from harness.report.formatting import listed, spelled

@@ -15,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.engines import TITLES, dialect_of
-from harness.engines.plan_comparison import AlignedSteps, Step, StepMark, steps_of
-from harness.engines.plans import Operator, PlanNode
+from harness.engines.plans import AlignedSteps, Operator, PlanNode, Step, StepMark, steps_of
 from harness.metrics.work import units
 from harness.report.tables import new_table, plain, print_table, wide
 from harness.report.texts import escaped_markdown

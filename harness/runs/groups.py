@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import levels_of
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.metrics.statistics import Interval
 from harness.runs.summary import interval, mean
 from harness.sqltree.constructs import Construct

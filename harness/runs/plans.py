@@ -10,8 +10,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from dialects.errors import BadInput
 from harness.engines import EngineName, kind_of
-from harness.engines.plan_comparison import PlanComparison, compare_plans
-from harness.engines.plans import QueryPlan
+from harness.engines.plans import PlanComparison, QueryPlan, compare_plans
 from harness.runs.reading import AGAIN
 from loaders.base.files import as_json, locked, parse_json, read_lines, refuse, replace
 from loaders.base.records import to_record

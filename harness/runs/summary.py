@@ -16,7 +16,7 @@ from harness.data.extraction import unfenced
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.questions import levels_of
 from harness.engines import EngineName, kinds_by_name
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
 from harness.runs.extent import Extent, Whose

@@ -39,7 +39,7 @@ DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/expectations", "dialects/table.py", "harness/__main__.py", "harness/cli",
     "harness/conformance", "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
     "harness/audit", "harness/data/published_dev.toml", "harness/efficiency",
-    "harness/engines/plan_comparison.py", "harness/gap", "harness/metrics/weights.json",
+    "harness/gap", "harness/metrics/weights.json",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/report", "harness/runs", "harness/session", "harness/data/sets", "harness/sqltree/calls.py",
     "harness/sqltree/constructs.py", "harness/sqltree/keywords.py",

@@ -16,12 +16,18 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, EngineLost, SqlError
-from harness.engines.execution import Ending, Execution, refuses
+from harness.engines.execution import (
+    Ending,
+    Execution,
+    NotCounted,
+    Work,
+    count_work,
+    decode_work,
+    encode_work,
+    refuses,
+)
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.engines.work import NotCounted, Work, count_work
-from harness.engines.work import decode as decode_work
-from harness.engines.work import encode as encode_work
 from harness.metrics import METRICS, Basis, of_basis
 from harness.metrics.efficiency import same_text
 from harness.metrics.strict import Answers

@@ -9,7 +9,7 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.data.preview import preview
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import EMPTY, Row, is_empty
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.engines.execution import Ending, Execution
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, Metric, RowScore, of_basis
 from harness.metrics.comparison.alike import alike

@@ -137,7 +137,7 @@ class Task:
     of: Question | None = None
     """The question, where it is none of the set's."""
     works: Mapping[str, bytes] = field(default_factory=dict)
-    """What is known of what texts and golds make the engine do, by text: `harness.engines.work.encode`."""
+    """What is known of what texts and golds make the engine do, by text: `encode_work`."""
 
 
 @dataclass(frozen=True)

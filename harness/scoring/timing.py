@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.engines.base import Engine, EngineLost, Session, Spent, SqlError, SqlTimeout
-from harness.engines.execution import Limits
-from harness.engines.watchdog import WATCHDOG
+from harness.engines.execution import WATCHDOG, Limits
 from harness.metrics.efficiency import (
     CONFIDENCE,
     Clock,

@@ -26,10 +26,8 @@ from typing import NamedTuple, NoReturn
 
 from harness.engines import plans
 from harness.engines.base import Engine, EngineLost, SqlError
-from harness.engines.execution import Ending, Limits
+from harness.engines.execution import WATCHDOG, Ending, Limits, NotCounted, Watchdog, count_work
 from harness.engines.plans import QueryPlan
-from harness.engines.watchdog import WATCHDOG, Watchdog
-from harness.engines.work import NotCounted, count_work
 from harness.metrics.efficiency import Timing
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import PlanTask, Setup, Stage, Task, TimingTask, explain

@@ -20,8 +20,7 @@ from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines import EngineName, dialect_of, in_order, kind_of
 from harness.engines.base import Engine, SqlError
-from harness.engines.execution import Limits
-from harness.engines.work import NotCounted, count_work
+from harness.engines.execution import Limits, NotCounted, count_work
 from harness.metrics import METRICS, Basis, of_basis
 from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder

@@ -4,7 +4,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from tests.docs import reference
 from tests.docs.reference.command_line import commands
 from tests.docs.reference.written import COMMAND

@@ -8,9 +8,9 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import Engine
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.engines.execution import Limits, execute
-from harness.engines.postgresql.codes import FUNCTIONS
+from harness.engines.postgresql import FUNCTIONS
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree.diagnosis import diagnose, read
 from loaders.load import load

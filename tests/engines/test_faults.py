@@ -19,10 +19,8 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.engines import on_server
-from harness.engines.backoff import BACKOFF
 from harness.engines.execution import Ending, Limits
-from harness.engines.retry import EngineFull, execute_patiently
-from harness.engines.sentinel import posted
+from harness.engines.retry import BACKOFF, EngineFull, execute_patiently, posted
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
@@ -265,7 +263,7 @@ def impatient(tmp_path: Path) -> Mapping[str, str]:
     folder = tmp_path / "impatient"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
-        "from harness.engines.backoff import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 1.0)\n",
+        "from harness.engines.retry import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 1.0)\n",
         encoding="utf-8",
     )
     return {"PYTHONPATH": str(folder)}

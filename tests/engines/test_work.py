@@ -12,9 +12,8 @@ from dialects.enums import Dialect, Profile
 from harness.data.sets.loading import load_set
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
-from harness.engines.execution import Limits, execute
+from harness.engines.execution import Limits, NotCounted, Work, count_work, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.engines.work import NotCounted, Work, count_work
 from loaders.load import load, load_each
 from loaders.namespace import Database
 from loaders.server import Server

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from dialects.enums import Dialect
-from harness.engines.sentinel import administrating
+from harness.engines.retry import administrating
 from harness.provision import compose, containers, envfile, native
 from harness.provision.docker_command import require_compose
 from harness.provision.native import process

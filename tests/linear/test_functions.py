@@ -16,7 +16,7 @@ from dialects.volatility import is_volatile
 from harness.cache.lifetimes import lifetime
 from harness.data.extraction import unfenced
 from harness.engines import kind_of
-from harness.engines.mysql.statements import refused
+from harness.engines.mysql.engine import refused
 from harness.engines.postgresql.statements import statements
 from harness.predictors.extraction import take_sql
 from harness.sqltree.diagnosis import is_query

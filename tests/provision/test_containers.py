@@ -10,8 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.engines.execution import Limits
-from harness.engines.work import Work, count_work
+from harness.engines.execution import Limits, Work, count_work
 from harness.provision import compose, containers
 from harness.provision.docker_command import docker
 from harness.provision.server_kinds import SERVERS

@@ -6,7 +6,7 @@ these do no less work together than without any, it goes, and what is left is co
 whole workload does less work than without the indexes, or there are none.
 
 It is the classic choice of what-if tools (S. Chaudhuri, V. Narasayya, VLDB 1997), but nothing is estimated:
-indexes are really there, and work is counted (`harness.engines.work`).
+indexes are really there, and work is counted (`harness.engines.execution`).
 """
 
 from collections.abc import Callable, Mapping, Sequence

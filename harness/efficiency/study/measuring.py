@@ -6,9 +6,8 @@ from typing import Any
 
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
-from harness.engines.execution import Ending, Limits, execute
+from harness.engines.execution import Ending, Limits, NotCounted, count_work, execute
 from harness.engines.plans import PlanNode, explain
-from harness.engines.work import NotCounted, count_work
 from harness.metrics.work import units
 from loaders.namespace import Database
 

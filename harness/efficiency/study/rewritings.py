@@ -12,7 +12,7 @@ from harness.efficiency.rewriting.statement import HeldKeys
 from harness.efficiency.study.measuring import counted, plan_of, work_of
 from harness.efficiency.study.part import StudyContext
 from harness.engines import EngineName, dialect_of
-from harness.engines.plan_comparison import compare_plans
+from harness.engines.plans import compare_plans
 from harness.scoring.timing import Method, measure
 from loaders.census import census
 

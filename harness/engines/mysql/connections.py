@@ -1,4 +1,4 @@
-"""The connections of the reading role to one MySQL server: made, made as new, and kept.
+"""MySQL's driver: accounts and connections of the reading role, errors, and the clock of the server.
 
 TLS is left out where nobody can listen: it would take fifty times as long.
 """
@@ -6,6 +6,11 @@ TLS is left out where nobody can listen: it would take fifty times as long.
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
 import contextlib
+import re
+import time
+from contextlib import closing
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import pymysql
@@ -13,11 +18,10 @@ from pymysql.connections import Connection
 from pymysql.cursors import SSCursor
 
 from dialects.enums import Profile
-from harness.engines.base import EngineLost
-from harness.engines.mysql.accounts import Accounts, connect
+from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
 from harness.engines.pool import Pool
 from loaders.namespace import Database
-from loaders.server import Server
+from loaders.server import READER_CONNECTIONS, Server
 
 _RESET_CONNECTION = 0x1F
 """https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_reset_connection.html."""
@@ -108,3 +112,292 @@ class MySQLConnections:
 def close_at_once(connection: Connection[Any]) -> None:
     """Close a connection; an orderly close would first read every row that the server still wants to send."""
     connection._force_close()  # type: ignore[attr-defined]  # noqa: SLF001 - no public one
+
+
+CONNECT_SECONDS = 10
+
+_IN_USE = 1226
+"""ER_USER_LIMIT_REACHED."""
+_REFUSED = 1045
+"""ER_ACCESS_DENIED_ERROR: there is no such account, or its password is another one."""
+
+_MAY_END_OTHERS = (
+    "SELECT COUNT(*) FROM information_schema.user_privileges"
+    " WHERE privilege_type IN ('SUPER', 'CONNECTION_ADMIN')"
+    " AND grantee = CONCAT('\\'', REPLACE(CURRENT_USER(), '@', '\\'@\\''), '\\'')"
+)
+
+_MAKE = "CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY %s DEFAULT ROLE %s@'%%' WITH MAX_USER_CONNECTIONS 1"
+_SET_RIGHT = "ALTER USER %s@'%%' IDENTIFIED BY %s WITH MAX_USER_CONNECTIONS 1"
+
+_NUMBERED = re.compile(rf"'({re.escape(Server.reader_user)})_\d+'")
+
+
+def connect(server: Server, user: str, password: str, **options: Any) -> Connection[Any]:
+    """A new connection of an account.
+
+    Raises:
+        EngineLost: the server does not answer or refuses the account.
+    """
+    try:
+        return _connect(server, user, password, **options)
+    except pymysql.Error as error:
+        raise _lost(server, error) from error
+
+
+def unnumbered(words: str) -> str:
+    """An error message that says the same whichever account it came to."""
+    return _NUMBERED.sub(r"'\1'", words)
+
+
+class Accounts:
+    """The accounts of the reading role on one server, one for each of its connections.
+
+    MySQL shows the statements of all sessions of an account to each of them (`SHOW PROCESSLIST`, `EXPLAIN FOR
+    CONNECTION`), and no privilege takes that away. So the reading role is a role, `bird_reader`, and its
+    accounts are `bird_reader_1`, `bird_reader_2` and so on, made when they are first needed. The server
+    allows each one connection: who is refused because an account is in use tries the next one.
+    https://dev.mysql.com/doc/refman/9.7/en/processlist-access.html
+    """
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self._first = 1
+        self._are_to_be_had = not server.is_private
+
+    def connect(self, **options: Any) -> Connection[Any]:
+        """A new connection, of an account that has no other.
+
+        On a server whose administrator may not make accounts or end the statements of others, all connections
+        are of one account, and can see each other's statements.
+
+        Raises:
+            EngineLost: the server does not answer, or has no connection left for the role.
+        """
+        try:
+            if self._are_to_be_had and (found := self._free(options)):
+                return found
+            return _connect(self._server, self._server.reader_user, self._server.reader_password, **options)
+        except pymysql.Error as error:
+            raise _lost(self._server, error) from error
+
+    def _free(self, options: dict[str, Any]) -> Connection[Any] | None:
+        """A connection of the first account that is free; None where there can be no such accounts."""
+        busy: pymysql.Error | None = None
+        for step in range(READER_CONNECTIONS):
+            number = (self._first - 1 + step) % READER_CONNECTIONS + 1
+            own = replace(self._server, reader_user=f"{self._server.reader_user}_{number}")
+            try:
+                try:
+                    found = _connect(own, own.reader_user, own.reader_password, **options)
+                except pymysql.OperationalError as error:
+                    if error.args[0] != _REFUSED:
+                        raise
+                    if not self._made(own):
+                        self._are_to_be_had = False
+                        return None
+                    found = _connect(own, own.reader_user, own.reader_password, **options)
+            except pymysql.OperationalError as error:
+                if error.args[0] != _IN_USE:
+                    raise
+                busy = error
+                continue
+            self._first = number
+            return found
+        assert busy is not None  # noqa: S101 - there was at least one to try
+        raise busy
+
+    def _made(self, own: Server) -> bool:
+        """Make an account of the role, or give it the right password. Whether that could be done.
+
+        Raises:
+            pymysql.Error: the server took no connection of the administrating account.
+        """
+        server = self._server
+        with closing(_connect(server, server.user, server.password)) as connection:
+            try:
+                with connection.cursor() as cursor:
+                    cursor.execute(_MAY_END_OTHERS)
+                    if cursor.fetchone() == (0,):
+                        return False
+                    account = [own.reader_user, own.reader_password]
+                    cursor.execute(_MAKE, [*account, server.reader_user])
+                    cursor.execute(_SET_RIGHT, account)
+            except pymysql.Error:
+                return False
+        return True
+
+
+FAILURES = (pymysql.Error, OSError)
+"""See `Administration.FAILURES`."""
+
+
+def administrating(server: Server) -> Connection[Any]:
+    """See `Administration.administrating`."""
+    return _connect(server, server.user, server.password, read_timeout=CONNECT_SECONDS)
+
+
+_READS = frozenset({"USAGE", "SELECT", "SHOW VIEW", "SHOW DATABASES", "EXECUTE"})
+"""Privileges that change nothing in a read-only session, which a function or procedure runs in, too."""
+_GRANTED = re.compile(r"GRANT (.+) ON ")
+_COLUMNS = re.compile(r" ?\([^()]*\)")
+
+
+def rights_to_write(server: Server) -> list[str]:
+    """See `Administration.rights_to_write`: every privilege but those of reading, its roles' among them."""
+    with connect(server, server.user, server.password) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT role_name, role_host FROM information_schema.applicable_roles")
+        roles = [f"{connection.escape(name)}@{connection.escape(host)}" for name, host in cursor.fetchall()]
+        cursor.execute("SHOW GRANTS FOR CURRENT_USER()" + (f" USING {', '.join(roles)}" if roles else ""))
+        lines = [str(line) for (line,) in cursor.fetchall()]
+    found = [privilege for line in lines for privilege in _privileges(line)]
+    return list(dict.fromkeys(one for one in found if one not in _READS))
+
+
+def _privileges(line: str) -> list[str]:
+    """Those of one line of SHOW GRANTS; a role that is granted has its own in other lines."""
+    granted = _GRANTED.match(line)
+    return _COLUMNS.sub("", granted[1]).split(", ") if granted else []
+
+
+def _connect(server: Server, user: str, password: str, **options: Any) -> Connection[Any]:
+    return pymysql.connect(
+        host=server.host,
+        port=server.port,
+        user=user,
+        password=password,
+        charset="utf8mb4",
+        connect_timeout=CONNECT_SECONDS,
+        autocommit=True,
+        ssl_disabled=server.is_local,
+        **options,
+    )
+
+
+def _lost(server: Server, error: pymysql.Error) -> EngineLost:
+    words = error.args[-1] if error.args else error
+    return EngineLost(f"MySQL at {server.address}: {words}")
+
+
+_TIME_IS_UP = 3024
+"""MAX_EXECUTION_TIME, the session's or the one in a hint."""
+
+_INTERRUPTED = frozenset({1317, 1028})
+"""By KILL, at any point or while it sorted."""
+
+_TOO_LARGE = frozenset({
+    4081, 4082,  # the memory of all connections, or of this one; the server closes the connection
+    1114,  # a table is full: the reading role can fill none but the temporary ones of its own statement
+    1038, 3170,  # memory to sort, to parse or to look for a plan
+    1153,  # a packet larger than max_allowed_packet: the text, or a row
+})  # fmt: skip
+"""The statement asked for more than it may have."""
+
+_LOST = frozenset({
+    2002, 2003, 2006, 2013,  # unreachable, gone, lost
+    1040, 1203, 1226,  # too many connections
+    1045, 1049, 1129, 1130, 3118, 4031,  # the account, the database, the host or an idle client is refused
+    1053, 1077, 1078, 1079, 1927, 3169,  # shutting down; killed
+    3, 14, 20, 1021, 1026, 1037, 1041,  # disk or memory of the machine are used up, by whomever
+})  # fmt: skip
+"""The server cannot be used, whatever the statement is."""
+
+
+def message(error: BaseException) -> str:
+    """The server's or the driver's own words."""
+    return unnumbered(str(error.args[-1]) if error.args else str(error))
+
+
+def translated(error: Exception, *, in_time: bool, is_open: bool = True) -> SqlError | EngineLost:
+    """What an error of the driver means: the statement's fault, its time, its size, or the server's fault.
+
+    Numbers: https://dev.mysql.com/doc/mysql-errors/9.7/en/
+
+    Args:
+        error: as raised.
+        in_time: whether the statement's time is not up and the client has not stopped it. An interruption is
+            somebody else's doing then, such as the server's when it is shut down.
+        is_open: whether the connection is there still.
+    """
+    number = error.args[0] if isinstance(error, pymysql.Error) and error.args else None
+    code = str(number) if isinstance(number, int) else None
+    if number in _TOO_LARGE:
+        return SqlTooLarge(message(error), code)
+    lost = number in _LOST or isinstance(error, pymysql.InterfaceError | OSError) or not is_open
+    if number == _TIME_IS_UP or (not in_time and (lost or number in _INTERRUPTED)):
+        return SqlTimeout(message(error), code)
+    if lost or number in _INTERRUPTED:
+        return EngineLost(f"MySQL: {message(error)}")
+    # The driver makes values while it reads rows, and what it raises for one is of any class.
+    return SqlError(message(error), code) if isinstance(error, pymysql.Error) else SqlUnreadable(error)
+
+
+_LAST_STATEMENT = """
+    SELECT event_id, timer_wait, cpu_time, end_event_id IS NOT NULL
+    FROM performance_schema.threads JOIN performance_schema.events_statements_current USING (thread_id)
+    WHERE processlist_id = %s AND nesting_event_level = 0"""
+
+_COUNTS = """
+    SELECT COUNT(*) = 4 FROM performance_schema.setup_consumers WHERE enabled = 'YES' AND name IN (
+        'global_instrumentation', 'thread_instrumentation',
+        'events_statements_current', 'events_statements_cpu'
+    )"""
+
+_PATIENCE_SECONDS = 1.0
+"""How long the server may take to book a statement whose last row the client already has."""
+
+_PICOSECONDS = 1e12
+
+
+class MySQLClock:
+    """Adds up the times of the statements of one session; has to be read after each of them.
+
+    The server keeps them in performance_schema, which shows everybody's statements: so the administrating
+    account reads it, and never the reading role.
+    https://dev.mysql.com/doc/refman/9.7/en/performance-schema-events-statements-current-table.html
+
+    Args:
+        connection: of the administrating account; closed by `close`.
+        session_id: the id of the session's connection, as `CONNECTION_ID()` gives it.
+    """
+
+    def __init__(self, connection: pymysql.Connection[Any], session_id: int) -> None:
+        self._connection = connection
+        self._session_id = session_id
+        self._last: object = None
+        self._elapsed = self._processor = 0.0
+
+    def spent(self) -> tuple[float, float] | None:
+        """Seconds so far, all and those on the processor; None where the server does not count."""
+        try:
+            return (self._elapsed, self._processor) if self._counts and self._book() else None
+        except pymysql.Error:
+            return None
+
+    @cached_property
+    def _counts(self) -> bool:
+        return self._ask(_COUNTS) == (1,)
+
+    def _book(self) -> bool:
+        """Add the last statement, if it was not added before. Whether it could be found."""
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < until:
+            # There is no row while it is being written.
+            match self._ask(_LAST_STATEMENT, self._session_id):
+                case (event, int(elapsed), int(processor), 1):
+                    if event != self._last:
+                        self._last = event
+                        self._elapsed += elapsed / _PICOSECONDS
+                        self._processor += processor / _PICOSECONDS
+                    return True
+        return False
+
+    def _ask(self, sql: str, *values: object) -> tuple[Any, ...] | None:
+        with self._connection.cursor() as cursor:
+            cursor.execute(sql, values)
+            row: tuple[Any, ...] | None = cursor.fetchone()
+            return row
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 import socket
 import time
 import weakref
@@ -26,13 +27,15 @@ from harness.engines.base import (
     cut,
     is_empty,
 )
-from harness.engines.mysql.accounts import connect
-from harness.engines.mysql.clock import MySQLClock
-from harness.engines.mysql.connections import MySQLConnections, close_at_once
-from harness.engines.mysql.errors import message, translated
-from harness.engines.mysql.plan_nodes import read_plan
-from harness.engines.mysql.statements import refused, uncounted
-from harness.engines.mysql.work import (
+from harness.engines.mysql.connections import (
+    MySQLClock,
+    MySQLConnections,
+    close_at_once,
+    connect,
+    message,
+    translated,
+)
+from harness.engines.mysql.plans import (
     EXPLAIN,
     PLAN,
     SETTING,
@@ -41,6 +44,7 @@ from harness.engines.mysql.work import (
     TABLE_SETTING,
     Table,
     counters,
+    read_plan,
     requests,
 )
 from harness.engines.plans import NOT_A_QUERY, PlanNode
@@ -307,3 +311,53 @@ class MySQLEngine:
         except (pymysql.Error, OSError) as error:
             raise EngineLost(f"MySQL at {server.address}: {message(error)}") from error
         return [str(value) for value in row or ()]
+
+
+_QUERIES = frozenset({"SELECT", "WITH", "VALUES", "TABLE", "SHOW", "DESC", "DESCRIBE", "EXPLAIN"})
+"""What a text may begin with. https://dev.mysql.com/doc/refman/9.7/en/sql-statements.html."""
+
+_COUNTED = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
+"""What EXPLAIN ANALYZE takes of these. https://dev.mysql.com/doc/refman/9.7/en/explain.html#explain-analyze."""
+
+_SKIPPED = re.compile(
+    r"(?: [\s(]++ | /\*(?!!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+", re.VERBOSE | re.DOTALL
+)
+"""Space, parentheses and comments, but none of the comments that MySQL executes.
+
+https://dev.mysql.com/doc/refman/9.7/en/comments.html
+"""
+
+_NOTHING = re.compile(
+    r"(?: [\s;]++ | /\*(?!!) .*? \*/ | \#[^\n]* | --(?=[\s\x00-\x1f]|\Z)[^\n]* )*+\Z", re.VERBOSE | re.DOTALL
+)
+"""The same with semicolons instead of parentheses, to the end."""
+
+_WORD = re.compile(r"\w{1,40}|/\*!|.", re.DOTALL)
+
+
+def refused(sql: str) -> str | None:
+    """Why a text is not sent, or None where it is; a text without any statement is for the server to refuse.
+
+    The reading role may change nothing, but it may end other sessions of its own account, take locks and
+    wait. What is in a query can do that to its own session only, which ends with it. Whatever cannot be
+    recognised as a query is refused, so nothing depends on reading it just as MySQL does.
+    """
+    found = _first(sql)
+    if not found or found.upper() in _QUERIES:
+        return None
+    if _NOTHING.match(sql):
+        return EMPTY
+    return f"{found!r} begins no query, and only queries are run"
+
+
+def uncounted(sql: str) -> str | None:
+    """The first word of a text whose work the server does not count; None where it does, or there is none."""
+    found = _first(sql)
+    return found if found and found.upper() not in _COUNTED else None
+
+
+def _first(sql: str) -> str:
+    """The first word of a text, or a sign in its place; empty where there is nothing."""
+    skipped = _SKIPPED.match(sql)
+    found = _WORD.match(sql, skipped.end() if skipped else 0)
+    return found[0] if found else ""

@@ -3,7 +3,7 @@
 The official evaluator uses psycopg2. Where the two drivers differ, psycopg2's way is kept: several
 statements in one text return the last one's rows, and types that psycopg2 does not know come back as text.
 
-A session can reach nothing beyond itself: only the statements of `postgresql_statements` are run, each alone,
+A session can reach nothing beyond itself: only the statements of `statements` are run, each alone,
 by a role that can read; and a connection is used again only after a query that cannot have set anything.
 """
 
@@ -38,12 +38,19 @@ from harness.engines.base import (
     cut,
 )
 from harness.engines.plans import NOT_A_QUERY, SEVERAL, PlanNode
-from harness.engines.postgresql.clock import PostgreSQLClock
-from harness.engines.postgresql.connections import ConnectionPool
-from harness.engines.postgresql.plan_nodes import read_plan
-from harness.engines.postgresql.rows import ReceivedTooMuch, parse, results, run
+from harness.engines.postgresql.connections import (
+    CONNECT_SECONDS,
+    ConnectionPool,
+    PostgreSQLClock,
+    ReceivedTooMuch,
+    administrating,
+    one_line,
+    parse,
+    results,
+    run,
+)
+from harness.engines.postgresql.plans import EXPLAIN, INDEX, SETTINGS, TABLE, Table, counters, read_plan
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
-from harness.engines.postgresql.work import EXPLAIN, INDEX, SETTINGS, TABLE, Table, counters
 from loaders.namespace import Database
 from loaders.server import Origin, Server
 
@@ -83,7 +90,6 @@ of a comment among them: a million take it minutes."""
 _NONE_LEFT = re.compile("too many (connections|clients)|remaining connection slots")
 """What libpq says of a server without a connection for the role; it keeps the SQLSTATE to itself."""
 
-_CONNECT_SECONDS = 10
 _CANCEL_SECONDS = 2
 
 _SETTINGS = (
@@ -147,7 +153,7 @@ def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
         password=server.reader_password,
         dbname=database,
         options=f"{options} {_READ_ONLY}" if server.is_private else options,
-        connect_timeout=_CONNECT_SECONDS,
+        connect_timeout=CONNECT_SECONDS,
         client_encoding="utf8",
         application_name="bird-harness",
     )
@@ -175,7 +181,7 @@ class PostgreSQLSession:
                 )
             except psycopg.Error as error:
                 # Perhaps the server has none left because of those that wait here for other databases.
-                if _NONE_LEFT.search(words := _one_line(error)) and self._pool.close():
+                if _NONE_LEFT.search(words := one_line(error)) and self._pool.close():
                     continue
                 raise EngineLost(f"PostgreSQL at {self._server.address}: {words}") from error
 
@@ -271,7 +277,7 @@ class PostgreSQLSession:
 
     def _translated(self, error: Exception) -> Exception:
         code = error.sqlstate if isinstance(error, psycopg.Error) else None
-        words = _one_line(error)
+        words = one_line(error)
         if any(each in words for each in _TOO_LARGE_WORDS) or code in _TOO_LARGE:
             return SqlTooLarge(words, code)
         if code == _QUERY_CANCELED:
@@ -309,7 +315,7 @@ class PostgreSQLSession:
         try:
             parse(self._connection, sql.encode())
         except psycopg.Error as error:
-            return (error.sqlstate or "").startswith(_REFUSED_ON_READING) and cut(_one_line(error)) == words
+            return (error.sqlstate or "").startswith(_REFUSED_ON_READING) and cut(one_line(error)) == words
         except UnicodeError:
             return False
         return False
@@ -390,62 +396,11 @@ class PostgreSQLSession:
         self._connection.close()
 
 
-FAILURES = (psycopg.Error, OSError)
-"""See `Administration.FAILURES`."""
-
-
 class _Context:
     """Carries the adapters to a connection. https://www.psycopg.org/psycopg3/docs/api/abc.html."""
 
     adapters = _ADAPTERS
     connection = None
-
-
-def administrating(server: Server) -> psycopg.Connection:
-    """See `Administration.administrating`."""
-    return psycopg.connect(
-        host=server.host, port=server.port, user=server.user, password=server.password,
-        dbname=server.database or "postgres", connect_timeout=_CONNECT_SECONDS, autocommit=True,
-    )  # fmt: skip
-
-
-_RIGHTS = """
-SELECT 'superuser' FROM pg_roles WHERE rolname = current_user AND rolsuper
-UNION ALL
-SELECT 'attribute ' || a FROM pg_roles, LATERAL (VALUES
-  ('CREATEROLE', rolcreaterole), ('CREATEDB', rolcreatedb), ('REPLICATION', rolreplication)) AS v (a, has)
-  WHERE rolname = current_user AND has
-UNION ALL
-SELECT 'member of ' || rolname FROM pg_roles WHERE rolname <> current_user
-  AND pg_has_role(current_user, oid, 'MEMBER')
-  AND rolname IN ('pg_write_all_data', 'pg_write_server_files', 'pg_read_server_files',
-    'pg_execute_server_program', 'pg_signal_backend', 'pg_database_owner')
-UNION ALL
-SELECT 'owner of database ' || datname FROM pg_database
-  WHERE datname = current_database() AND pg_has_role(current_user, datdba, 'MEMBER')
-UNION ALL
-(SELECT p || ' on ' || c.oid::regclass FROM pg_class AS c, LATERAL (VALUES
-  ('INSERT'), ('UPDATE'), ('DELETE'), ('TRUNCATE')) AS v (p)
-  WHERE c.relkind IN ('r', 'p', 'v', 'f') AND c.relnamespace <> 'pg_catalog'::regnamespace
-  AND c.relnamespace <> 'information_schema'::regnamespace
-  AND has_table_privilege(c.oid, p) ORDER BY 1 LIMIT 5)
-"""
-
-
-def rights_to_write(server: Server) -> list[str]:
-    """See `Administration.rights_to_write`: attributes, memberships, ownership and privileges on tables."""
-    try:
-        with administrating(server) as connection:
-            return [str(what) for (what,) in connection.execute(_RIGHTS.encode())]
-    except psycopg.Error as error:
-        raise EngineLost(f"PostgreSQL at {server.address}: {_one_line(error)}") from error
-
-
-def _one_line(error: Exception) -> str:
-    """The server's own message without the position picture that libpq adds below it."""
-    if isinstance(error, psycopg.Error) and error.diag.message_primary:
-        return error.diag.message_primary
-    return " ".join(str(error).split())
 
 
 class PostgreSQLEngine:
@@ -480,5 +435,5 @@ class PostgreSQLEngine:
             with administrating(server) as connection:
                 row = connection.execute(sql.encode()).fetchone()
         except psycopg.Error as error:
-            raise EngineLost(f"PostgreSQL at {server.address}: {_one_line(error)}") from error
+            raise EngineLost(f"PostgreSQL at {server.address}: {one_line(error)}") from error
         return ["" if value is None else str(value) for value in row or ()]

@@ -11,8 +11,7 @@ from itertools import groupby
 
 from dialects.enums import Dialect
 from dialects.identifiers import quoted, table_name
-from harness.engines.base import Row
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, Row, TableText
 from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
 

@@ -1,32 +1,95 @@
-"""All that is known of SQLite: sessions, files as databases, what its messages say."""
+"""SQLite: what the rest of the harness asks about it, and what its errors say of a statement."""
+
+import re
 
 from dialects.enums import Dialect
 from harness.engines.base import Engine
+from harness.engines.errors import EditKind, ErrorClass, Repairs
 from harness.engines.registry import EngineKind, SchemaReader
-from harness.engines.repairs import Repairs
-from harness.engines.sqlite.codes import class_of_error
 from loaders.server import Server
 
+_MESSAGES = tuple(
+    (re.compile(rf"\A(?:{start})"), error_class, tuple(map(EditKind, edits.split())))
+    for error_class, start, edits in (
+        (ErrorClass.UNKNOWN_TABLE, "no such table", "respell unqualify rename"),
+        (ErrorClass.UNKNOWN_TABLE, "unknown database", "unqualify"),
+        (ErrorClass.UNKNOWN_COLUMN, "no such column", "respell text_quotes rename"),
+        (ErrorClass.UNKNOWN_COLUMN, "ambiguous column name", "qualify"),
+        (ErrorClass.UNKNOWN_COLUMN, "ON clause references tables|cannot join using", ""),
+        (ErrorClass.TYPE_ERROR, "wrong number of arguments", "function read_as"),
+        (ErrorClass.TYPE_ERROR, "DISTINCT aggregates must|datatype mismatch", ""),
+        (ErrorClass.TYPE_ERROR, "malformed JSON|bad JSON path|JSON path error|ESCAPE expression must", ""),
+        (ErrorClass.WRONG_AGGREGATION, "misuse of |aggregate functions are not|HAVING clause on", ""),
+        (ErrorClass.WRONG_AGGREGATION, r"GROUP BY clause is required|\w+ GROUP BY term", ""),
+        (ErrorClass.WRONG_ORDER, r"\w+ ORDER BY term", ""),
+        (ErrorClass.SYNTAX, "near ", "quote read_as respell"),
+        (ErrorClass.SYNTAX, "unrecognized token", "unescape read_as"),
+        (ErrorClass.SYNTAX, "no such function", "function read_as"),
+        (ErrorClass.SYNTAX, "incomplete input|no such window|no tables specified", ""),
+        (ErrorClass.SYNTAX, "not authorized|unable to use function|You can only execute one", ""),
+        (ErrorClass.SYNTAX, "the query contains a null|SELECTs to the left|sub-select returns", ""),
+        (ErrorClass.SYNTAX, "row value misused|all VALUES must have|table .* has", ""),
+        (ErrorClass.SYNTAX, r"(ORDER BY|LIMIT) clause should|unknown join type|a NATURAL join", ""),
+        (ErrorClass.SYNTAX, "unknown or unsupported join|circular reference|unsupported frame", ""),
+        (ErrorClass.SYNTAX, "RANGE with offset", ""),
+    )
+)
+"""How SQLite's messages begin: it has one code (SQLITE_ERROR) for every statement that it cannot prepare.
 
-def make(server: Server | None, *, pooled: bool) -> Engine:
-    """See `MakeEngine`."""
+An error that depends on the rows is of no class. https://www.sqlite.org/rescode.html#error,
+https://sqlite.org/src/file?name=src/resolve.c, src/parse.y
+"""
+
+
+def _class_of_error(code: str | None, message: str) -> ErrorClass | None:
+    del code
+    return next((found for start, found, _ in _MESSAGES if start.match(message)), None)
+
+
+def _of_error(code: str | None, message: str) -> tuple[EditKind, ...]:
+    del code
+    return next(
+        (edits for start, _, edits in _MESSAGES if edits and start.match(message)), (EditKind.READ_AS,)
+    )
+
+
+def _near(message: str) -> str | None:
+    word, found, _ = message.removeprefix('near "').partition('": syntax error')
+    return word if found else None
+
+
+REPAIRS = Repairs(
+    of_error=_of_error,
+    of_rows=(EditKind.DIVISION, EditKind.NULLS, EditKind.COLLATE, EditKind.LIKE_CASE, EditKind.TEXT_QUOTES),
+    names=(
+        re.compile(r"\Ano such (?:column|table|function): ([^\n]++)"),
+        re.compile(r"\Aambiguous column name: ([^\n]++)"),
+    ),
+    near=_near,
+    functions={
+        "if": "iif", "char_length": "length", "character_length": "length", "len": "length",
+        "greatest": "max", "least": "min", "nvl": "ifnull", "isnull": "ifnull", "strpos": "instr",
+        "string_agg": "group_concat", "substring": "substr", "ucase": "upper", "lcase": "lower",
+        "ceiling": "ceil", "pow": "power",
+    },
+    casts=("REAL", "INTEGER", "TEXT"),
+    real="REAL",
+    collation="NOCASE",
+    like="glob",
+)  # fmt: skip
+
+
+def _make(server: Server | None, *, pooled: bool) -> Engine:
     from harness.engines.sqlite.engine import SQLiteEngine  # noqa: PLC0415 - where it is used
 
     assert server is None  # noqa: S101 - it has none
     return SQLiteEngine(pooled=pooled)
 
 
-def schema_reader() -> SchemaReader:
-    """See `EngineKind.schema`."""
-    from harness.engines.sqlite import schema  # noqa: PLC0415 - for predictors alone
+def _schema() -> SchemaReader:
+    from harness.engines.sqlite import engine  # noqa: PLC0415 - for predictors alone
 
-    return schema
-
-
-def _repairs() -> Repairs:
-    from harness.engines.sqlite.repairs import REPAIRS  # noqa: PLC0415 - where a gap is explained alone
-
-    return REPAIRS
+    return engine
 
 
 KIND = EngineKind(
@@ -35,10 +98,10 @@ KIND = EngineKind(
     dialect=Dialect.SQLITE,
     rank=10,
     has_server=False,
-    make=make,
-    schema=schema_reader,
-    class_of_error=class_of_error,
-    repairs=_repairs,
+    make=_make,
+    schema=_schema,
+    class_of_error=_class_of_error,
+    repairs=REPAIRS,
     idioms=("strftime(", "julianday(", "`"),
     today="SELECT date('now')",
     row_number="rowid",

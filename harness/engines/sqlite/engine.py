@@ -1,7 +1,7 @@
-"""SQLite, embedded. What a statement cannot do is decided where its file is opened, in `sqlite_file`.
+"""SQLite, embedded. What a statement cannot do is decided where its file is opened, in `file`.
 
 A function of SQLite's that goes on without looking up, as LIKE can for hours, is stopped by nothing but the
-end of its process: see `harness.engines.watchdog`.
+end of its process: see `harness.engines.execution`.
 """
 
 import os
@@ -9,28 +9,31 @@ import re
 import sqlite3
 import time
 import weakref
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 
 from dialects.enums import Dialect
+from dialects.identifiers import quoted
 from harness.engines.base import (
     EMPTY,
+    ColumnText,
     EngineLost,
     Row,
     Spent,
     SqlError,
     SqlTimeout,
     SqlTooLarge,
+    TableText,
     cut,
     is_empty,
 )
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from harness.engines.sqlite.file import MAPPED_BYTES, connect
-from harness.engines.sqlite.plan_nodes import read_plan
-from harness.engines.sqlite.work import CountingConnection
+from harness.engines.sqlite.plans import CountingConnection, read_plan
+from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
 
 _FETCHED_ROWS = 8
@@ -254,3 +257,47 @@ class SQLiteEngine:
             options = [str(row[0]) for row in connection.execute("PRAGMA compile_options")]
         connection.close()
         return {"compile_options": " ".join(options)}
+
+
+def version(run: Callable[[str], list[Row]]) -> str:
+    """Major and minor version of the library."""
+    [[text]] = run("SELECT sqlite_version()")
+    return ".".join(str(text).split(".")[:2])
+
+
+def tables(
+    run: Callable[[str], list[Row]],
+    database: Database,  # noqa: ARG001 - one file, one database
+    declared: Sequence[DeclaredTable],
+) -> list[TableText]:
+    """The declared tables, in their order."""
+    found = run("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
+    statements = {str(name): str(sql).rstrip() for name, sql in found}
+    spelled = {table.name.lower(): table for table in declared}
+    return [
+        TableText(
+            table.name,
+            statements[table.name],
+            tuple(ColumnText(column.name, column.declared) for column in table.columns),
+            table.primary_key,
+            tuple(_references(table, spelled)),
+        )
+        for table in declared
+    ]
+
+
+def _references(
+    table: DeclaredTable, spelled: dict[str, DeclaredTable]
+) -> Iterable[tuple[tuple[str, ...], str, tuple[str, ...]]]:
+    for reference in table.references:
+        parent = spelled.get(reference.parent.lower())
+        if parent is not None:
+            names = {column.name.lower(): column.name for column in parent.columns}
+            there = tuple(names.get(name.lower(), name) for name in reference.parent_columns)
+            yield reference.columns, parent.name, there or parent.primary_key
+
+
+def first_rows(table: TableText, count: int) -> str:
+    """The query for a table's first rows, by rowid."""
+    columns = ", ".join(quoted(column.name) for column in table.columns)
+    return f"SELECT {columns} FROM {quoted(table.name)} NOT INDEXED LIMIT {count}"  # noqa: S608 - quoted

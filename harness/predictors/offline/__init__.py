@@ -11,7 +11,7 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
 from harness.engines import dialect_of
-from harness.engines.tables import TableText
+from harness.engines.base import TableText
 from harness.predictors.base import Ask, DatabaseText, Problem, Reply
 from harness.predictors.offline.reading import (
     Definition,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import DatabaseText
 
 LONGEST = 4000

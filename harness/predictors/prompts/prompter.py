@@ -13,7 +13,7 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.engines import TITLES, EngineName, dialect_of
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
 from harness.predictors.prompts.rendering import Templates, load_templates
 from harness.predictors.prompts.tokens import Tokens

@@ -16,7 +16,7 @@ from jinja2 import meta, nodes
 
 from dialects.errors import BadInput
 from harness.engines import kinds
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, TableText
 
 _OWN = Path(__file__).with_name("templates")
 _SUFFIX = ".j2"

@@ -12,7 +12,7 @@ from harness.data.preview import Preview, Side
 from harness.data.questions import Question, levels_of
 from harness.data.usage import AnswerUsage
 from harness.engines import TITLES, dialect_of, kinds_by_name
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.data.outcomes import PairResult
-from harness.engines.plan_comparison import PlanComparison, StepMark, compare_plans, steps_of
+from harness.engines.plans import PlanComparison, StepMark, compare_plans, steps_of
 from harness.report.html.columns import NOTHING, Numbering, short
 from harness.report.plans import described
 from harness.runs.plans import ExplainedText, TextKey

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 
 from harness.engines import EngineName, kind_of
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.sqltree.diagnosis.differences import first_difference
 from harness.sqltree.diagnosis.reading import Reading
 from harness.sqltree.schema import DatabaseSchema

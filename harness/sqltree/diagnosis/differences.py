@@ -8,7 +8,7 @@ the one of gold's that the prediction equates it with.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.sqltree.diagnosis.reading import Clause, Reading, Renamed, Term
 
 Rule = Callable[[Renamed, Renamed], bool]

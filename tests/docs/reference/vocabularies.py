@@ -14,7 +14,7 @@ from dialects.errors import HarnessError
 from harness.conformance import checking
 from harness.coverage import answers
 from harness.data import outcomes, questions
-from harness.engines import error_classes
+from harness.engines import errors as engine_errors
 from harness.metrics import METRICS
 from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
@@ -40,7 +40,7 @@ def vocabularies() -> str:
         *(f"| `{one}` | {'yes' if one.is_predictors else 'no'} |" for one in outcomes.Outcome),
         "\n## Error classes\n",
         "By which rules: [error classes](../error-classes.md).\n",
-        *_enum(error_classes.ErrorClass, error_classes),
+        *_enum(engine_errors.ErrorClass, engine_errors),
         "## Where gold comes from\n",
         *_enum(outcomes.GoldOrigin, outcomes),
         "## Reasons of coverage\n",

@@ -4,7 +4,7 @@ import pymysql
 import pytest
 
 from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
-from harness.engines.mysql.errors import translated
+from harness.engines.mysql.connections import translated
 
 
 @pytest.mark.parametrize(

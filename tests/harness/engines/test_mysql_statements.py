@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.engines.mysql.statements import refused
+from harness.engines.mysql.engine import refused
 
 
 @pytest.mark.parametrize(

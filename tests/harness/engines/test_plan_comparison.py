@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.engines.plan_comparison import StepMark, compare_plans, steps_of
-from harness.engines.plans import Operator, PlanNode
+from harness.engines.plans import Operator, PlanNode, StepMark, compare_plans, steps_of
 from loaders.base.records import to_record
 
 

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from harness.engines.base import BATCH_ROWS, EngineLost, SqlTimeout, SqlTooLarge
-from harness.engines.execution import Ending, Limits, execute
+from harness.engines.execution import WATCHDOG, Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.engines.sqlite.file import VALUE_BYTES
-from harness.engines.watchdog import WATCHDOG
 from loaders.namespace import Database
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"

@@ -8,8 +8,8 @@ from typing import cast
 import pytest
 
 from harness.engines.base import Session, SqlTimeout
+from harness.engines.execution import WATCHDOG, Watchdog
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.engines.watchdog import WATCHDOG, Watchdog
 from loaders.namespace import Database
 
 ENDLESS = "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT MAX(n) FROM t"

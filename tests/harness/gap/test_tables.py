@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect, Profile
 from harness.data.outcomes import PairResult
 from harness.data.questions import Difficulty, Question
-from harness.engines.repairs import EditKind
+from harness.engines.errors import EditKind
 from harness.gap.causes import ABOUT, OF_EDIT, Cause
 from harness.gap.deciding import Decision, Direction
 from harness.gap.explaining import Explained, Gap, PredictorGap, WhatIf

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.preview import Preview, preview
 from harness.data.questions import Difficulty, Question
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.runs.extent import Key
 from harness.runs.reading import Run, key_of
 from tests.harness.real_runs import recorded

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.report.console import console_text
 from harness.report.documents import tables
 from harness.report.formatting import DASH, spelled, spelled_range, texts

@@ -10,7 +10,7 @@ from dialects.enums import Dialect, Profile
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.preview import preview
 from harness.data.questions import Difficulty, Question
-from harness.engines.repairs import EditKind
+from harness.engines.errors import EditKind
 from harness.gap.causes import Cause
 from harness.gap.deciding import Decision, Direction, Mended
 from harness.gap.edits import Edit

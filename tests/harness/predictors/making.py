@@ -1,7 +1,7 @@
 """Problems, asks and prompts for tests."""
 
 from dialects.enums import Dialect
-from harness.engines.tables import TableText
+from harness.engines.base import TableText
 from harness.predictors.base import Ask, DatabaseText, Message, Problem, Prompt, Role
 
 

@@ -9,7 +9,7 @@ from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.preview import preview
 from harness.data.questions import Difficulty, Question
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.pytest_plugin.thresholds import Thresholds, explained, parse_fail_on
 from harness.session.request import parse_fail_under
 from tests.harness.pytest_plugin.running import counts, item, score

@@ -8,7 +8,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.data.sets.loading import load_set
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.metrics.statistics import wilson
 from harness.report.documents import tables
 from harness.report.table_model import NamedCell, figures

@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.metrics.efficiency import Clock, Timing
 from harness.report.console import print_tables
 from harness.runs.folder import RunFolder

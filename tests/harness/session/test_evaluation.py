@@ -15,7 +15,7 @@ from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.base import Engine
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import METRICS

@@ -19,7 +19,7 @@ from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines.base import EMPTY
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import name
 

@@ -10,8 +10,7 @@ from typing import Any
 from harness.efficiency.plan_statistics import q_error, quantile, rank_correlation
 from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName
-from harness.engines.plan_comparison import compare_plans
-from harness.engines.plans import Operator, QueryPlan
+from harness.engines.plans import Operator, QueryPlan, compare_plans
 from harness.metrics.efficiency import same_text
 from harness.metrics.work import ratio
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow

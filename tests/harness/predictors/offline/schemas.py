@@ -1,7 +1,7 @@
 """A small schema that the tests of the offline baseline ask about, in the words of each engine."""
 
 from dialects.enums import Dialect
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import DatabaseText, Problem
 
 _TYPES = {

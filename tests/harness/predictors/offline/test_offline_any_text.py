@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import DatabaseText, Problem
 from harness.predictors.offline import open_offline
 from tests.harness.predictors.offline.schemas import cinema

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from dialects.enums import Dialect
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import Ask, DatabaseText, Problem, Reply
 from harness.predictors.offline import OfflinePredictor, open_offline
 from tests.harness.predictors.offline.schemas import problem

@@ -5,7 +5,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
 from harness.predictors.prompts.prompter import Prompter, PromptOptions, correction, open_prompter, show
 from harness.predictors.prompts.tokens import ESTIMATE, Tokens

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from dialects.enums import Dialect
-from harness.engines.tables import ColumnText, TableText
+from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import DatabaseText, Problem
 from loaders.namespace import Database
 

@@ -13,10 +13,9 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.sets.loading import load_set
 from harness.engines import on_server
-from harness.engines.base import Engine
+from harness.engines.base import Engine, TableText
 from harness.engines.mysql.schema import without_noise
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.engines.tables import TableText
 from harness.predictors.base import DatabaseText
 from harness.predictors.schema import describe, description_folder, read_database
 from loaders.base.errors import EngineUnavailable

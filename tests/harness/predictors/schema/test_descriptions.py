@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.engines.tables import ColumnText
+from harness.engines.base import ColumnText
 from harness.predictors.schema import describe
 from tests.harness.predictors.schema.shops import FARM
 

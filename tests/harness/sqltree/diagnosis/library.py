@@ -1,7 +1,7 @@
 """A small schema, and what is said of queries over it."""
 
 from dialects.enums import Dialect
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.sqltree.diagnosis import diagnose, read
 from harness.sqltree.schema import Column, DatabaseSchema
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from sqlglot import exp
 
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.sqltree.schema import DatabaseSchema
 
 Mutation = Callable[[exp.Query, DatabaseSchema], exp.Query | None]

@@ -9,31 +9,31 @@ from pymysql.constants import ER
 
 from dialects.enums import Dialect
 from harness.engines import kind_of
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.engines.execution import Ending, Limits, execute
-from harness.engines.mysql.codes import NUMBERS
-from harness.engines.postgresql.codes import SQLSTATES
+from harness.engines.mysql import ERRORS as MYSQL
+from harness.engines.postgresql import ERRORS as POSTGRESQL
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree.diagnosis import GROUPS, ErrorGroup, diagnose
 from loaders.namespace import Database
 
 
 def test_postgresqls_codes_have_their_names() -> None:
-    for codes in SQLSTATES.values():
-        for code, name in codes.items():
-            assert psycopg.errors.lookup(code).__name__.lower() == name.replace("_", "")
+    for codes in POSTGRESQL.codes.values():
+        for code, each in codes.items():
+            assert psycopg.errors.lookup(code).__name__.lower() == each.name.replace("_", "")
 
 
 def test_mysqls_numbers_have_their_names_as_far_as_the_driver_knows_them() -> None:
-    known = {f"ER_{name}": number for name, number in vars(ER).items()}
-    named = {name: number for numbers in NUMBERS.values() for number, name in numbers.items()}
+    known = {f"ER_{name}": str(number) for name, number in vars(ER).items()}
+    named = {each.name: code for codes in MYSQL.codes.values() for code, each in codes.items()}
     assert len(named.keys() & known.keys()) >= 25
-    assert {name: number for name, number in named.items() if known.get(name, number) != number} == {}
+    assert {name: code for name, code in named.items() if known.get(name, code) != code} == {}
 
 
 def test_no_code_stands_for_two_classes() -> None:
-    for table in (SQLSTATES, NUMBERS):
-        codes = [code for codes in table.values() for code in codes]
+    for table in (POSTGRESQL, MYSQL):
+        codes = [code for codes in table.codes.values() for code in codes]
         assert len(codes) == len(set(codes))
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.report.console import print_grids
 from harness.report.overview import diagnosis_grid
 from harness.runs.summary import error_classes

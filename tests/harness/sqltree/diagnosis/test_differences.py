@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from dialects.enums import Dialect
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.sqltree.diagnosis.differences import RULES
 from tests.harness.sqltree.diagnosis.library import diagnosed
 

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.sqltree.diagnosis import diagnose, read
 from harness.sqltree.schema import DatabaseSchema
 from tests.harness.sqltree.diagnosis.mutations import MUTATIONS

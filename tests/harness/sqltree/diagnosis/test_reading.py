@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.engines.error_classes import ErrorClass
+from harness.engines.errors import ErrorClass
 from harness.sqltree.diagnosis import is_query, read
 from harness.sqltree.schema import DatabaseSchema
 from tests.harness.sqltree.diagnosis.library import LIBRARY, diagnosed

@@ -1,13 +1,40 @@
-"""What may be wrong with a text that an engine refuses, and which one small edit would mend it.
+"""What can be wrong with a text, as closed lists: its error class, and the small edits that may mend it.
 
-Each engine has its own table, by its error codes, in its folder (`EngineKind.repairs`); what an edit does to
-a text is the same everywhere and stands in `harness.gap`.
+Each engine has one table of its errors (`ErrorTable`) in its record; what an edit does to a text is the same
+everywhere and stands in `harness.gap`.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+
+class ErrorClass(StrEnum):
+    """What is wrong with a prediction that does not match, by the rules of `harness.sqltree.diagnosis`."""
+
+    SYNTAX = "syntax"
+    """The engine cannot read the text, does not have the function, or refuses a statement of this kind."""
+    UNKNOWN_TABLE = "unknown_table"
+    """The name of a table means none, or two."""
+    UNKNOWN_COLUMN = "unknown_column"
+    """The name of a column means none, or several."""
+    TYPE_ERROR = "type_error"
+    """An operator, function or value does not fit the types, or a function the number of its arguments."""
+    WRONG_TABLES = "wrong_tables"
+    """It reads other tables than gold."""
+    WRONG_COLUMNS = "wrong_columns"
+    """It selects other columns, or in another order."""
+    WRONG_CONDITION = "wrong_condition"
+    """A condition or join is missing, is one more, or is another one."""
+    WRONG_LITERAL = "wrong_literal"
+    """The same conditions with other values."""
+    WRONG_AGGREGATION = "wrong_aggregation"
+    """Other aggregate functions, DISTINCT in them, grouping, or arithmetic with them."""
+    WRONG_ORDER = "wrong_order"
+    """Other rows are cut by ORDER BY and LIMIT."""
+    OTHER = "other"
+    """Nothing that the rules look at differs, or a text that runs cannot be read."""
 
 
 class EditKind(StrEnum):
@@ -55,8 +82,46 @@ class EditKind(StrEnum):
     """Texts that `||` stands between are put together."""
 
 
-Casts = Mapping[str, str]
-"""Names of types for sqlglot, by what an edit is said to cast to."""
+@dataclass(frozen=True)
+class ErrorCode:
+    """One error of an engine, by the engine's own name, and what it means where the name is not enough.
+
+    `edits` that may mend it are names of `EditKind`, likeliest first; by default the text is read in another
+    dialect. `reason` is the `harness.coverage.answers.Reason` for which a translated gold has no rows.
+    """
+
+    name: str = ""
+    edits: str = ""
+    reason: str | None = None
+
+
+class ErrorTable:
+    """The errors of an engine by what they say of a statement.
+
+    An error that depends on the rows (a division by zero, a subquery with several rows) is of no class: there
+    the text of the query says more.
+
+    Args:
+        codes: by class, the errors by their codes.
+    """
+
+    def __init__(self, codes: Mapping[ErrorClass | None, Mapping[str, ErrorCode]]) -> None:
+        self.codes = codes
+        known = [(code, kind, each) for kind, of_kind in codes.items() for code, each in of_kind.items()]
+        self._classes = {code: kind for code, kind, _ in known}
+        self._edits = {
+            code: tuple(map(EditKind, each.edits.split())) for code, _, each in known if each.edits
+        }
+        self.reasons = {code: each.reason for code, _, each in known if each.reason}
+
+    def class_of(self, code: str | None) -> ErrorClass | None:
+        """The class of an error; None where the code is in none."""
+        return self._classes.get(code or "")
+
+    def edits_of(self, code: str | None, message: str = "") -> tuple[EditKind, ...]:
+        """The edits that an error asks for; see `Repairs.of_error`."""
+        del message
+        return self._edits.get(code or "", (EditKind.READ_AS,))
 
 
 @dataclass(frozen=True, kw_only=True)
