@@ -16,9 +16,9 @@ from harness.coverage.command import CoverageRequest, measure
 from harness.coverage.rendering import print_coverage
 from harness.data.sets.loading import load_set, name_of
 from harness.engines import on_server
-from harness.provision import compose, containers, loaded
-from harness.provision.docker_command import docker, engine_answers
-from harness.provision.server_kinds import SETS, VERSIONS, cells
+from harness.provision import containers, loaded
+from harness.provision.containers import docker, engine_answers
+from harness.provision.server_kinds import SERVERS, SETS, VERSIONS, cells
 from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
@@ -150,7 +150,7 @@ def _on_images(
             yield from (Row(dialect, cell.version, name_of(name), Result.NOT_RUN, why=why) for name in sets)
             continue
         try:
-            with _chosen(compose.image_variable(dialect), image), containers.throwaway(dialect) as server:
+            with _chosen(SERVERS[dialect].image_variable, image), containers.throwaway(dialect) as server:
                 for name in sets:
                     yield _covered(server, cell.version, image, name, request, say)
         except EngineUnavailable as error:

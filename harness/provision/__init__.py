@@ -6,15 +6,18 @@ testcontainers or native) allows one origin only.
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 
 from dialects.enums import Dialect
-from dialects.errors import BadInput
-from harness.engines import on_server, served
+from dialects.errors import BadInput, HarnessError
+from harness.engines import EngineName, on_server, served
 from harness.engines.base import EngineLost
-from harness.provision import compose, dsn, native
-from harness.provision.readiness import say
+from harness.provision import compose, containers, dsn, native
+from harness.provision.servers import Home, State, say
+from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
+from loaders.base.files import one_line
 from loaders.server import Origin, Server
 
 _FORCE = "BIRD_PROVISION"
@@ -124,8 +127,6 @@ def throwaway(dialect: Dialect) -> Iterator[Server]:
     elif Origin.COMPOSE in allowed and (started := compose.running(dialect)):
         yield started
     elif Origin.TESTCONTAINERS in allowed and _has_image(dialect, forced=len(allowed) == 1):
-        from harness.provision import containers  # noqa: PLC0415 - slow to import, and needed by tests only
-
         with containers.throwaway(dialect) as container:
             yield container
     else:
@@ -175,8 +176,6 @@ def _answering(server: Server) -> Server:
 
 def _has_image(dialect: Dialect, *, forced: bool) -> bool:
     """Whether a container can be started; raises why not where nothing else is allowed."""
-    from harness.provision import containers  # noqa: PLC0415 - see `throwaway`
-
     try:
         containers.require_image(dialect)
     except EngineUnavailable as error:
@@ -185,3 +184,65 @@ def _has_image(dialect: Dialect, *, forced: bool) -> bool:
         say(f"{error}; trying a native process")
         return False
     return True
+
+
+_LONGEST = 300
+_TAIL_BYTES = 64 * 1024
+_SECRET = re.compile(r"(PASSWORD|IDENTIFIED\s+BY)(\s+)('(?:[^']|'')*'?)", re.IGNORECASE)
+_HIDDEN = "[hidden]"
+
+
+def last_lines(server: Server, count: int = 20) -> list[str]:
+    """The last `count` lines of a server's log, oldest first, whether it still runs or not.
+
+    Passwords are hidden, a line is cut after 300 characters. Nothing for a server that is only known by its
+    address (a DSN), or whose log cannot be had; never raises for it.
+    """
+    try:
+        text = _text(server, count)
+    except (HarnessError, OSError):
+        return []
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    return [_shown(line, server) for line in lines[-count:]]
+
+
+def _text(server: Server, count: int) -> str:
+    match server.origin:
+        case Origin.COMPOSE:
+            return compose.logs(server.dialect, count)
+        case Origin.TESTCONTAINERS:
+            return containers.logs(server)
+        case Origin.NATIVE:
+            return _native_log(server)
+        case Origin.DSN:
+            return ""
+
+
+def _native_log(server: Server) -> str:
+    """The log of the private server, which lies in a place of its own unless it is a throw-away one."""
+    home = Home(paths.state() / server.dialect)
+    known = State.read(home.state)
+    if known is None or known.port != server.port:
+        return ""
+    with home.log.open("rb") as log:
+        log.seek(0, 2)
+        log.seek(max(0, log.tell() - _TAIL_BYTES))
+        return log.read().decode(errors="replace")
+
+
+def _shown(line: str, server: Server) -> str:
+    for secret in (server.password, server.reader_password):
+        if secret:
+            line = line.replace(secret, _HIDDEN)
+    line = _SECRET.sub(rf"\1\2{_HIDDEN}", line)
+    return one_line(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}...")
+
+
+def failures(failed: Mapping[EngineName, str], servers: Mapping[EngineName, Sequence[Server]]) -> list[str]:
+    """One line for each engine, and its last log lines indented, where they can be had."""
+    lines: list[str] = []
+    for dialect, why in failed.items():
+        lines.append(f"{dialect} failed again and again, so that the rest was not run: {why}")
+        for server in servers.get(dialect, ()):
+            lines += [f"  {line}" for line in last_lines(server)]
+    return lines

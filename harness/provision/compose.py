@@ -8,10 +8,10 @@ from filelock import FileLock
 
 from dialects.enums import Dialect
 from harness.engines.base import EngineLost
-from harness.provision import assets, envfile, loaded, readiness
-from harness.provision.docker_command import docker, engine_answers, ensure_image, is_here, require_compose
-from harness.provision.readiness import last_words, say
+from harness.provision import envfile, loaded
+from harness.provision.containers import docker, engine_answers, ensure_image, is_here, require_compose
 from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import assets, last_words, say, version_of, wait_for
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
@@ -22,11 +22,6 @@ _LOG_LINES = 30
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}  # noqa: S104 - what a user may have set
 
 _PROJECT = "COMPOSE_PROJECT_NAME"
-
-
-def image_variable(dialect: Dialect) -> str:
-    """Name of the variable that chooses the image."""
-    return f"{SERVERS[dialect].prefix}_IMAGE"
 
 
 def up(
@@ -61,7 +56,7 @@ def up(
         values = envfile.ensure(path)
         images = {}
         for dialect in dialects:
-            name = image_variable(dialect)
+            name = SERVERS[dialect].image_variable
             images[name] = _image(dialect, values, set_name=set_name, plain=plain)
             ensure_image(images[name], name)
         say(f"starting {' and '.join(dialects)} in containers ...")
@@ -100,7 +95,7 @@ def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
 def running(dialect: Dialect, *, env: Path | None = None) -> Server | None:
     """The server of `dialect` that `up` has started, if it answers a query."""
     server = _server(dialect, envfile.read(env or envfile.default_path()))
-    return server if server and readiness.version(server) else None
+    return server if server and version_of(server) else None
 
 
 def started_from(dialect: Dialect, *, env: Path | None = None) -> str | None:
@@ -121,7 +116,7 @@ def beginning(dialect: Dialect, set_name: str, *, env: Path | None = None) -> tu
     values = envfile.read(env or envfile.default_path())
     if not engine_answers() or _has_data(dialect, values):
         return ()
-    return loaded.choose(dialect, values[image_variable(dialect)], set_name).notes
+    return loaded.choose(dialect, values[SERVERS[dialect].image_variable], set_name).notes
 
 
 def volume(dialect: Dialect, project: str) -> str:
@@ -144,7 +139,7 @@ def _image(dialect: Dialect, values: Mapping[str, str], *, set_name: str | None,
     One that exists stays as it is, and data that exist go with the plain image, unless it is not at hand:
     what another has inside would not reach them.
     """
-    configured = values[image_variable(dialect)]
+    configured = values[SERVERS[dialect].image_variable]
     if _has_data(dialect, values):
         kept = _started_from(dialect, values)
         if kept and loaded.fits(dialect, kept, configured):
@@ -202,7 +197,7 @@ def _answering(dialect: Dialect, values: dict[str, str]) -> Server:
             f"{SERVERS[dialect].password} is empty in .env; remove the line and start again"
         )
     try:
-        readiness.wait(server, _ANSWER_SECONDS)
+        wait_for(server, _ANSWER_SECONDS)
     except EngineLost as error:
         raise EngineUnavailable(
             f"the container is healthy but cannot be used from here: {error}; if its data is older than "
@@ -226,7 +221,7 @@ def _logs(env: Path, count: int, *services: str) -> str:
 
 def _compose(env: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> str:
     """Run `docker compose`; `variables` win over the environment and the file."""
-    folder = assets.folder()
+    folder = assets()
     name = envfile.read(env).get(_PROJECT, "bird-harness")
     return docker(
         "compose",

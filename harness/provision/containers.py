@@ -1,36 +1,137 @@
-"""Throw-away servers in containers, through testcontainers.
+"""What is asked of Docker: its command line, and throw-away servers in containers, through testcontainers.
 
-The plain container class is used and not the ones for MySQL and PostgreSQL: those wait for log lines that
-only the official images write, and publish their port on every address. Here a server is ready when it
-answers a query on 127.0.0.1, whichever image it came from.
+The command line knows contexts, credentials and plugins that a library would not. Of testcontainers the plain
+container class is used and not the ones for MySQL and PostgreSQL: those wait for log lines that only the
+official images write, and publish their port on every address. Here a server is ready when it answers a query
+on 127.0.0.1, whichever image it came from.
 """
 
 import atexit
 import contextlib
+import functools
 import secrets
-from collections.abc import Iterator
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
-
-from docker.types import Ulimit
-from testcontainers.core.config import testcontainers_config
-from testcontainers.core.container import DockerContainer
+from typing import IO, TYPE_CHECKING, Any
 
 from dialects.enums import Dialect
 from harness.engines.base import EngineLost
-from harness.provision import assets, compose, envfile, readiness
-from harness.provision.docker_command import ensure_image, require_engine
-from harness.provision.readiness import last_words, say
-from harness.provision.server_kinds import SERVERS, ServerKind
-from loaders.base.errors import EngineUnavailable
+from harness.provision import envfile
+from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import LOOPBACK, ServerKind, assets, last_words, say, wait_for
+from loaders.base.errors import EngineUnavailable, command
 from loaders.server import Origin, Server
 
-_LOOPBACK = "127.0.0.1"
+if TYPE_CHECKING:
+    from testcontainers.core.container import DockerContainer
+
 _READY_SECONDS = 180
 _MOST_MEMORY = "6g"
 
-_STARTED: dict[Server, DockerContainer] = {}
+_STARTED: "dict[Server, DockerContainer]" = {}
 """The throw-away containers of this process."""
+
+
+def _without() -> str:
+    return f"or start private servers without Docker: {command('up', 'native')}"
+
+
+def docker(*arguments: str, stdin: IO[bytes] | None = None, env: Mapping[str, str] | None = None) -> str:
+    """Run one `docker` command; what it writes to standard output.
+
+    Raises:
+        EngineUnavailable: there is no such command, or it fails; with the last line that it wrote.
+    """
+    try:
+        done = subprocess.run(
+            ["docker", *arguments],
+            stdin=stdin or subprocess.DEVNULL,
+            capture_output=True,
+            env=env,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise EngineUnavailable(f"docker was not found; install Docker, {_without()}") from None
+    if done.returncode != 0:
+        written = (done.stderr or done.stdout).decode(
+            errors="replace"
+        ).strip() or f"exit code {done.returncode}"
+        raise EngineUnavailable(f"docker {arguments[0]}: {written.splitlines()[-1].strip()}")
+    return done.stdout.decode(errors="replace").strip()
+
+
+def require_engine() -> None:
+    """Make sure that a Docker engine answers.
+
+    Raises:
+        EngineUnavailable: what is missing, and what to do about it.
+    """
+    if not shutil.which("docker"):
+        raise EngineUnavailable(f"docker was not found; install Docker, {_without()}")
+    try:
+        docker("version", "--format", "{{.Server.Version}}")
+    except EngineUnavailable as error:
+        raise EngineUnavailable(f"no Docker engine answers ({error}); start it, {_without()}") from None
+
+
+def require_compose() -> None:
+    """Make sure that a Docker engine answers and that the Compose plugin is there.
+
+    Raises:
+        EngineUnavailable: what is missing, and what to do about it.
+    """
+    require_engine()
+    try:
+        docker("compose", "version", "--short")
+    except EngineUnavailable:
+        raise EngineUnavailable(
+            "docker has no Compose plugin; install it (package docker-compose-plugin of Docker's own "
+            f"repository, docker-compose-v2 on Ubuntu, docker-compose on Debian 13 and later), {_without()}"
+        ) from None
+
+
+def engine_answers() -> bool:
+    """Whether a Docker engine is there to be used."""
+    try:
+        require_engine()
+    except EngineUnavailable:
+        return False
+    return True
+
+
+def is_here(image: str) -> bool:
+    """Whether `image` is on this machine. False where no engine answers."""
+    try:
+        docker("image", "inspect", image)
+    except EngineUnavailable:
+        return False
+    return True
+
+
+@functools.cache
+def ensure_image(image: str, variable: str) -> None:
+    """Make sure that `image` is on this machine: pull it if it is not.
+
+    Args:
+        image: name and tag.
+        variable: the variable that chooses another image, for the error.
+
+    Raises:
+        EngineUnavailable: it cannot be pulled.
+    """
+    if is_here(image):
+        return
+    say(f"pulling {image} ...")
+    try:
+        docker("pull", "--quiet", image)
+    except EngineUnavailable as error:
+        raise EngineUnavailable(
+            f"the image {image} is not on this machine and cannot be pulled ({error}); choose another "
+            f"with {variable}, build an equivalent from distribution packages (`{command('images')}`), "
+            f"{_without()}"
+        ) from None
 
 
 def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
@@ -40,7 +141,7 @@ def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
         EngineUnavailable: no Docker engine answers, or the image cannot be pulled.
     """
     require_engine()
-    variable = compose.image_variable(dialect)
+    variable = SERVERS[dialect].image_variable
     image = envfile.read(env or envfile.default_path())[variable]
     ensure_image(image, variable)
     return image
@@ -81,31 +182,35 @@ def logs(server: Server) -> str:
 
 def limits_of(kind: ServerKind) -> dict[str, Any]:
     """What a container may use, by docker-py's names; the same as in `docker-compose.yml`."""
+    from docker.types import Ulimit  # noqa: PLC0415 - slow to import, and needed by tests only
+
     found: dict[str, Any] = {"mem_limit": _MOST_MEMORY, "pids_limit": kind.most_processes}
     if kind.most_data is not None:
         found["ulimits"] = [Ulimit(name="data", soft=kind.most_data, hard=kind.most_data)]
     return found
 
 
-def _container(kind: ServerKind, image: str, password: str) -> DockerContainer:
+def _container(kind: ServerKind, image: str, password: str) -> "DockerContainer":
+    from testcontainers.core.container import DockerContainer  # noqa: PLC0415 - slow to import
+
     ours, theirs = kind.configuration
     limits = limits_of(kind)
     container = (
         DockerContainer(image)
         .with_envs(**kind.variables, **{kind.password: password})
-        .with_volume_mapping(assets.folder() / "docker" / ours, theirs)
+        .with_volume_mapping(assets() / "docker" / ours, theirs)
         .with_command(list(kind.command))
         .with_kwargs(shm_size="256m", **limits)
     )
     # An address without a port: any free port of that address. The annotation knows numbers only.
-    container.ports[str(kind.port)] = (_LOOPBACK,)  # type: ignore[assignment]
+    container.ports[str(kind.port)] = (LOOPBACK,)  # type: ignore[assignment]
     return container
 
 
-def _answering(dialect: Dialect, container: DockerContainer, password: str) -> Server:
+def _answering(dialect: Dialect, container: "DockerContainer", password: str) -> Server:
     port = container.get_docker_client().port(container.get_container_id(), SERVERS[dialect].port)
     account = SERVERS[dialect].account
-    server = Server(dialect, _LOOPBACK, int(port), account, password, Origin.TESTCONTAINERS)
+    server = Server(dialect, LOOPBACK, int(port), account, password, Origin.TESTCONTAINERS)
 
     def check() -> None:
         container.reload()
@@ -113,7 +218,7 @@ def _answering(dialect: Dialect, container: DockerContainer, password: str) -> S
             raise EngineUnavailable(f"the container is {container.status}: {last_words(_log(container))}")
 
     try:
-        readiness.wait(server, _READY_SECONDS, check)
+        wait_for(server, _READY_SECONDS, check)
     except EngineLost as error:
         raise EngineUnavailable(
             f"the container does not answer: {error}; {last_words(_log(container))}"
@@ -121,12 +226,14 @@ def _answering(dialect: Dialect, container: DockerContainer, password: str) -> S
     return server
 
 
-def _log(container: DockerContainer) -> str:
+def _log(container: "DockerContainer") -> str:
     return b"\n".join(container.get_logs()).decode(errors="replace")
 
 
 def _settle_reaper() -> None:
     """Do without the container that removes what crashed processes leave, where its image cannot be had."""
+    from testcontainers.core.config import testcontainers_config  # noqa: PLC0415 - slow to import
+
     if not testcontainers_config.ryuk_disabled:
         try:
             ensure_image(testcontainers_config.ryuk_image, "RYUK_CONTAINER_IMAGE")

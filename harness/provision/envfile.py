@@ -14,7 +14,7 @@ from pathlib import Path
 import dotenv
 
 from dialects.errors import BadInput
-from harness.provision import assets
+from harness.provision.servers import assets, is_checkout
 from loaders.base import paths
 
 _DEFAULTS: Mapping[str, str] = {
@@ -33,7 +33,7 @@ _PROJECT = "COMPOSE_PROJECT_NAME"
 
 def default_path() -> Path:
     """`.env` beside a checkout's `docker-compose.yml`, or in the user's state folder."""
-    return (assets.folder() if assets.is_checkout() else paths.state()) / ".env"
+    return (assets() if is_checkout() else paths.state()) / ".env"
 
 
 def read(path: Path) -> dict[str, str]:

@@ -23,11 +23,10 @@ from filelock import FileLock
 from dialects.enums import Dialect, Profile
 from harness.data.questions import QuestionSet
 from harness.engines import TITLES, on_server
-from harness.provision import assets, compose, envfile, loaded, packages
-from harness.provision.compose import image_variable
-from harness.provision.docker_command import docker, ensure_image, require_compose, require_engine
-from harness.provision.readiness import say
-from harness.provision.server_kinds import ENTRANCE, SERVERS, ServerKind
+from harness.provision import compose, envfile, loaded, packages
+from harness.provision.containers import docker, ensure_image, require_compose, require_engine
+from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import ENTRANCE, ServerKind, assets, say
 from loaders import functions, namespace
 from loaders.base import paths
 from loaders.base.digests import digests
@@ -65,13 +64,13 @@ def build(dialects: Sequence[Dialect], *, env: Path | None = None) -> list[str]:
     for dialect, kind in SERVERS.items():
         if dialect in dialects:
             built.append(_build(dialect, kind))
-            envfile.write(env or envfile.default_path(), image_variable(dialect), built[-1])
+            envfile.write(env or envfile.default_path(), kind.image_variable, built[-1])
     return built
 
 
 def _build(dialect: Dialect, kind: ServerKind) -> str:
     root = packages.unpacked(TITLES[dialect], (*kind.packages, *SYSTEM))
-    context = assets.folder() / "docker" / dialect
+    context = assets() / "docker" / dialect
     inputs = _digest(root.folder, context)
     image = f"bird-harness/{dialect}:{root.version}"
     found = _inspect(image)
@@ -176,7 +175,7 @@ def bake(
     baked = []
     for dialect in SERVERS:
         if dialect in dialects:
-            variable = compose.image_variable(dialect)
+            variable = SERVERS[dialect].image_variable
             ensure_image(values[variable], variable)
             with FileLock(paths.cache() / f"loading-{dialect}.lock"):
                 baked.append(_baked(dialect, values[variable], questions, databases, progress))
@@ -235,7 +234,7 @@ def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> st
 
 
 def _file(name: str) -> Path:
-    return assets.folder() / "docker" / name
+    return assets() / "docker" / name
 
 
 @contextlib.contextmanager
@@ -254,7 +253,7 @@ def _project(dialect: Dialect, base: str) -> Iterator[tuple[str, Path]]:
         envfile.ensure(env)
         envfile.write_any_ports(env)
         envfile.write(env, "COMPOSE_PROJECT_NAME", project)
-        envfile.write(env, compose.image_variable(dialect), base)
+        envfile.write(env, SERVERS[dialect].image_variable, base)
         try:
             _remove(project, env)
             yield project, env

@@ -14,9 +14,9 @@ from typing import Self
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.sets.loading import load_set
-from harness.provision import assets
-from harness.provision.docker_command import docker
+from harness.provision.containers import docker
 from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import assets
 from loaders import namespace
 from loaders.base.errors import EngineUnavailable, command
 from loaders.set_manifest import LAYOUTS
@@ -192,7 +192,7 @@ def remedy(set_name: str) -> str:
 @cache
 def lasting_settings(dialect: Dialect) -> str:
     """The settings that data are bound to for as long as they last, from the project's configuration file."""
-    text = (assets.folder() / "docker" / SERVERS[dialect].configuration[0]).read_text(encoding="utf-8")
+    text = (assets() / "docker" / SERVERS[dialect].configuration[0]).read_text(encoding="utf-8")
     found = (_LASTING.match(line) for line in text.splitlines())
     return ", ".join(sorted(f"{match[1]} = {match[2]}" for match in found if match))
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from harness.provision.readiness import say
+from harness.provision.servers import say
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 

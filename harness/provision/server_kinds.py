@@ -1,99 +1,18 @@
-"""What the ways to a server have to know of each engine, one record each; and the versions that are proven.
+"""Every engine that has servers, and the versions that are proven.
 
 `.github/workflows/dialects.yml` has the same cells of the matrix, and a test holds it against this module.
-
-How a private server is initialised and started is code, and stands in `native`, one module an engine.
 """
 
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dialects.enums import Dialect
-from harness.provision.native.postgresql import BACKEND_BYTES, INITDB_OPTIONS
+from harness.provision import mysql, postgresql
+from harness.provision.servers import ServerKind
 
-ENTRANCE = "/usr/local/bin/bird-harness-loaded"
-"""What packs and opens the databases inside of an image."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ServerKind:
-    """One engine's servers."""
-
-    # An address.
-    schemes: tuple[str, ...]
-    """How an address of one may begin, the best first."""
-    port: int
-
-    # Containers, the same in `docker-compose.yml`.
-    prefix: str
-    """How the variables of `.env` begin."""
-    password: str
-    """The variable that sets the password."""
-    account: str
-    """The administrating account."""
-    configuration: tuple[str, str]
-    """The project's configuration file below `docker/`, and where the image looks for it."""
-    command: tuple[str, ...]
-    """What a container runs; first the server's program."""
-    variables: Mapping[str, str] = field(default_factory=dict)
-    most_processes: int
-    most_data: int | None = None
-    """Bytes that one process may ask for."""
-
-    # Images.
-    official: str
-    """The official image, without a tag."""
-    versions: tuple[str, ...]
-    """Those that every change is held against, the oldest first."""
-    packages: tuple[str, ...]
-    """The Debian packages of an image that is built without a registry."""
-    mount: str
-    """Where `docker-compose.yml` mounts the volume."""
-    data: str
-    """Where in it the data are."""
-    loaded_files: Mapping[str, str]
-    """What an image with databases has more than its base: files below `docker/`, and their places."""
-
-
-SERVERS: Mapping[Dialect, ServerKind] = {
-    Dialect.MYSQL: ServerKind(
-        schemes=("mysql",),
-        port=3306,
-        prefix="MYSQL",
-        password="MYSQL_ROOT_PASSWORD",  # noqa: S106 - its name
-        account="root",
-        configuration=("mysql/bird.cnf", "/etc/mysql/conf.d/bird.cnf"),
-        command=("mysqld",),
-        most_processes=512,
-        official="mysql",
-        versions=("8.4", "9.7"),
-        packages=("mysql-server-core", "mysql-client-core"),
-        mount="/var/lib/mysql",
-        data="/var/lib/mysql",
-        # MySQL refuses its data under other settings, so these are there where nobody mounts them, too.
-        loaded_files={"loaded/mysql.sh": ENTRANCE, "mysql/bird.cnf": "/etc/mysql/conf.d/bird.cnf"},
-    ),
-    Dialect.POSTGRESQL: ServerKind(
-        schemes=("postgresql", "postgres"),
-        port=5432,
-        prefix="POSTGRES",
-        password="POSTGRES_PASSWORD",  # noqa: S106 - its name
-        account="postgres",
-        configuration=("postgresql/bird.conf", "/etc/postgresql/bird.conf"),
-        command=("postgres", "-c", "config_file=/etc/postgresql/bird.conf", "-c", "listen_addresses=*"),
-        variables={"POSTGRES_INITDB_ARGS": " ".join((*INITDB_OPTIONS, "--auth=scram-sha-256"))},
-        most_processes=256,
-        most_data=BACKEND_BYTES,
-        official="postgres",
-        versions=("14", "15", "16", "17", "18"),
-        packages=("postgresql-18",),
-        mount="/var/lib/postgresql",
-        data="/var/lib/postgresql/bird",
-        loaded_files={"loaded/postgresql.sh": ENTRANCE},
-    ),
-}
+SERVERS: Mapping[Dialect, ServerKind] = {kind.dialect: kind for kind in (mysql.KIND, postgresql.KIND)}
 """Every engine that has servers."""
 
 VERSIONS: Mapping[Dialect, tuple[str, ...]] = {dialect: kind.versions for dialect, kind in SERVERS.items()}

@@ -19,7 +19,7 @@ import pytest
 from dialects.errors import BadInput, HarnessError
 from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.engines import EngineName
-from harness.provision.logs import failures
+from harness.provision import failures
 from harness.pytest_plugin.collecting import Collecting
 from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
 from harness.pytest_plugin.screen import Bars

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from dialects.errors import BadInput
 from harness.data.outcomes import Judgement, Outcome
-from harness.provision.logs import failures
+from harness.provision import failures
 from harness.pytest_plugin.pair_runner import PairRunner
 from harness.pytest_plugin.screen import Bars, Reporter
 from harness.pytest_plugin.thresholds import Thresholds

@@ -84,7 +84,9 @@ def test_the_rooms_of_the_page_are_there() -> None:
     assert folders - {path.name for path in there} - {*ROOMS, "docker", "benchmarks", "tests"} == set()
 
 
-OWN = re.compile(r"harness/engines/\w+/\w+\.py|loaders/(?:mysql|postgresql)/\w+\.py")
+OWN = re.compile(
+    r"harness/engines/\w+/\w+\.py|(?:loaders/(?:mysql|postgresql)/\w+|harness/provision/(?:mysql|postgresql))\.py"
+)
 """What belongs to one engine."""
 
 TABLES = {
@@ -93,7 +95,6 @@ TABLES = {
     "dialects/server_schema.py",
     "dialects/targets.py",
     "harness/efficiency/rewriting/engines.py",
-    "harness/provision/server_kinds.py",
     "loaders/dumps.py",
     "loaders/namespace.py",
     "loaders/source.py",

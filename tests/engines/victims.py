@@ -16,9 +16,9 @@ from typing import IO, Any
 from dialects.enums import Dialect
 from harness.engines.retry import administrating
 from harness.provision import compose, containers, envfile, native
-from harness.provision.docker_command import require_compose
-from harness.provision.native import process
-from harness.provision.native.recipe import State
+from harness.provision.containers import require_compose
+from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import State
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -70,7 +70,7 @@ class Victim:
         for pid in (known.pid, *children(known.pid)):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        while process.identity(known.pid) == known.identity:
+        while native.identity(known.pid) == known.identity:
             time.sleep(0.01)
 
     def stop(self) -> None:
@@ -197,7 +197,7 @@ def _has_containers(dialect: Dialect) -> bool:
 
 
 def _in_container(dialect: Dialect, folder: Path) -> Iterator[Victim]:
-    variable = compose.image_variable(dialect)
+    variable = SERVERS[dialect].image_variable
     image = os.environ.get(variable) or envfile.read(envfile.default_path()).get(variable)
     kept = {name: os.environ.pop(name) for name in _COMPOSE_VARIABLES if name in os.environ}
     env = folder / ".env"

@@ -9,8 +9,9 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.engines import on_server
-from harness.provision import compose, envfile
-from harness.provision.docker_command import docker, require_compose
+from harness.provision import envfile
+from harness.provision.containers import docker, require_compose
+from harness.provision.server_kinds import SERVERS
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 from tests.reasons import Reason, skip
@@ -72,7 +73,7 @@ def dialect(request: pytest.FixtureRequest) -> Dialect:
 @pytest.fixture
 def image(dialect: Dialect) -> str:
     """The image that the environment or `.env` chooses, if this machine has it and can start it."""
-    name = envfile.read(envfile.default_path())[compose.image_variable(dialect)]
+    name = envfile.read(envfile.default_path())[SERVERS[dialect].image_variable]
     try:
         require_compose()
         docker("image", "inspect", name)

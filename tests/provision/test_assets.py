@@ -4,20 +4,17 @@ import pytest
 import yaml
 
 from dialects.enums import Dialect
-from harness.provision import assets, dsn
-from harness.provision.native import postgresql
-from harness.provision.native.mysql import RECIPE as MYSQL
-from harness.provision.native.postgresql import RECIPE as POSTGRESQL
+from harness.provision import dsn, postgresql
 from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import assets
 
-COMPOSE = (assets.folder() / "docker-compose.yml").read_text("utf-8")
+COMPOSE = (assets() / "docker-compose.yml").read_text("utf-8")
 
 
 def test_every_way_uses_the_same_configuration_files() -> None:
-    for dialect, recipe in ((Dialect.MYSQL, MYSQL), (Dialect.POSTGRESQL, POSTGRESQL)):
-        ours, theirs = SERVERS[dialect].configuration
-        assert ours == recipe.configuration
-        assert (assets.folder() / "docker" / ours).is_file()
+    for kind in SERVERS.values():
+        ours, theirs = kind.configuration
+        assert (assets() / "docker" / ours).is_file()
         assert f"./docker/{ours}:{theirs}:ro" in COMPOSE
 
 

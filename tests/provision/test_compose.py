@@ -9,7 +9,8 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.provision import compose, envfile
-from harness.provision.docker_command import docker
+from harness.provision.containers import docker
+from harness.provision.server_kinds import SERVERS
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -29,7 +30,7 @@ def env(tmp_path: Path, image: str, dialect: Dialect, monkeypatch: pytest.Monkey
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BIRD_STATE", str(tmp_path))
     path = tmp_path / ".env"
-    envfile.write(path, compose.image_variable(dialect), image)
+    envfile.write(path, SERVERS[dialect].image_variable, image)
     envfile.write_any_ports(path)  # another process's tests look for the usual ones at the same time
     yield path
     compose.down(volumes=True, env=path)
@@ -90,7 +91,7 @@ def test_a_container_that_does_not_start_is_quoted(dialect: Dialect, env: Path) 
     assert on_server(server).version()
     compose.down(env=env)
     project = envfile.read(env)["COMPOSE_PROJECT_NAME"]
-    image = envfile.read(env)[compose.image_variable(dialect)]
+    image = envfile.read(env)[SERVERS[dialect].image_variable]
     needed = {Dialect.MYSQL: "ibdata1", Dialect.POSTGRESQL: "bird/global/pg_control"}[dialect]
     docker(
         "run", "--rm", "--entrypoint=sh", f"--volume={project}_{dialect}:/data", image,

@@ -11,8 +11,8 @@ from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.engines.execution import Limits, Work, count_work
-from harness.provision import compose, containers
-from harness.provision.docker_command import docker
+from harness.provision import containers
+from harness.provision.containers import docker
 from harness.provision.server_kinds import SERVERS
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
@@ -78,7 +78,7 @@ def test_the_same_work_is_counted_with_half_a_processor(dialect: Dialect, tmp_pa
 def test_a_container_that_ends_is_quoted(
     dialect: Dialect, image: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(compose.image_variable(dialect), image)
+    monkeypatch.setenv(SERVERS[dialect].image_variable, image)
     kind = SERVERS[dialect]
     wrong = dataclasses.replace(kind, command=(*kind.command, "--nonsense=1"))
     monkeypatch.setattr(containers, "SERVERS", {**SERVERS, dialect: wrong})

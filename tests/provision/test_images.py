@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.provision.docker_command import docker
+from harness.provision.containers import docker
 from loaders.base.errors import EngineUnavailable
 from tests.reasons import Reason, skip
 

@@ -20,10 +20,11 @@ from dialects.enums import Dialect, Profile
 from dialects.identifiers import quoted
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from harness.provision import compose, envfile, loaded, readiness
-from harness.provision.docker_command import docker, require_compose
+from harness.provision import compose, envfile, loaded
+from harness.provision.containers import docker, require_compose
 from harness.provision.images import bake
 from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import wait_for
 from loaders import namespace
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
@@ -85,7 +86,7 @@ def kill_half_way(dialect: Dialect, name: str) -> None:
 @pytest.fixture(scope="module", params=[MYSQL, POSTGRESQL])
 def baked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Baked]:
     dialect: Dialect = request.param
-    variable = compose.image_variable(dialect)
+    variable = SERVERS[dialect].image_variable
     plain = envfile.read(envfile.default_path())[variable]
     try:
         require_compose()
@@ -112,7 +113,7 @@ def _made(dialect: Dialect, plain: str, state: Path) -> Baked:
         # What the environment says of the user's own containers is none of an image's business.
         patch.setenv("COMPOSE_PROJECT_NAME", _USERS_PROJECT)
         patch.setenv(_PASSWORDS[dialect], "of the user")
-        patch.setenv(compose.image_variable(dialect), plain)
+        patch.setenv(SERVERS[dialect].image_variable, plain)
         theirs = docker("volume", "create", f"{_USERS_PROJECT}_{dialect}")
         try:
             kill_half_way(dialect, questions.name)
@@ -132,7 +133,7 @@ def env(tmp_path: Path, baked: Baked, monkeypatch: pytest.MonkeyPatch) -> Iterat
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BIRD_STATE", str(tmp_path))
     path = tmp_path / ".env"
-    envfile.write(path, compose.image_variable(baked.dialect), baked.plain)
+    envfile.write(path, SERVERS[baked.dialect].image_variable, baked.plain)
     envfile.write_any_ports(path)
     yield path
     compose.down(volumes=True, env=path)
@@ -389,7 +390,7 @@ def test_a_container_that_was_killed_while_it_was_filled_starts_over(
     server = Server(
         baked.dialect, "127.0.0.1", int(port), account, 'it\'s \\ "secret"', Origin.TESTCONTAINERS
     )
-    assert loaded.digits(readiness.wait(server, SECONDS))
+    assert loaded.digits(wait_for(server, SECONDS))
     assert logs(container).count("filling") == 2
     assert set(standing(baked.databases, server)) == set(baked.databases)
 

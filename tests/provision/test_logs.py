@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.provision.logs import last_lines
-from harness.provision.native.recipe import State
+from harness.provision import last_lines
+from harness.provision.servers import State
 from loaders.server import Origin, Server
 
 SERVER = Server(Dialect.MYSQL, "127.0.0.1", 12345, "root", "s3cret'pass", Origin.NATIVE)

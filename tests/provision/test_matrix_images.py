@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.coverage.matrix import MatrixRequest, Result, exit_code, run_matrix
-from harness.provision.docker_command import docker, engine_answers
+from harness.provision.containers import docker, engine_answers
 from harness.provision.server_kinds import cells
 from loaders.server import Origin
 from tests.reasons import Reason, skip

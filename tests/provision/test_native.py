@@ -18,9 +18,8 @@ import pytest
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from harness.provision import native, readiness
-from harness.provision.native import process
-from harness.provision.native.recipe import State
+from harness.provision import native
+from harness.provision.servers import State, version_of
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -130,15 +129,15 @@ def test_a_server_that_was_killed_is_started_again(dialect: Dialect, shared_home
     server = native.start(dialect, home=shared_home)
     known = State.read(shared_home / "server.json")
     assert known
-    if known.pid not in process._children:  # only its parent waits until the last thread of it has gone
+    if known.pid not in native._children:  # only its parent waits until the last thread of it has gone
         native.stop(dialect, home=shared_home)
         server = native.start(dialect, home=shared_home)
         known = State.read(shared_home / "server.json")
         assert known
-    process.stop(known.pid, known.identity, Signals.SIGKILL, seconds=10)
+    native.end_process(known.pid, known.identity, Signals.SIGKILL, seconds=10)
     assert native.running(dialect, home=shared_home) is None
     assert native.start(dialect, home=shared_home) == server
-    assert readiness.version(server)
+    assert version_of(server)
 
 
 def test_mysql_knows_the_named_time_zones(mysql_home: Path) -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.provision.native.postgresql import RECIPE
-from harness.provision.native.recipe import Home, Program
+from harness.provision.postgresql import KIND
+from harness.provision.servers import Home, Program
 
 
 @pytest.mark.parametrize(
@@ -24,5 +24,5 @@ def test_a_library_that_is_not_there_is_not_asked_for(
     for name in ("bin/postgres", library):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
-    command = RECIPE.serve(Program(tmp_path / "bin/postgres", "18.1"), Home(tmp_path / "home"), 5432)
+    command = KIND.serve(Program(tmp_path / "bin/postgres", "18.1"), Home(tmp_path / "home"), 5432)
     assert ("--shared_preload_libraries=" in command) is is_switched_off

@@ -1,4 +1,4 @@
-"""How a private MySQL server is found, initialised and started."""
+"""MySQL's servers: one record, and how a private one is found, initialised and started."""
 
 import re
 import shutil
@@ -6,8 +6,9 @@ import signal
 import subprocess
 from pathlib import Path
 
+from dialects.enums import Dialect
 from harness.provision import packages
-from harness.provision.native.recipe import Home, Program, ServerRecipe
+from harness.provision.servers import ENTRANCE, Home, Program, ServerKind
 
 _PACKAGES = ("mysql-server-core", "tzdata", "tzdata-legacy")
 _SOCKET = "mysqld.sock"
@@ -111,11 +112,25 @@ def _command(program: Program, home: Home, data: Path) -> list[str]:
     ]
 
 
-RECIPE = ServerRecipe(
+KIND = ServerKind(
+    dialect=Dialect.MYSQL,
     title="MySQL",
+    schemes=("mysql",),
+    port=3306,
+    prefix="MYSQL",
+    password="MYSQL_ROOT_PASSWORD",  # noqa: S106 - its name
     account="root",
+    configuration=("mysql/bird.cnf", "/etc/mysql/conf.d/bird.cnf"),
+    command=("mysqld",),
+    most_processes=512,
+    official="mysql",
+    versions=("8.4", "9.7"),
+    packages=("mysql-server-core", "mysql-client-core"),
+    mount="/var/lib/mysql",
+    data="/var/lib/mysql",
+    # MySQL refuses its data under other settings, so these are there where nobody mounts them, too.
+    loaded_files={"loaded/mysql.sh": ENTRANCE, "mysql/bird.cnf": "/etc/mysql/conf.d/bird.cnf"},
     system_accounts=("mysql", "nobody"),
-    configuration="mysql/bird.cnf",
     leftovers=(_SOCKET, f"{_SOCKET}.lock"),
     stop_signal=signal.SIGTERM,
     abort_signal=signal.SIGKILL,

@@ -1,4 +1,4 @@
-"""How a private PostgreSQL server is found, initialised and started."""
+"""PostgreSQL's servers: one record, and how a private one is found, initialised and started."""
 
 import re
 import shutil
@@ -7,8 +7,9 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from dialects.enums import Dialect
 from harness.provision import packages
-from harness.provision.native.recipe import Home, Program, ServerRecipe
+from harness.provision.servers import ENTRANCE, Home, Program, ServerKind
 
 _PACKAGES = ("postgresql-18", "libc-bin")
 """libc-bin brings the locale C.UTF-8."""
@@ -130,12 +131,26 @@ def _has_statistics(program: Program) -> bool:
     return any(True for place in _LIBRARIES for _ in prefix.glob(f"{place}/pg_stat_statements.*"))
 
 
-RECIPE = ServerRecipe(
+KIND = ServerKind(
+    dialect=Dialect.POSTGRESQL,
     title="PostgreSQL",
+    schemes=("postgresql", "postgres"),
+    port=5432,
+    prefix="POSTGRES",
+    password="POSTGRES_PASSWORD",  # noqa: S106 - its name
     account="postgres",
+    configuration=("postgresql/bird.conf", "/etc/postgresql/bird.conf"),
+    command=("postgres", "-c", "config_file=/etc/postgresql/bird.conf", "-c", "listen_addresses=*"),
+    variables={"POSTGRES_INITDB_ARGS": " ".join((*INITDB_OPTIONS, "--auth=scram-sha-256"))},
+    most_processes=256,
+    most_data=BACKEND_BYTES,
+    official="postgres",
+    versions=("14", "15", "16", "17", "18"),
+    packages=("postgresql-18",),
+    mount="/var/lib/postgresql",
+    data="/var/lib/postgresql/bird",
+    loaded_files={"loaded/postgresql.sh": ENTRANCE},
     system_accounts=("postgres", "nobody"),
-    configuration="postgresql/bird.conf",
-    leftovers=(),
     stop_signal=signal.SIGINT,
     abort_signal=signal.SIGQUIT,
     find=_find,

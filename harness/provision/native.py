@@ -1,0 +1,354 @@
+"""Private MySQL and PostgreSQL servers that need neither Docker nor root.
+
+A server lives in a folder of its own, listens on 127.0.0.1 alone, asks for a generated password, and is
+configured by the same files as the containers. It goes on running when the process that started it ends, and
+later processes find it; `throwaway` gives one that ends with its caller instead.
+"""
+
+import atexit
+import contextlib
+import os
+import pwd
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from signal import Signals
+
+from filelock import FileLock
+
+from dialects.enums import Dialect
+from harness.engines.base import EngineLost
+from harness.provision.server_kinds import SERVERS
+from harness.provision.servers import (
+    LOOPBACK,
+    Home,
+    Program,
+    ServerKind,
+    State,
+    assets,
+    last_words,
+    say,
+    version_of,
+    wait_for,
+    write_secret,
+)
+from loaders.base import paths
+from loaders.base.errors import EngineUnavailable
+from loaders.server import Server
+
+_STOP_SECONDS = 60
+_READY_SECONDS = 120
+_PAUSE_SECONDS = 0.05
+_STARTED_FIELD = 19  # of /proc/PID/stat, counted from the state, which is the first after the name
+
+_children: dict[int, subprocess.Popen[bytes]] = {}
+"""Servers that this process started: only their parent can clear them away when they end."""
+
+
+@atexit.register
+def _let_go() -> None:
+    """They go on running on purpose: keep Popen from warning about it."""
+    for child in _children.values():
+        child.returncode = 0
+
+
+def start(dialect: Dialect, *, home: Path | None = None) -> Server:
+    """Start the private server of `dialect`, or find it running.
+
+    Args:
+        dialect: MySQL or PostgreSQL.
+        home: the server's folder; created, and initialised once. Default: the user's own, in `paths.state`.
+
+    Returns:
+        A server that answers queries. It runs until `stop`.
+
+    Raises:
+        EngineUnavailable: there is no server program, or it does not start; with its last words.
+    """
+    kind = SERVERS[dialect]
+    at = _home(dialect, home)
+    at.folder.mkdir(parents=True, exist_ok=True)
+    with _lock(at):
+        found = running(dialect, home=home)
+        if found:
+            return found
+        _end(at, kind.stop_signal)
+        program = kind.find()
+        runs_as = _runs_as(kind)
+        say(f"starting {kind.title} {program.version} as a private server ...")
+        return _launch(dialect, kind, program, at, runs_as).server(dialect)
+
+
+def running(dialect: Dialect, *, home: Path | None = None) -> Server | None:
+    """The private server of `dialect` if it runs and answers a query."""
+    known = State.read(_home(dialect, home).state)
+    if known is None or identity(known.pid) != known.identity:
+        return None
+    server = known.server(dialect)
+    return server if version_of(server) else None
+
+
+def stop(dialect: Dialect, *, home: Path | None = None) -> bool:
+    """Stop the private server of `dialect` and keep its data. Whether there was one to stop."""
+    at = _home(dialect, home)
+    if not at.folder.is_dir():
+        return False
+    with _lock(at):
+        return _end(at, SERVERS[dialect].stop_signal)
+
+
+def destroy(dialect: Dialect, *, home: Path | None = None) -> bool:
+    """End the private server of `dialect` at once and remove its data. Whether there was any."""
+    at = _home(dialect, home)
+    if not at.folder.is_dir():
+        return False
+    with _lock(at):
+        _end(at, SERVERS[dialect].abort_signal)
+        shutil.rmtree(at.folder)
+    return True
+
+
+@contextlib.contextmanager
+def throwaway(dialect: Dialect) -> Iterator[Server]:
+    """A server that is stopped and removed when the context, or at the latest the process, ends."""
+    folder = Path(tempfile.mkdtemp(prefix="bird-harness-"))
+    folder.chmod(0o755)  # the account that root starts the server as has to enter it
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, folder)
+        stack.callback(destroy, dialect, home=folder / dialect)
+        atexit.register(stack.close)
+        stack.callback(atexit.unregister, stack.close)
+        yield start(dialect, home=folder / dialect)
+
+
+def _home(dialect: Dialect, home: Path | None) -> Home:
+    return Home((home or paths.state() / dialect).absolute())
+
+
+def _lock(at: Home) -> FileLock:
+    return FileLock(at.folder.with_name(f"{at.folder.name}.lock"))
+
+
+def _end(at: Home, signal: Signals) -> bool:
+    """End the server that runs in the folder by a signal of its kind, if one does."""
+    known = State.read(at.state)
+    if known is None or identity(known.pid) != known.identity:
+        return False
+    end_process(known.pid, known.identity, signal, _STOP_SECONDS)
+    return True
+
+
+def _runs_as(kind: ServerKind) -> pwd.struct_passwd | None:
+    """Who root starts the server as."""
+    if not paths.is_root():
+        return None
+    found = _account(kind.system_accounts)
+    if found is None:
+        raise EngineUnavailable(
+            f"{kind.title} does not run as root, and this machine has none of the accounts "
+            f"{', '.join(kind.system_accounts)}; run as another user, or create one of them"
+        )
+    return found
+
+
+def _launch(
+    dialect: Dialect, kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None
+) -> State:
+    """Start the server in `home`, with its data folder initialised the first time.
+
+    Args:
+        dialect: what the server speaks.
+        kind: how it is initialised and started.
+        program: the server program.
+        home: an existing folder in which no server runs.
+        runs_as: who the server runs as, or None for the account that we run as.
+
+    Returns:
+        The state of a server that answers queries, already written down in `home`.
+
+    Raises:
+        EngineUnavailable: the server does not start; with the last lines of its log.
+    """
+    home.folder.chmod(0o755 if runs_as else 0o700)
+    shutil.copyfile(assets() / "docker" / kind.configuration[0], home.configuration)
+    home.configuration.chmod(0o644)
+    _give(home.temporary, runs_as)
+    known = State.read(home.state) if home.data.is_dir() else None
+    if known is None:
+        known = _initialise(kind, program, home, runs_as)
+    for name in kind.leftovers:
+        (home.data / name).unlink(missing_ok=True)
+    port = known.port if _is_free(known.port) else _free_port()
+    pid = _run(kind, kind.serve(program, home, port), home, home.data, runs_as)
+    started = identity(pid) or ""
+    launched = State(port, known.user, known.password, pid, started, program.version)
+    launched.write(home.state)
+
+    def check() -> None:
+        if identity(pid) != started:
+            raise _failed(kind, home, "stopped while it was starting")
+
+    try:
+        wait_for(launched.server(dialect), _READY_SECONDS, check)
+    except BaseException as error:
+        end_process(pid, started, kind.stop_signal, _STOP_SECONDS)
+        if isinstance(error, EngineLost):
+            raise _failed(kind, home, str(error)) from error
+        raise
+    return launched
+
+
+def _initialise(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None) -> State:
+    """Make the data folder; it appears under its name only when it is complete."""
+    shutil.rmtree(home.data, ignore_errors=True)
+    data = home.folder / "data.new"
+    shutil.rmtree(data, ignore_errors=True)
+    _give(data, runs_as)
+    secret = home.folder / "secret"
+    new = State(0, kind.account, secrets.token_urlsafe(24), 0, "", program.version)
+    write_secret(secret, kind.secret(program, new.password))
+    if runs_as:
+        os.chown(secret, runs_as.pw_uid, runs_as.pw_gid)
+    try:
+        code = _wait(_run(kind, kind.initialise(program, home, data, secret), home, data, runs_as))
+    finally:
+        secret.unlink()
+    if code != 0:
+        raise _failed(kind, home, f"could not initialise its data folder (exit code {code})")
+    new.write(home.state)
+    data.rename(home.data)
+    return new
+
+
+def _run(
+    kind: ServerKind, command: list[str], home: Home, folder: Path, runs_as: pwd.struct_passwd | None
+) -> int:
+    """Start a command of `kind` in `folder`; its process id."""
+    try:
+        return _spawn(command, folder, home.log, runs_as)
+    except OSError as error:
+        who = runs_as.pw_name if runs_as else "this account"
+        raise EngineUnavailable(
+            f"private {kind.title} server: {who} cannot run {command[0]} ({error.strerror}); choose "
+            "folders that it can enter with BIRD_CACHE and BIRD_STATE, or use Docker"
+        ) from error
+
+
+def _give(folder: Path, owner: pwd.struct_passwd | None) -> None:
+    folder.mkdir(mode=0o700, exist_ok=True)
+    if owner:
+        os.chown(folder, owner.pw_uid, owner.pw_gid)
+
+
+def _failed(kind: ServerKind, home: Home, what: str) -> EngineUnavailable:
+    said = home.log.read_text("utf-8", errors="replace") if home.log.exists() else ""
+    return EngineUnavailable(f"private {kind.title} server: {what}; {last_words(said)} (from {home.log})")
+
+
+def _is_free(port: int) -> bool:
+    if port == 0:
+        return False
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((LOOPBACK, port))
+        except OSError:
+            return False
+    return True
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _account(names: Sequence[str]) -> pwd.struct_passwd | None:
+    """The first of `names` that this machine knows."""
+    for name in names:
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name)
+    return None
+
+
+def _spawn(command: Sequence[str], folder: Path, log: Path, runs_as: pwd.struct_passwd | None) -> int:
+    """Start `command` in a session of its own.
+
+    Args:
+        command: the command line.
+        folder: working folder.
+        log: file for both output streams; what it held is gone.
+        runs_as: who to become, or None to stay who we are.
+
+    Returns:
+        The process id.
+    """
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "MYSQL_", "LC_", "LANG"))}
+    with log.open("wb") as output:
+        child = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**inherited, "HOME": str(folder), "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            user=runs_as.pw_uid if runs_as else None,
+            group=runs_as.pw_gid if runs_as else None,
+            extra_groups=[] if runs_as else None,
+        )
+    _children[child.pid] = child
+    return child.pid
+
+
+def _wait(pid: int) -> int:
+    """Wait for a process that `_spawn` started in this process; its exit code."""
+    return _children.pop(pid).wait()
+
+
+def identity(pid: int) -> str | None:
+    """What tells a process from a later one with the same id; None when it is not running.
+
+    A process that has ended but whose parent has not cleared it away is not running.
+    """
+    child = _children.get(pid)
+    if child and child.poll() is not None:
+        del _children[pid]
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="utf-8").strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return _identity_by_ps(pid)
+    if fields[0] in "ZX":
+        if pid in _children:
+            _wait(pid)
+        return None
+    return f"{boot} {fields[_STARTED_FIELD]}"
+
+
+def _identity_by_ps(pid: int) -> str | None:
+    """The same where there is no /proc."""
+    if Path("/proc/self/stat").exists():
+        return None
+    said = subprocess.run(
+        ["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return said.stdout.strip() or None
+
+
+def end_process(pid: int, expected: str, signal: Signals, seconds: float) -> None:
+    """End the process whose `identity` was `expected`: in good order if it does so in time."""
+    for each in (signal, Signals.SIGKILL):
+        if identity(pid) != expected:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, each)
+        deadline = time.monotonic() + seconds
+        while identity(pid) == expected and time.monotonic() < deadline:
+            time.sleep(_PAUSE_SECONDS)
