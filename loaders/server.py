@@ -2,12 +2,13 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
+import importlib
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 from dialects.enums import Dialect
 
@@ -110,3 +111,33 @@ def borrowed(want: Hashable, connect: Callable[[], Session]) -> Iterator[Session
             sessions.append(session)
         else:
             session.close()
+
+
+Parameters = Sequence[object] | Mapping[str, object]
+
+
+class Sessions(Protocol):
+    """The administrator's sessions with an engine's servers: the module `session` of the engine's folder."""
+
+    def connected(
+        self, server: Server, database: str = ..., *, autocommit: bool = ...
+    ) -> AbstractContextManager[Any]:
+        """A connection; to a database where the engine asks for one, by default to that of maintenance.
+
+        Raises:
+            EngineUnavailable: for every error of the server that nobody caught within the `with` block.
+        """
+        ...
+
+    def ask(self, connection: Any, statement: str, values: Parameters | None = None) -> list[Any]:
+        """Run a statement, `%s` or `%(name)s` where `values` are, and return its rows."""
+        ...
+
+    def attempt(self, connection: Any, statement: str) -> str | None:
+        """Run a statement and return None, or undo it and return why the server refused it."""
+        ...
+
+
+def sessions(dialect: Dialect) -> Sessions:
+    """The engine's; it brings its driver along, which is slow to import."""
+    return cast("Sessions", importlib.import_module(f"loaders.{dialect}.session"))

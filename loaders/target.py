@@ -10,7 +10,7 @@ too long for an index. What a server refuses is left out and noted: no row is lo
 
 import importlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,6 +59,22 @@ def all_rows(source: LoadSource, table: ServerTable, count: int, title: str) -> 
             " do not change the file while it is loaded"
         )
     return count
+
+
+class KeySyntax(Protocol):
+    """How an engine writes what the keys stand on."""
+
+    def table(self, table: ServerTable) -> str:
+        """The table's full name."""
+        ...
+
+    def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:
+        """A list of columns, given by SQLite's names; `whole` where a prefix of a value will not do."""
+        ...
+
+    def index(self, table: str, columns: str) -> str:
+        """The statement that adds an ordinary index."""
+        ...
 
 
 class Target(Protocol):
@@ -164,6 +180,14 @@ class Target(Protocol):
         """Drop what is left of a staging, if anything is; a server that does not answer is passed over."""
         ...
 
+    def drop_databases(self, server: Server, collections: Mapping[str, str]) -> None:
+        """Drop databases (to their collections), rights on them and what is remembered of their loads."""
+        ...
+
+    def key_syntax(self, namespace: str) -> KeySyntax:
+        """How keys are written in that MySQL database or PostgreSQL schema."""
+        ...
+
 
 def target(dialect: Dialect) -> Target:
     """The module of that name. Each brings its driver along, which is slow to import.
@@ -175,22 +199,6 @@ def target(dialect: Dialect) -> Target:
         raise BadInput(f"nothing is loaded into {dialect}: it reads the files as they are")
     module: Any = importlib.import_module(f"loaders.{dialect}.target")
     return cast("Target", module)
-
-
-class KeySyntax(Protocol):
-    """How an engine writes what the keys stand on."""
-
-    def table(self, table: ServerTable) -> str:
-        """The table's full name."""
-        ...
-
-    def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:
-        """A list of columns, given by SQLite's names; `whole` where a prefix of a value will not do."""
-        ...
-
-    def index(self, table: str, columns: str) -> str:
-        """The statement that adds an ordinary index."""
-        ...
 
 
 Attempt = Callable[[str], str | None]

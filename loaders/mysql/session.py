@@ -3,7 +3,7 @@
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ from pymysql.connections import Connection
 
 from dialects.identifiers import quoted
 from loaders.base.errors import EngineUnavailable
-from loaders.server import Server, borrowed
+from loaders.server import Parameters, Server, borrowed
 
 CONNECT_SECONDS = 10
 
@@ -42,12 +42,16 @@ https://dev.mysql.com/doc/mysql-errors/9.7/en/client-error-reference.html
 
 
 @contextmanager
-def connected(server: Server, *, alone: bool = False) -> Iterator[Connection[Any]]:
-    """Connect as administrator, each statement its own transaction.
+def connected(
+    server: Server,
+    database: str = "",  # noqa: ARG001 - any session reaches every database
+    *,
+    autocommit: bool = True,  # noqa: ARG001 - it always is
+    alone: bool = False,
+) -> Iterator[Connection[Any]]:
+    """See `Sessions.connected`. Each statement is its own transaction.
 
-    Args:
-        server: where to.
-        alone: whether nobody gets the session before or after: for locks and settings that end with it.
+    `alone`: nobody gets the session before or after, for locks and settings that end with it.
 
     Raises:
         EngineUnavailable: for every error of the server that nobody caught within the `with` block.
@@ -69,8 +73,8 @@ def connected(server: Server, *, alone: bool = False) -> Iterator[Connection[Any
         ) from error
 
 
-def ask(connection: Connection[Any], statement: str, values: Sequence[object] | None = None) -> list[Any]:
-    """Run a statement and return its rows."""
+def ask(connection: Connection[Any], statement: str, values: Parameters | None = None) -> list[Any]:
+    """See `Sessions.ask`."""
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
         return list(cursor.fetchall())
@@ -107,7 +111,7 @@ def message(error: Exception) -> str:
 
 
 def attempt(connection: Connection[Any], statement: str) -> str | None:
-    """See `loaders.target.Attempt`."""
+    """See `Sessions.attempt`."""
     try:
         ask(connection, statement)
     except pymysql.Error as error:

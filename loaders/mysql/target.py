@@ -9,7 +9,7 @@ from __future__ import annotations  # PyMySQL's Connection is generic in its stu
 import dataclasses
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -23,8 +23,8 @@ from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
 from dialects.server_schema import MYSQL_COLLATIONS
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
-from loaders.mysql.session import CONNECT_SECONDS, ask, attempt, connected, grant
-from loaders.mysql.tables import fill, link
+from loaders.mysql.session import CONNECT_SECONDS, ask, attempt, connected, grant, revoke
+from loaders.mysql.tables import Syntax, fill, link
 from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
 from loaders.server import Origin, Server
 
@@ -65,19 +65,7 @@ Soft-F1.
 https://dev.mysql.com/doc/refman/9.7/en/cost-model.html
 """
 
-__all__ = [
-    "admit_reader",
-    "discard",
-    "exclusive",
-    "fill",
-    "install_functions",
-    "link",
-    "markers",
-    "prepare",
-    "present",
-    "put_in_place",
-    "tidy",
-]
+__all__ = ["fill", "link"]
 
 
 def in_processes() -> bool:
@@ -186,6 +174,22 @@ def discard(server: Server, database: Database, staging: str) -> None:  # noqa: 
     with suppress(EngineUnavailable), connected(server) as connection:
         for name in (staging, f"{staging}{_RETIRED}"):
             ask(connection, f"DROP DATABASE IF EXISTS {name}")
+
+
+def drop_databases(server: Server, collections: Mapping[str, str]) -> None:
+    """See `Target.drop_databases`."""
+    with connected(server) as connection:
+        has_loads = "loads" in _tables(connection, NAMESPACE)
+        for name, collection in collections.items():
+            ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
+            revoke(connection, server, "SELECT", name)
+            if has_loads:
+                ask(connection, f"DELETE FROM {_LOADS} WHERE collection = %s", [collection])  # noqa: S608 - a constant
+
+
+def key_syntax(namespace: str) -> Syntax:
+    """See `Target.key_syntax`."""
+    return Syntax(quoted(namespace))
 
 
 def _remember(connection: Connection[Any], database: Database, marker: Marker) -> None:

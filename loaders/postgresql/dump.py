@@ -15,8 +15,8 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from loaders.dumps import Statement, statements
 from loaders.namespace import Database
-from loaders.postgresql.analysis import analyze
-from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
+from loaders.postgresql.session import ask, attempt, connected, is_broken, one_line
+from loaders.postgresql.tables import analyze
 from loaders.server import Server
 
 _ROLE = "bird_harness_dump"
@@ -100,8 +100,8 @@ def move(server: Server, database: Database, staging: str, to: str, tables: Sequ
     """Move staged tables to another staging, with statistics."""
     with connected(server, database.postgresql_database) as connection:
         for name in tables:
-            run(connection, f"ALTER TABLE {quoted(staging)}.{quoted(name)} SET SCHEMA {quoted(to)}")
-            run(connection, f"ALTER TABLE {quoted(to)}.{quoted(name)} SET (autovacuum_enabled = off)")
+            ask(connection, f"ALTER TABLE {quoted(staging)}.{quoted(name)} SET SCHEMA {quoted(to)}")
+            ask(connection, f"ALTER TABLE {quoted(to)}.{quoted(name)} SET (autovacuum_enabled = off)")
             analyze(connection, to, name)
 
 
@@ -115,20 +115,20 @@ def _writing(server: Server, database: Database, staging: str) -> Iterator[Conne
     with connected(server, name) as connection:
         _drop(connection, role)
         secret = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
-        run(connection, f"CREATE ROLE {quoted(role)} LOGIN PASSWORD '{secret.decode()}'")
+        ask(connection, f"CREATE ROLE {quoted(role)} LOGIN PASSWORD '{secret.decode()}'")
         attempt(connection, f"GRANT {quoted(role)} TO CURRENT_USER")
-        run(connection, f"GRANT CONNECT ON DATABASE {quoted(name)} TO {quoted(role)}")
-        run(connection, f"GRANT USAGE, CREATE ON SCHEMA {quoted(staging)} TO {quoted(role)}")
+        ask(connection, f"GRANT CONNECT ON DATABASE {quoted(name)} TO {quoted(role)}")
+        ask(connection, f"GRANT USAGE, CREATE ON SCHEMA {quoted(staging)} TO {quoted(role)}")
     try:
         with connected(replace(server, user=role, password=password), name, autocommit=True) as session:
             yield session
     finally:
         with connected(server, name) as connection:
-            run(connection, f"REASSIGN OWNED BY {quoted(role)} TO CURRENT_USER")
+            ask(connection, f"REASSIGN OWNED BY {quoted(role)} TO CURRENT_USER")
             _drop(connection, role)
 
 
 def _drop(connection: Connection[Any], role: str) -> None:
     if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [role]).rowcount:
-        run(connection, f"DROP OWNED BY {quoted(role)}")
-        run(connection, f"DROP ROLE {quoted(role)}")
+        ask(connection, f"DROP OWNED BY {quoted(role)}")
+        ask(connection, f"DROP ROLE {quoted(role)}")

@@ -12,7 +12,7 @@ from psycopg import Connection
 
 from loaders.base.errors import EngineUnavailable
 from loaders.base.processes import ended_by
-from loaders.server import Server, borrowed
+from loaders.server import Parameters, Server, borrowed
 
 MAINTENANCE = "postgres"
 """The database that every server has, and no prediction uses."""
@@ -29,8 +29,10 @@ https://www.postgresql.org/docs/current/errcodes-appendix.html
 
 
 @contextmanager
-def connected(server: Server, database: str, *, autocommit: bool = False) -> Iterator[Connection[Any]]:
-    """Connect as administrator; commits at the end, rolls back on any exception.
+def connected(
+    server: Server, database: str = MAINTENANCE, *, autocommit: bool = False
+) -> Iterator[Connection[Any]]:
+    """See `Sessions.connected`. Commits at the end, rolls back on any exception.
 
     Raises:
         EngineUnavailable: for every error of the server that nobody caught within the `with` block.
@@ -69,9 +71,10 @@ def is_broken(error: Exception) -> bool:
     return isinstance(error, psycopg.OperationalError) and not limit
 
 
-def run(connection: Connection[Any], statement: str) -> None:
-    """Run a statement without parameters."""
-    connection.execute(statement.encode())
+def ask(connection: Connection[Any], statement: str, values: Parameters | None = None) -> list[Any]:
+    """See `Sessions.ask`."""
+    cursor = connection.execute(statement.encode(), values)
+    return cursor.fetchall() if cursor.description else []
 
 
 def one_line(error: Exception) -> str:
@@ -82,10 +85,10 @@ def one_line(error: Exception) -> str:
 
 
 def attempt(connection: Connection[Any], statement: str) -> str | None:
-    """See `loaders.target.Attempt`."""
+    """See `Sessions.attempt`."""
     try:
         with connection.transaction():
-            run(connection, statement)
+            ask(connection, statement)
     except psycopg.Error as error:
         if is_broken(error):
             raise

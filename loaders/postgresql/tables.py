@@ -1,6 +1,13 @@
 """One table of PostgreSQL in a transaction of its own: rows by COPY, then keys, then statistics.
 
 COPY reads text that SQLite writes in whole pages, and where it can't, its binary format, value by value.
+
+ANALYZE looks at 300 rows for each unit of the statistics target, by default at 30,000, which it draws by lot:
+another load of the same rows would be given other plans. A larger target of the columns would make it look at
+more, and the planner slower, for it keeps as many values. An object of extended statistics has a target of
+its own that decides alike how many rows are looked at: it is made for the while. So the statistics of the
+columns have their usual size, and are of all rows.
+https://www.postgresql.org/docs/current/sql-alterstatistics.html
 """
 
 import sqlite3
@@ -18,8 +25,7 @@ from dialects.server_schema import ServerColumn, ServerTable
 from loaders.namespace import Database
 from loaders.pages import POSTGRESQL, batches, is_plain, pages, stored_value
 from loaders.portable import DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
-from loaders.postgresql.analysis import analyze
-from loaders.postgresql.session import attempt, connected, is_broken, one_line, run
+from loaders.postgresql.session import ask, attempt, connected, is_broken, one_line
 from loaders.server import Server
 from loaders.source import refuse_text
 from loaders.target import FilledTable, LoadSource, add_foreign_keys, add_keys, all_rows
@@ -83,7 +89,7 @@ def _fill(  # noqa: PLR0913, PLR0917 - as fill
         for column in table.columns
     )
     try:
-        run(session, f"CREATE TABLE {name} ({columns}) {_SETTLED}")
+        ask(session, f"CREATE TABLE {name} ({columns}) {_SETTLED}")
         cursor = session.cursor()
         copied = _copied_text if is_plain(connection, table) else _copied_binary
         for rows in copied(cursor, name, table, connection):
@@ -143,3 +149,36 @@ class Syntax:
     def index(self, table: str, columns: str) -> str:
         """See `KeySyntax.index`."""
         return f"CREATE INDEX ON {table} {columns}"
+
+
+_BY_DEFAULT = 30_000
+"""Rows that are looked at anyway."""
+_ROWS_OF_ONE = 300
+_MOST = 10_000
+"""The largest target: 3,000,000 rows. Of larger tables so many are drawn by lot."""
+
+
+def analyze(connection: Connection[Any], schema: str, table: str) -> None:
+    """Gather the statistics of a table, over all of its rows.
+
+    Args:
+        connection: of the administrating account, in a transaction.
+        schema: where the table stands.
+        table: its name.
+    """
+    name = f"{quoted(schema)}.{quoted(table)}"
+    [rows] = connection.execute(f"SELECT count(*) FROM {name}".encode()).fetchone() or (0,)  # noqa: S608 - quoted
+    if rows <= _BY_DEFAULT:
+        ask(connection, f"ANALYZE {name}")
+        return
+    [first] = connection.execute(
+        "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped"
+        " ORDER BY attnum LIMIT 1",
+        [name],
+    ).fetchone() or (None,)
+    statistics = f"{quoted(schema)}.bird_all_rows"
+    ask(connection, f"CREATE STATISTICS {statistics} ON ({quoted(str(first))} IS NULL) FROM {name}")
+    target = min(_MOST, -(-rows // _ROWS_OF_ONE))
+    ask(connection, f"ALTER STATISTICS {statistics} SET STATISTICS {target}")
+    ask(connection, f"ANALYZE {name}")
+    ask(connection, f"DROP STATISTICS {statistics}")

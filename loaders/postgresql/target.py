@@ -1,15 +1,20 @@
 """Loading into PostgreSQL: tables are filled in a schema of their own and put in place in one transaction.
 
 Other sessions see the old tables, marker and statistics until it commits, and the new ones afterwards.
+
+The role that predictions run as reads what was loaded, within limits, and no more. Tables are granted where
+they are loaded. What PostgreSQL lets every role do besides is taken away here.
+https://www.postgresql.org/docs/current/ddl-priv.html
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from itertools import count
 from typing import Any
 
+import psycopg
 from psycopg import Connection
 
 from dialects.enums import Dialect
@@ -19,10 +24,9 @@ from dialects.server_schema import POSTGRESQL_COLLATION
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
 from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
-from loaders.postgresql import reader
-from loaders.postgresql.session import MAINTENANCE, connected, run
-from loaders.postgresql.tables import fill, link
-from loaders.server import Server
+from loaders.postgresql.session import CONNECT_SECONDS, MAINTENANCE, ask, attempt, connected
+from loaders.postgresql.tables import Syntax, fill, link
+from loaders.server import READER_CONNECTIONS, Origin, Server
 
 _LOADS = f"{NAMESPACE}.loads"
 _FUNCTIONS = "bird-harness functions "
@@ -33,19 +37,7 @@ _WITH_PROVIDERS = 150_000
 _LONGEST_NAME = 63
 """Bytes. https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
 
-__all__ = [
-    "admit_reader",
-    "discard",
-    "exclusive",
-    "fill",
-    "install_functions",
-    "link",
-    "markers",
-    "prepare",
-    "present",
-    "put_in_place",
-    "tidy",
-]
+__all__ = ["fill", "link"]
 
 
 def in_processes() -> bool:
@@ -56,14 +48,9 @@ def in_processes() -> bool:
 @contextmanager
 def exclusive(server: Server) -> Iterator[None]:
     """See `Target.exclusive`: an advisory lock in the maintenance database, which no prediction uses."""
-    with connected(server, MAINTENANCE, autocommit=True) as connection:
+    with connected(server, autocommit=True) as connection:
         connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
         yield
-
-
-def admit_reader(server: Server) -> None:
-    """See `Target.admit_reader`."""
-    reader.admit(server)
 
 
 def install_functions(server: Server, databases: Sequence[Database]) -> None:
@@ -82,16 +69,16 @@ def install_functions(server: Server, databases: Sequence[Database]) -> None:
                     f"PostgreSQL at {server.address}: schema {schema} of database {name} is not of"
                     " bird-harness, which needs the name for SQLite's functions; rename it"
                 )
-            run(connection, f"DROP SCHEMA IF EXISTS {schema} CASCADE")
-            run(connection, f"CREATE SCHEMA {schema}")
-            run(connection, "SET LOCAL check_function_bodies = off")
-            run(connection, functions.script(Dialect.POSTGRESQL))
-            run(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
-            run(
+            ask(connection, f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+            ask(connection, f"CREATE SCHEMA {schema}")
+            ask(connection, "SET LOCAL check_function_bodies = off")
+            ask(connection, functions.script(Dialect.POSTGRESQL))
+            ask(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
+            ask(
                 connection,
                 f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {quoted(server.reader_user)}",
             )
-            run(connection, f"COMMENT ON SCHEMA {schema} IS '{wanted}'")
+            ask(connection, f"COMMENT ON SCHEMA {schema} IS '{wanted}'")
 
 
 def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
@@ -126,7 +113,7 @@ def tidy(server: Server, databases: Sequence[Database]) -> None:
                 {"start": STAGING},
             )
             for (staging,) in found.fetchall():
-                run(connection, f"DROP SCHEMA {quoted(staging)} CASCADE")
+                ask(connection, f"DROP SCHEMA {quoted(staging)} CASCADE")
 
 
 def prepare(server: Server, database: Database, staging: str) -> None:
@@ -134,7 +121,7 @@ def prepare(server: Server, database: Database, staging: str) -> None:
     _create_database(server, database.postgresql_database)
     with connected(server, database.postgresql_database) as connection:
         _check_order(connection, server, database)
-        run(connection, f"CREATE SCHEMA {quoted(staging)}")
+        ask(connection, f"CREATE SCHEMA {quoted(staging)}")
 
 
 def put_in_place(
@@ -145,23 +132,35 @@ def put_in_place(
     with connected(server, database.postgresql_database) as connection:
         _create_namespaces(connection, server, schema)
         if old:
-            run(connection, f"DROP TABLE IF EXISTS {', '.join(f'{schema}.{quoted(name)}' for name in old)}")
+            ask(connection, f"DROP TABLE IF EXISTS {', '.join(f'{schema}.{quoted(name)}' for name in old)}")
         _rename_indexes(connection, staging, database.postgresql_schema)
         for table in map(quoted, marker.tables):
-            run(connection, f"ALTER TABLE {quoted(staging)}.{table} SET SCHEMA {schema}")
-            run(connection, f"GRANT SELECT ON {schema}.{table} TO {quoted(server.reader_user)}")
+            ask(connection, f"ALTER TABLE {quoted(staging)}.{table} SET SCHEMA {schema}")
+            ask(connection, f"GRANT SELECT ON {schema}.{table} TO {quoted(server.reader_user)}")
         connection.execute(
             f"INSERT INTO {_LOADS} VALUES (%s, %s, %s, %s)"  # noqa: S608 - a constant
             " ON CONFLICT (collection, profile, db_id) DO UPDATE SET marker = excluded.marker",
             [*key(database), marker.to_json()],
         )
-        run(connection, f"DROP SCHEMA {quoted(staging)}")
+        ask(connection, f"DROP SCHEMA {quoted(staging)}")
 
 
 def discard(server: Server, database: Database, staging: str) -> None:
     """See `Target.discard`."""
     with suppress(EngineUnavailable), connected(server, database.postgresql_database) as connection:
-        run(connection, f"DROP SCHEMA IF EXISTS {quoted(staging)} CASCADE")
+        ask(connection, f"DROP SCHEMA IF EXISTS {quoted(staging)} CASCADE")
+
+
+def drop_databases(server: Server, collections: Mapping[str, str]) -> None:
+    """See `Target.drop_databases`: rights and what is remembered stand in the database itself."""
+    with connected(server, autocommit=True) as connection:
+        for name in collections:
+            ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)} WITH (FORCE)")
+
+
+def key_syntax(namespace: str) -> Syntax:
+    """See `Target.key_syntax`."""
+    return Syntax(quoted(namespace))
 
 
 def _rename_indexes(connection: Connection[Any], staging: str, schema: str) -> None:
@@ -178,7 +177,7 @@ def _rename_indexes(connection: Connection[Any], staging: str, schema: str) -> N
             spellings = (f"{_cut(name, len(str(number)))}{number}" for number in count(1))
             free = next(spelling for spelling in spellings if spelling not in taken)
             taken.add(free)
-            run(connection, f"ALTER INDEX {quoted(staging)}.{quoted(name)} RENAME TO {quoted(free)}")
+            ask(connection, f"ALTER INDEX {quoted(staging)}.{quoted(name)} RENAME TO {quoted(free)}")
 
 
 def _cut(name: str, room: int) -> str:
@@ -187,17 +186,17 @@ def _cut(name: str, room: int) -> str:
 
 def _create_database(server: Server, name: str) -> None:
     """Create the database, for the reading role alone, unless it is there."""
-    with connected(server, MAINTENANCE, autocommit=True) as connection:
+    with connected(server, autocommit=True) as connection:
         if not connection.execute("SELECT FROM pg_database WHERE datname = %s", [name]).rowcount:
             provider = " LOCALE_PROVIDER libc" if connection.info.server_version >= _WITH_PROVIDERS else ""
-            run(
+            ask(
                 connection,
                 f"CREATE DATABASE {quoted(name)} TEMPLATE template0 ENCODING UTF8"
                 f" LC_COLLATE '{POSTGRESQL_COLLATION}' LC_CTYPE '{POSTGRESQL_COLLATION}'{provider}",
             )
-        run(connection, f"REVOKE ALL ON DATABASE {quoted(name)} FROM PUBLIC")
-        run(connection, f"GRANT CONNECT ON DATABASE {quoted(name)} TO {quoted(server.reader_user)}")
-    reader.seclude(server, name)
+        ask(connection, f"REVOKE ALL ON DATABASE {quoted(name)} FROM PUBLIC")
+        ask(connection, f"GRANT CONNECT ON DATABASE {quoted(name)} TO {quoted(server.reader_user)}")
+    seclude(server, name)
 
 
 def _check_order(connection: Connection[Any], server: Server, database: Database) -> None:
@@ -212,9 +211,9 @@ def _check_order(connection: Connection[Any], server: Server, database: Database
 def _create_namespaces(connection: Connection[Any], server: Server, schema: str) -> None:
     """Create the schema of the tables, which the reading role may use, and that of the markers."""
     for name in (schema, NAMESPACE):
-        run(connection, f"CREATE SCHEMA IF NOT EXISTS {name}")
-    run(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
-    run(
+        ask(connection, f"CREATE SCHEMA IF NOT EXISTS {name}")
+    ask(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
+    ask(
         connection,
         f"CREATE TABLE IF NOT EXISTS {_LOADS} (collection text, profile text, db_id text,"
         " marker text NOT NULL, PRIMARY KEY (collection, profile, db_id))",
@@ -223,7 +222,7 @@ def _create_namespaces(connection: Connection[Any], server: Server, schema: str)
 
 def _existing(server: Server, names: AbstractSet[str]) -> list[str]:
     """Which of these databases there are."""
-    with connected(server, MAINTENANCE) as connection:
+    with connected(server) as connection:
         rows = connection.execute("SELECT datname FROM pg_database WHERE datname = ANY(%s)", [list(names)])
         return [name for (name,) in rows]
 
@@ -236,3 +235,146 @@ def _tables(connection: Connection[Any], schema: str) -> set[str]:
         [schema],
     )
     return {name for (name,) in rows}
+
+
+_SETTINGS: Mapping[str, str] = {
+    "default_transaction_read_only": "on",
+    "temp_file_limit": "4GB",
+    "idle_in_transaction_session_timeout": "60s",
+    "client_connection_check_interval": "1s",
+    "track_activities": "off",
+    "log_min_messages": "fatal",
+    "log_min_error_statement": "panic",
+}
+"""The role's settings. It can change those that are no limit, for its session.
+
+`temp_file_limit` is the disk that one statement may fill. A statement whose client has gone ends within
+`client_connection_check_interval` (from version 14, where the system can tell). What it runs is not shown in
+`pg_stat_activity`, where all sessions of one role could read it: golds, and the texts of other predictors.
+The log stays small, however long the texts and however many their errors.
+"""
+
+_REVOKED = (
+    "^lo_",
+    "^(loread|lowrite|ts_stat|pg_notify|pg_cancel_backend|pg_terminate_backend)$",
+    "^(pg_export_snapshot|pg_logical_emit_message)$",
+    "^pg_(try_)?advisory_",
+    "^pg_.*_slot(_|$)",
+    "^(query|cursor|table|schema|database)_to_xml",
+)
+"""Functions for everybody that write, reach another session, or run text as SQL.
+
+Nobody answers a question with them; a lock that one prediction holds would decide about another one. As one
+pattern they would take three times as long.
+"""
+
+_LANGUAGES = "plpgsql, sql"
+"""Without them the role writes no code. Functions that exist can be called all the same."""
+
+_SECLUDED = "bird-harness: secluded 1"
+"""Comment of a database from which all of that was taken away; the number changes with it."""
+
+_NO_DATABASE_FOR_IT = "permission denied for database"
+
+
+def admit_reader(server: Server) -> None:
+    """See `Target.admit_reader`. The role is held to its limits wherever it may connect."""
+    with connected(server) as connection:
+        if server.origin is not Origin.DSN:
+            _close(connection)
+        if not _is_as_wanted(connection, server):
+            _put_right(connection, server)
+    with connected(server) as connection:
+        found = connection.execute(
+            "SELECT datname FROM pg_database WHERE datallowconn AND EXISTS (SELECT FROM aclexplode(datacl)"
+            " JOIN pg_roles ON grantee = pg_roles.oid WHERE rolname = %s)"
+            " AND shobj_description(oid, 'pg_database') IS DISTINCT FROM %s",
+            [server.reader_user, _SECLUDED],
+        )
+        names = [name for (name,) in found]
+    for name in names:
+        seclude(server, name)
+
+
+def seclude(server: Server, database: str) -> None:
+    """Take from the role what it can do in a database without privileges on tables, unless that was done.
+
+    An administrator who is no superuser cannot take functions away; the driver refuses what writes, anyhow.
+    """
+    with connected(server) as connection:
+        said = connection.execute(
+            "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s", [database]
+        ).fetchone()
+    if said == (_SECLUDED,):
+        return
+    with connected(server, database) as connection:
+        ask(connection, "REVOKE ALL ON SCHEMA public FROM PUBLIC")
+        attempt(connection, f"REVOKE USAGE ON LANGUAGE {_LANGUAGES} FROM PUBLIC")
+        found = connection.execute(
+            "SELECT oid::regprocedure::text FROM pg_proc WHERE proname ~ ANY (%s)"
+            " AND pronamespace = 'pg_catalog'::regnamespace",
+            [[*_REVOKED]],
+        )
+        attempt(
+            connection,
+            f"REVOKE EXECUTE ON FUNCTION {', '.join(name for (name,) in found)} FROM PUBLIC",
+        )
+        ask(connection, f"COMMENT ON DATABASE {quoted(database)} IS '{_SECLUDED}'")
+
+
+def _close(connection: Connection[Any]) -> None:
+    """Nobody but administrators connects to databases that hold nothing of ours. Not on servers of others."""
+    rows = connection.execute(
+        "SELECT datname FROM pg_database WHERE datname IN ('postgres', 'template1')"
+        " AND EXISTS (SELECT FROM aclexplode(coalesce(datacl, acldefault('d', datdba))) WHERE grantee = 0)"
+    ).fetchall()
+    for (name,) in rows:
+        ask(connection, f"REVOKE ALL ON DATABASE {quoted(name)} FROM PUBLIC")
+
+
+def _put_right(connection: Connection[Any], server: Server) -> None:
+    role = quoted(server.reader_user)
+    if not connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [server.reader_user]).rowcount:
+        ask(connection, f"CREATE ROLE {role}")
+    password = connection.pgconn.encrypt_password(
+        server.reader_password.encode(), server.reader_user.encode(), b"scram-sha-256"
+    )
+    ask(
+        connection,
+        f"ALTER ROLE {role} LOGIN CONNECTION LIMIT {READER_CONNECTIONS} PASSWORD '{password.decode()}'",
+    )
+    attempt(
+        connection,
+        f"ALTER ROLE {role} NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS",
+    )
+    ask(connection, f"ALTER ROLE {role} RESET ALL")
+    ask(connection, f"ALTER ROLE {role} SET default_transaction_read_only = on")
+    for name, value in _SETTINGS.items():
+        # Some are for a superuser to set, some not for every version.
+        attempt(connection, f"ALTER ROLE {role} SET {name} = '{value}'")
+
+
+def _is_as_wanted(connection: Connection[Any], server: Server) -> bool:
+    found = connection.execute(
+        "SELECT rolconfig, rolcanlogin, rolconnlimit,"
+        " rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls"
+        " FROM pg_roles WHERE rolname = %s",
+        [server.reader_user],
+    ).fetchone()
+    known = connection.execute("SELECT name FROM pg_settings WHERE name = ANY(%s)", [[*_SETTINGS]])
+    wanted = {f"{name}={_SETTINGS[name]}" for (name,) in known}
+    if found is None or found[1:] != (True, READER_CONNECTIONS, False):
+        return False
+    return set(found[0] or ()) == wanted and _logs_in(server)
+
+
+def _logs_in(server: Server) -> bool:
+    """Whether the password is right. A database that is closed to the role says so after looking at it."""
+    try:
+        with psycopg.connect(
+            host=server.host, port=server.port, user=server.reader_user, password=server.reader_password,
+            dbname=MAINTENANCE, connect_timeout=CONNECT_SECONDS,
+        ):  # fmt: skip
+            return True
+    except psycopg.OperationalError as error:
+        return _NO_DATABASE_FOR_IT in str(error)

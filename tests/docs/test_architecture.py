@@ -96,6 +96,7 @@ TABLES = {
     "dialects/targets.py",
     "harness/efficiency/rewriting/engines.py",
     "loaders/dumps.py",
+    "loaders/indexing.py",
     "loaders/namespace.py",
     "loaders/source.py",
     "loaders/set_manifest.py",

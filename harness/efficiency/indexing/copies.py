@@ -24,10 +24,10 @@ from dialects.schema import Schema
 from dialects.server_schema import ServerTable, server_tables
 from harness.efficiency.indexing.files import copy_file, copy_with_keys, index_bytes
 from harness.engines import EngineName
+from loaders import indexing
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.census import census
-from loaders.indexing import Indexing, copy_collection, indexing
 from loaders.load import load
 from loaders.namespace import Database, namespace
 from loaders.server import Server
@@ -137,15 +137,14 @@ class CopyRoom:
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             return
-        there = replace(database, collection=copy_collection())
-        module = indexing(server.dialect)
+        there = replace(database, collection=indexing.copy_collection())
         try:
             load([there], server, indexes=keys is Keys.DECLARED)
-            yield _ServerCopy(server, module, there)
+            yield _ServerCopy(server, there)
         finally:
             # A server that is gone is swept by the next study.
             with suppress(EngineUnavailable):
-                module.drop(server, [namespace(there, server.dialect)[0]])
+                indexing.drop(server, [namespace(there, server.dialect)[0]])
 
 
 @contextmanager
@@ -161,13 +160,12 @@ def copying(servers: Mapping[EngineName, Server]) -> Iterator[CopyRoom]:
     """
     with ExitStack() as stack:
         for server in servers.values():
-            module = indexing(server.dialect)
-            if not stack.enter_context(module.hold(server)):
+            if not stack.enter_context(indexing.hold(server)):
                 raise EngineUnavailable(
                     f"{server.dialect} at {server.address}: another study works with copies of databases"
                     " there; wait until it has ended"
                 )
-            module.drop(server, module.copies(server))
+            indexing.drop(server, indexing.copies(server))
         yield CopyRoom(stack.enter_context(_folder()), servers)
 
 
@@ -248,9 +246,8 @@ class _FileCopy:
 class _ServerCopy:
     """A copy on a server."""
 
-    def __init__(self, server: Server, module: Indexing, database: Database) -> None:
+    def __init__(self, server: Server, database: Database) -> None:
         self._server = server
-        self._module = module
         self.database = database
         self.schema = census(database.sqlite_path)
         tables = server_tables(self.schema, server.dialect, database.profile, database.sqlite_path)
@@ -258,19 +255,19 @@ class _ServerCopy:
 
     def add(self, index: Index) -> Made:
         began = time.perf_counter()
-        refused = self._module.add_index(
+        refused = indexing.add_index(
             self._server, self.database, self._tables[index.table], index.columns, index.name
         )
         return Made(time.perf_counter() - began, refused)
 
     def remove(self, index: Index) -> None:
-        self._module.drop_index(self._server, self.database, self._tables[index.table], index.name)
+        indexing.drop_index(self._server, self.database, self._tables[index.table], index.name)
 
     def drop_primary_keys(self) -> None:
-        self._module.drop_primary_keys(self._server, self.database, self._all())
+        indexing.drop_primary_keys(self._server, self.database, self._all())
 
     def sizes(self) -> Mapping[tuple[str, str], int]:
-        return self._module.sizes(self._server, self.database)
+        return indexing.sizes(self._server, self.database)
 
     def _all(self) -> Sequence[ServerTable]:
         return list(self._tables.values())

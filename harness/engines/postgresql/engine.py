@@ -130,7 +130,7 @@ _REACHES_OUT = re.compile(
 )
 """Calls that write or reach another session in a read-only transaction, too, or run text as SQL.
 
-The harness takes them from its own role (`loaders.postgresql.reader`), and cannot from another's.
+The harness takes them from its own role (`loaders.postgresql.target`), and cannot from another's.
 """
 
 

@@ -24,10 +24,10 @@ from harness.efficiency.study.measuring import counted, indexes_of, plan_of, row
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits, execute
+from loaders import indexing
 from loaders.base import paths
 from loaders.base.errors import EngineUnavailable
 from loaders.census import census
-from loaders.indexing import indexing
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
@@ -69,7 +69,7 @@ def left_on(place: Place) -> list[str]:
     """The copies that are there, on the server and in the folder of files."""
     folder = paths.state() / "study"
     files = [path.name for path in folder.iterdir()] if folder.exists() else []
-    return [*files, *(indexing(place.server.dialect).copies(place.server) if place.server else [])]
+    return [*files, *(indexing.copies(place.server) if place.server else [])]
 
 
 def golds(place: Place, db_id: str) -> list[str]:
@@ -140,14 +140,14 @@ def test_the_users_own_databases_stay_as_they_are(place: Place) -> None:
     if place.server is not None:
         load([database], place.server)
         marker = loaded([database], place.server)
-        sizes = indexing(place.server.dialect).sizes(place.server, database)
+        sizes = indexing.sizes(place.server, database)
     with copying(place.servers) as room, room.copy(place.name, database, Keys.PRIMARY) as copy:
         copy.add(Index("crew", ("rank",)))
         copy.drop_primary_keys()
     assert database.sqlite_path.read_bytes() == before
     if place.server is not None:
         assert loaded([database], place.server) == marker
-        assert indexing(place.server.dialect).sizes(place.server, database) == sizes
+        assert indexing.sizes(place.server, database) == sizes
     assert left_on(place) == []
 
 
