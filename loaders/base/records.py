@@ -120,7 +120,7 @@ _TYPES: Mapping[str, str] = {
 }  # fmt: skip
 _FORMS: Sequence[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = (
     (
-        re.compile(r"Expected `(.+?)`, got `(.+?)`"),
+        re.compile(r"Expected `([^`]+)`, got `([^`]+)`"),
         lambda found: f"is {_named(found[2])}, not {_named(found[1])}",
     ),
     (re.compile("Object missing required field `(.+)`"), lambda found: f"has no {found[1]}"),
