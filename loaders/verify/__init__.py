@@ -5,6 +5,6 @@ and the first rows that do are named. docs/verification.md says what is equal to
 """
 
 from loaders.verify.proof import Verified, verified_lines, verify
-from loaders.verify.sides import Difference, Kind
+from loaders.verify.tables import Difference, Kind
 
 __all__ = ["Difference", "Kind", "Verified", "verified_lines", "verify"]

@@ -217,3 +217,68 @@ def moment(text: bytes) -> str | None:
         return None
     decimals = (found[4] or b"").decode().rstrip("0")
     return f"{on} {at}.{decimals}" if decimals else f"{on} {at}"
+
+
+_ESCAPE = "␛".encode()
+_TEXT, _BLOB = _ESCAPE + b"t", _ESCAPE + b"b"
+
+
+def stored(value: Value, *, among_others: bool) -> Value:
+    """The text that a column of texts has to have for a value; no text if that cannot be turned back.
+
+    Args:
+        value: what SQLite stores.
+        among_others: whether the column holds other values than texts.
+    """
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        text = _BLOB + value.hex().encode()
+    elif not isinstance(value, bytearray):
+        text = str(value).encode()
+    elif _is_plain(bytes(value)) and not (among_others and _like_a_number(bytes(value))):
+        text = bytes(value)
+    else:
+        text = _TEXT + value.hex().encode()
+    back = turned_back(text, among_others=among_others)
+    is_same = type(back) is type(value) and (back == value and str(back) == str(value))
+    return bytearray(text) if is_same else b""
+
+
+def turned_back(text: bytes, *, among_others: bool) -> Value:
+    """The value for which a text was written."""
+    if text.startswith(_TEXT):
+        return bytearray.fromhex(text[len(_TEXT) :].decode())
+    if text.startswith(_BLOB):
+        return bytes.fromhex(text[len(_BLOB) :].decode())
+    number = _number(text) if among_others else None
+    return bytearray(text) if number is None else number
+
+
+def _is_plain(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return b"\0" not in text and not text.startswith(_ESCAPE)
+
+
+def _like_a_number(text: bytes) -> bool:
+    """Whether a column that holds numbers must have the text escaped: '007' is not 7, and reads as it."""
+    return _number(text) is not None or _READS.fullmatch(text) is not None
+
+
+_BLANKS = rb"[\t-\r ]*"
+_READS = re.compile(_BLANKS + rb"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?" + _BLANKS)
+
+
+def _number(text: bytes) -> int | float | None:
+    """The number whose shortest text this is."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if str(number).encode() == text:
+            return number
+    return None

@@ -1,27 +1,47 @@
-"""Holds databases on a server against their files."""
+"""Compare databases on a server with their files, and name the columns and rows that differ.
 
-import importlib
+Where a table's sums differ, the rows of both sides fall into 4,096 buckets by their hashes. Only rows of a
+few buckets whose sums differ are looked at, so that no more than those are held in memory.
+"""
+
 import sqlite3
 import time
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, cast
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from dialects.identifiers import quoted
 from dialects.targets import TARGETS
 from loaders.namespace import Database, Key, Marker, filed, key, namespace
 from loaders.server import Server, kept
 from loaders.source import opened
 from loaders.target import target
-from loaders.verify import here, there
 from loaders.verify.forms import Digest
-from loaders.verify.locate import locate
-from loaders.verify.sides import Difference, HashSyntax, Kind
-from loaders.verify.sqlite import FileTable, file_tables
-from loaders.verify.tables import ESCAPING, TYPES, MatchedTable, matched, table_name, wrong_types
+from loaders.verify.sides import (
+    ComparedRow,
+    ComparedTable,
+    FileSide,
+    FileTable,
+    ServerSide,
+    Side,
+    file_tables,
+    types_there,
+)
+from loaders.verify.tables import (
+    ESCAPING,
+    TYPES,
+    Difference,
+    Kind,
+    MatchedTable,
+    matched,
+    table_name,
+    wrong_types,
+)
 
 
 @dataclass(frozen=True)
@@ -61,30 +81,23 @@ def verify(databases: Sequence[Database], server: Server) -> Iterator[Verified]:
         BadInput: a file cannot be read.
         EngineUnavailable: the server cannot be reached or broke.
     """
-    syntax = _syntax(server.dialect)
+    if server.dialect not in TARGETS:
+        raise BadInput(f"nothing is loaded into {server.dialect}, so there is nothing to verify")
     with kept():
         markers = target(server.dialect).markers(server, databases)
-        strangers = _strangers(databases, server, syntax, markers)
+        strangers = _strangers(databases, server, markers)
     for database in databases:
         others = strangers.pop(namespace(database, server.dialect), ())
         marker = markers.get(key(database))
         escape = marker is not None and marker.escape
         # Not over the yield: nobody else is to get the sessions, and they are to end.
         with kept():
-            found = _verified(database, server, syntax, others, escape=escape)
+            found = _verified(database, server, others, escape=escape)
         yield found
 
 
-def _syntax(dialect: Dialect) -> HashSyntax:
-    if dialect not in TARGETS:
-        raise BadInput(f"nothing is loaded into {dialect}, so there is nothing to verify")
-    # Each brings its driver along, which is slow to import.
-    module: Any = importlib.import_module(f"loaders.{dialect}.hashing")
-    return cast("HashSyntax", module)
-
-
 def _strangers(
-    databases: Sequence[Database], server: Server, syntax: HashSyntax, markers: Mapping[Key, Marker]
+    databases: Sequence[Database], server: Server, markers: Mapping[Key, Marker]
 ) -> dict[tuple[str, ...], Sequence[str]]:
     """The tables of each namespace that none of these databases has, and nobody has loaded."""
     dialect = server.dialect
@@ -97,28 +110,26 @@ def _strangers(
         known.setdefault(namespace(filed(*filed_under), dialect), set()).update(marker.tables)
     places = {namespace(database, dialect): database for database in reversed(databases)}
     return {
-        place: sorted(syntax.standing(server, database).keys() - known[place])
+        place: sorted(types_there(server, database).keys() - known[place])
         for place, database in places.items()
     }
 
 
-def _verified(
-    database: Database, server: Server, syntax: HashSyntax, strangers: Sequence[str], *, escape: bool
-) -> Verified:
+def _verified(database: Database, server: Server, strangers: Sequence[str], *, escape: bool) -> Verified:
     started = time.monotonic()
     dialect = server.dialect
     differences = [
         Difference(Kind.EXTRA_TABLE, name, None, f"is on {dialect} alone, and nobody has loaded it")
         for name in strangers
     ]
-    standing = syntax.standing(server, database)
+    standing = types_there(server, database)
     with opened(database.sqlite_path) as connection:
         tables = file_tables(connection)
         differences += _missing(tables, standing.keys(), dialect)
-        pairs = list(_matched(connection, tables, standing, (database, dialect), syntax, escape=escape))
+        pairs = list(_matched(connection, tables, standing, (database, dialect), escape=escape))
         differences += [difference for pair in pairs for difference in pair.differences]
         pairs = [pair for pair in pairs if pair.compared.columns]
-        digests, found = _compared(connection, pairs, (database, server), syntax, escape=escape)
+        digests, found = _compared(connection, pairs, (database, server), escape=escape)
         differences += found
     values = sum(one.rows * len(pair.compared.columns) for one, pair in zip(digests, pairs, strict=True))
     seconds = time.monotonic() - started
@@ -132,12 +143,11 @@ def _missing(tables: Sequence[FileTable], there: AbstractSet[str], dialect: Dial
             yield Difference(Kind.MISSING_TABLE, table.name, None, f"is not on {dialect}")
 
 
-def _matched(  # noqa: PLR0913 - what is matched, and how
+def _matched(
     connection: sqlite3.Connection,
     tables: Sequence[FileTable],
     standing: Mapping[str, Mapping[str, str]],
     where: tuple[Database, Dialect],
-    syntax: HashSyntax,
     *,
     escape: bool,
 ) -> Iterator[MatchedTable]:
@@ -146,7 +156,7 @@ def _matched(  # noqa: PLR0913 - what is matched, and how
     for table in tables:
         name = table_name(table.name, dialect)
         if name in standing:
-            place = syntax.table(database, name)
+            place = f"{quoted(namespace(database, dialect)[-1])}.{quoted(name)}"
             yield matched(connection, table, place, standing[name], (database, dialect, types), escape=escape)
 
 
@@ -154,7 +164,6 @@ def _compared(
     connection: sqlite3.Connection,
     pairs: Sequence[MatchedTable],
     where: tuple[Database, Server],
-    syntax: HashSyntax,
     *,
     escape: bool,
 ) -> tuple[list[Digest], list[Difference]]:
@@ -164,25 +173,22 @@ def _compared(
     ours: list[Digest] = []
     differences: list[Difference] = []
     with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(_server_digests, pairs, where, syntax)
+        asked = pool.submit(_server_digests, pairs, where)
         for pair in pairs:
-            digest, classes = here.digest(connection, pair.compared)
+            digest, classes = FileSide(connection).digest(pair.compared)
             ours.append(digest)
             differences += wrong_types(connection, pair, classes, types, escape=escape)
         theirs = asked.result()
     for pair, mine, other in zip(pairs, ours, theirs, strict=True):
-        differences += _values(connection, pair, (mine, other), where, syntax)
+        differences += _values(connection, pair, (mine, other), where)
     return ours, differences
 
 
-def _server_digests(
-    pairs: Sequence[MatchedTable], where: tuple[Database, Server], syntax: HashSyntax
-) -> list[Digest]:
-    database, server = where
+def _server_digests(pairs: Sequence[MatchedTable], where: tuple[Database, Server]) -> list[Digest]:
     if not pairs:
         return []
-    with syntax.asking(server, database) as ask:
-        return [there.digest(ask, syntax, pair.compared) for pair in pairs]
+    with ServerSide.connected(*where) as there:
+        return [there.digest(pair.compared) for pair in pairs]
 
 
 def _values(
@@ -190,15 +196,13 @@ def _values(
     pair: MatchedTable,
     digests: tuple[Digest, Digest],
     where: tuple[Database, Server],
-    syntax: HashSyntax,
 ) -> Iterator[Difference]:
     mine, other = digests
-    database, server = where
     table = pair.compared.source.name
     if mine == other:
         return
-    with syntax.asking(server, database) as ask:
-        found = locate(connection, ask, syntax, pair.compared, server.dialect)
+    with ServerSide.connected(*where) as there:
+        found = _locate(FileSide(connection), there, pair.compared, where[1].dialect)
     if mine.rows != other.rows:
         text = f"{other.rows:,} rows instead of {mine.rows:,}"
         yield Difference(Kind.ROWS, table, None, text, found.rows)
@@ -208,6 +212,126 @@ def _values(
     else:
         for number, column in enumerate(found.columns):
             yield Difference(Kind.VALUES, table, column, "values differ", found.rows if not number else ())
+
+
+_BUCKETS = 8
+_NAMED = 5
+"""Rows that are named."""
+_CELLS = 6
+"""Values of a row that are shown."""
+
+
+@dataclass(frozen=True)
+class _Located:
+    """Where a table's values differ."""
+
+    columns: tuple[str, ...]
+    """Those whose values, all together, are not the same; empty if they are, and stand in other rows."""
+    rows: tuple[str, ...]
+    """A sentence about each of the first rows that differ."""
+
+
+def _locate(here: Side, there: Side, table: ComparedTable, dialect: Dialect) -> _Located:
+    """Find columns and rows of a table that differ between the file and the server."""
+    ours, theirs = here.column_totals(table), there.column_totals(table)
+    differing = [column.name for column, a, b in zip(table.columns, ours, theirs, strict=True) if a != b]
+    wanted = _buckets(here, there, table)
+    only_here, only_there = _apart(here.rows(table, wanted, ()), there.rows(table, wanted, ()))
+    if not table.key:
+        return _Located(tuple(differing), _unkeyed(table, only_here, only_there, dialect))
+    keys = list(dict.fromkeys(row.key for row in [*only_here[:_NAMED], *only_there[:_NAMED]]))
+    file_rows, server_rows = (_by_key(side.rows(table, (), keys)) for side in (here, there))
+    sentences = [_sentence(table, file_rows.get(key, []), server_rows.get(key, []), dialect) for key in keys]
+    return _Located(tuple(differing), tuple(filter(None, sentences))[:_NAMED])
+
+
+def _buckets(here: Side, there: Side, table: ComparedTable) -> list[str]:
+    ours, theirs = here.buckets(table), there.buckets(table)
+    differing = (digits for digits in ours.keys() | theirs.keys() if ours.get(digits) != theirs.get(digits))
+    # Of both sides some, where one has lost rows and the other has not.
+    return sorted(differing)[:_BUCKETS]
+
+
+def _apart(
+    ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow]
+) -> tuple[list[ComparedRow], list[ComparedRow]]:
+    """The rows of each side that the other has not, or not as often."""
+    here_counts, there_counts = Counter(row.hash for row in ours), Counter(row.hash for row in theirs)
+    return _left(ours, here_counts - there_counts), _left(theirs, there_counts - here_counts)
+
+
+def _left(rows: Sequence[ComparedRow], left: Counter[str]) -> list[ComparedRow]:
+    found = []
+    for row in rows:
+        if left[row.hash] > 0:
+            left[row.hash] -= 1
+            found.append(row)
+    return found
+
+
+def _by_key(rows: Sequence[ComparedRow]) -> dict[str, list[ComparedRow]]:
+    found: dict[str, list[ComparedRow]] = {}
+    for row in rows:
+        found.setdefault(row.key, []).append(row)
+    return found
+
+
+def _sentence(
+    table: ComparedTable, ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow], dialect: Dialect
+) -> str:
+    """What is wrong with the rows of one key."""
+    name = _name(table, (*ours, *theirs)[0])
+    if not theirs:
+        return f"{name} is not on {dialect}"
+    if not ours:
+        return f"{name} is not in the file"
+    if len(ours) != len(theirs):
+        return f"{name}: {len(ours)} in the file, {len(theirs)} on {dialect}"
+    only_here, only_there = _apart(ours, theirs)
+    if not only_here:
+        return ""
+    parts = [
+        f"{column.name} is {_pair(mine, other, dialect)}"
+        for column, mine, other in zip(table.columns, only_here[0].cells, only_there[0].cells, strict=False)
+        if mine[0] != other[0]
+    ]
+    more = f" and {len(parts) - _CELLS} more" if len(parts) > _CELLS else ""
+    return f"{name}: {'; '.join(parts[:_CELLS])}{more}"
+
+
+def _pair(mine: tuple[str, str | None], other: tuple[str, str | None], dialect: Dialect) -> str:
+    """Two values; in ASCII alone where they look alike otherwise."""
+    show = ascii if _looks(mine[1]) == _looks(other[1]) else repr
+    a, b = ("NULL" if value is None else show(value) for value in (mine[1], other[1]))
+    same = " (they are written alike, and are not the same)" if a == b else ""
+    return f"{a} in the file, {b} on {dialect}{same}"
+
+
+def _looks(value: str | None) -> str | None:
+    return None if value is None else unicodedata.normalize("NFKC", value).casefold().strip()
+
+
+def _unkeyed(
+    table: ComparedTable, ours: Sequence[ComparedRow], theirs: Sequence[ComparedRow], dialect: Dialect
+) -> tuple[str, ...]:
+    half = _NAMED // 2 + 1
+    return (
+        *(f"a row is not on {dialect}, or not as often: {_content(table, row)}" for row in ours[:half]),
+        *(f"a row is not in the file, or not as often: {_content(table, row)}" for row in theirs[:half]),
+    )
+
+
+def _content(table: ComparedTable, row: ComparedRow) -> str:
+    cells = [
+        f"{column.name} {'NULL' if shown is None else ascii(shown)}"
+        for column, (_, shown) in zip(table.columns, row.cells, strict=False)
+    ]
+    return ", ".join(cells[:_CELLS]) + (", ..." if len(cells) > _CELLS else "")
+
+
+def _name(table: ComparedTable, row: ComparedRow) -> str:
+    shown = {column: cell[1] for column, cell in zip(table.columns, row.cells, strict=False)}
+    return "row " + ", ".join(f"{column.name} {shown.get(column)!r}" for column in table.key)
 
 
 def verified_lines(verified: Sequence[Verified]) -> list[str]:

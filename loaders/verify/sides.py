@@ -1,18 +1,145 @@
-"""What is compared, a table of the file beside its table on the server, and what can be different."""
+"""Both sides of a proof, a file and a server: sums of hashes over tables, and the rows that differ.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+The server makes every hash and every sum itself, from an engine's SQL in `_HASHES`.
+"""
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Protocol
 
-from loaders.namespace import Database
-from loaders.server import Server
-from loaders.verify.forms import ValueForm
-from loaders.verify.sqlite import FileTable
+from dialects.enums import Dialect
+from dialects.identifiers import quoted
+from loaders.namespace import Database, namespace
+from loaders.server import Server, sessions
+from loaders.verify.forms import (
+    BUCKET,
+    IDENTITY,
+    NULL,
+    SUMMAND,
+    Cells,
+    Digest,
+    Value,
+    ValueForm,
+    as_text,
+    bucket,
+    hashes,
+    identity,
+    rows_of,
+    stored,
+    total,
+    written,
+)
 
-Ask = Callable[[str], list[tuple[Any, ...]]]
-"""Runs a query on the server and returns its rows."""
+_BATCH_ROWS = 2_000
+_BATCH_BYTES = 8_000_000
+_NUMBER_BYTES = 64
+"""What a value takes in memory besides its bytes, about."""
+_RESULTS_AT_A_TIME = 1_000
+"""SQLite returns at most 2,000 values per row. https://sqlite.org/limits.html#max_column."""
+_HIDDEN = 1
+"""Of a virtual table; generated columns have 2 and 3. https://sqlite.org/pragma.html#pragma_table_xinfo."""
+
+
+@dataclass(frozen=True)
+class FileColumn:
+    """One column, generated ones included."""
+
+    name: str
+    declared: str
+    longest: int = 0
+    """Bytes of its longest text or blob."""
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """One table that holds data of its own: no view, and none that is or serves a virtual table."""
+
+    name: str
+    columns: tuple[FileColumn, ...]
+    key: tuple[str, ...]
+    """The columns of the primary key; empty if there is none."""
+    place: str | None
+    """What gives the rowid where no column has it: SQLite's name for that, unless a column hides it."""
+
+
+def file_tables(connection: sqlite3.Connection) -> list[FileTable]:
+    """Every table of the file, by name. https://sqlite.org/pragma.html#pragma_table_list."""
+    found = connection.execute(
+        "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
+        r" AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name"
+    ).fetchall()
+    return [_table(connection, name, has_rowid=not without) for name, without in found]
+
+
+def _place(connection: sqlite3.Connection, name: str, *, has_rowid: bool) -> str | None:
+    """A primary key that has no index although there are rowids is the rowid.
+
+    https://sqlite.org/lang_createtable.html#rowid
+    """
+    [keyed, hidden] = connection.execute(
+        "SELECT max(pk), max(lower(name) = 'rowid') FROM pragma_table_xinfo(?)", (name,)
+    ).fetchone()
+    [indexes] = connection.execute(
+        "SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", (name,)
+    ).fetchone()
+    return "rowid" if has_rowid and not hidden and (indexes or not keyed) else None
+
+
+def _table(connection: sqlite3.Connection, name: str, *, has_rowid: bool) -> FileTable:
+    rows = connection.execute(
+        "SELECT name, type, pk FROM pragma_table_xinfo(?) WHERE hidden != ?", (name, _HIDDEN)
+    ).fetchall()
+    sizes: list[int | None] = []
+    for start in range(0, len(rows), _RESULTS_AT_A_TIME):
+        wanted = ", ".join(
+            f"max(CASE WHEN typeof({column}) IN ('text', 'blob') THEN length(CAST({column} AS BLOB)) END)"
+            for column in (quoted(row[0]) for row in rows[start : start + _RESULTS_AT_A_TIME])
+        )
+        sizes += connection.execute(f"SELECT {wanted} FROM {quoted(name)} NOT INDEXED").fetchone()  # noqa: S608
+    return FileTable(
+        name,
+        tuple(
+            FileColumn(column, declared, size or 0)
+            for (column, declared, _), size in zip(rows, sizes, strict=True)
+        ),
+        tuple(row[0] for row in sorted(rows, key=lambda row: int(row[2])) if row[2]),
+        _place(connection, name, has_rowid=has_rowid),
+    )
+
+
+def classes_of(connection: sqlite3.Connection, table: FileTable, column: str) -> set[type]:
+    """The classes of a column's values, as `batches` gives them."""
+    kinds = {"integer": int, "real": float, "text": bytearray, "blob": bytes}
+    found = connection.execute(f"SELECT DISTINCT typeof({quoted(column)}) FROM {quoted(table.name)}")  # noqa: S608
+    return {kinds[name] for (name,) in found if name != "null"}
+
+
+def batches(
+    connection: sqlite3.Connection, table: FileTable, columns: Sequence[str]
+) -> Iterator[list[tuple[Value, ...]]]:
+    """Read some columns of a table through, a bounded number of bytes at a time.
+
+    Args:
+        connection: the file's.
+        table: which table.
+        columns: SQL that gives each.
+
+    Yields:
+        Rows, at least one; a text is a bytearray of UTF-8, whatever its bytes are, and a blob is bytes. Until
+        the last of them, so is every text that anybody reads through the connection.
+    """
+    width = sum(_NUMBER_BYTES + column.longest for column in table.columns)
+    size = max(1, min(_BATCH_ROWS, _BATCH_BYTES // width))
+    factory, connection.text_factory = connection.text_factory, bytearray
+    try:
+        cursor = connection.execute(f"SELECT {', '.join(columns)} FROM {quoted(table.name)} NOT INDEXED")  # noqa: S608
+        while rows := cursor.fetchmany(size):
+            yield rows
+    finally:
+        connection.text_factory = factory
 
 
 @dataclass(frozen=True)
@@ -27,7 +154,7 @@ class ComparedColumn:
     """Its name on the server, quoted."""
     form: ValueForm
     among_others: bool | None = None
-    """Where a column's texts may be escaped: whether it holds other values, too. See `verify.escapes`."""
+    """Where a column's texts may be escaped: whether it holds other values, too. See `forms.stored`."""
     converted: bool = False
     """Whether its type on the server is another one than the form is made for."""
 
@@ -56,66 +183,341 @@ class ComparedRow:
     """Those of each value's hash, and the value as it is shown; None is NULL."""
 
 
-class HashSyntax(Protocol):
-    """How a server engine is asked for hashes. `loaders.mysql.hashing` and `.postgresql` stand for it."""
+class Side(Protocol):
+    """A table's hashes as one side has them, added up in several ways; see `FileSide` and `ServerSide`."""
 
-    def asking(self, server: Server, database: Database) -> AbstractContextManager[Ask]:
-        """A session of the administrator where the tables of `database` stand."""
+    def column_totals(self, table: ComparedTable) -> list[int]:
+        """Sum up each column on its own."""
         ...
 
-    def standing(self, server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:
-        """Everything that stands there with rows: the type of each column, in its order, by table."""
+    def buckets(self, table: ComparedTable) -> Mapping[str, Digest]:
+        """Sum up the rows of each bucket, by the bucket's digits."""
         ...
 
-    def table(self, database: Database, name: str) -> str:
-        """A table's full name, quoted."""
+    def rows(self, table: ComparedTable, wanted: Collection[str], keys: Collection[str]) -> list[ComparedRow]:
+        """The rows in these buckets, and those with these keys; not more than `MOST_ROWS`."""
         ...
 
-    def hashed(self, columns: Sequence[ComparedColumn]) -> str:
-        """SQL for the SHA-256, in hexadecimal, of these columns of a row."""
-        ...
 
-    def summand(self, hashed: str) -> str:
-        """SQL for the number that a hash adds to the sum."""
-        ...
+MOST_ROWS = 20_000
+"""Of one side that are held in memory: enough for the buckets of a table of ten million rows."""
 
-    def shown(self, column: ComparedColumn) -> str:
-        """SQL for a value as text, cut where it is long."""
-        ...
-
-    BARRIER: str
-    """What keeps a subquery's expressions from being evaluated once for every use."""
+_SHOWN, _HEAD, _TAIL = 80, 40, 20
+"""Characters of a value that are shown: all, or the first and the last; of a blob as many bytes."""
 
 
-class Kind(StrEnum):
-    """The closed vocabulary of differences between a file and what stands on a server."""
+class FileSide:
+    """The file's side, from what SQLite reads."""
 
-    MISSING_TABLE = "missing table"
-    EXTRA_TABLE = "extra table"
-    MISSING_COLUMN = "missing column"
-    EXTRA_COLUMN = "extra column"
-    TYPE = "type"
-    ROWS = "rows"
-    VALUES = "values"
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def digest(self, table: ComparedTable) -> tuple[Digest, list[set[type]]]:
+        """Sum up the whole table; also the classes that `batches` gives each column's values."""
+        rows, summed = 0, 0
+        classes: list[set[type]] = [set() for _ in table.columns]
+        for columns in self._batches(table):
+            for seen, values in zip(classes, columns, strict=True):
+                seen.update(map(type, values))
+            hashed = hashes(rows_of(_written(table.columns, columns)))
+            rows += len(hashed)
+            summed += total(hashed)
+        return Digest(rows, summed), [seen - {type(None)} for seen in classes]
+
+    def column_totals(self, table: ComparedTable) -> list[int]:
+        """See `Side.column_totals`."""
+        totals = [0] * len(table.columns)
+        for columns in self._batches(table):
+            for number, cells in enumerate(_written(table.columns, columns)):
+                totals[number] += total(hashes(rows_of([cells])))
+        return totals
+
+    def buckets(self, table: ComparedTable) -> Mapping[str, Digest]:
+        """See `Side.buckets`."""
+        rows: dict[str, int] = defaultdict(int)
+        sums: dict[str, int] = defaultdict(int)
+        for columns in self._batches(table):
+            for one in hashes(rows_of(_written(table.columns, columns))):
+                rows[bucket(one)] += 1
+                sums[bucket(one)] += total([one])
+        return {digits: Digest(rows[digits], sums[digits]) for digits in rows}
+
+    def rows(self, table: ComparedTable, wanted: Collection[str], keys: Collection[str]) -> list[ComparedRow]:
+        """See `Side.rows`."""
+        found: list[ComparedRow] = []
+        places = [table.columns.index(column) for column in table.key]
+        for columns in self._batches(table):
+            cells = _written(table.columns, columns)
+            hashed = hashes(rows_of(cells))
+            keyed = list(map(identity, hashes(rows_of([cells[place] for place in places])))) if places else []
+            for number, one in enumerate(hashed):
+                key = keyed[number] if keyed else ""
+                if bucket(one) in wanted or key in keys:
+                    values = [column[number] for column in columns]
+                    found.append(ComparedRow(identity(one), key, _cells(table.columns, values)))
+            if len(found) >= MOST_ROWS:
+                break
+        return found[:MOST_ROWS]
+
+    def _batches(self, table: ComparedTable) -> Iterator[list[Sequence[Value]]]:
+        """The table's values, column by column."""
+        for batch in batches(self._connection, table.source, [column.source for column in table.columns]):
+            yield list(zip(*batch, strict=True))
+
+
+def _written(columns: Sequence[ComparedColumn], values: Sequence[Sequence[Value]]) -> list[Cells]:
+    return [written(column.form, _stored(column, part)) for column, part in zip(columns, values, strict=True)]
+
+
+def _stored(column: ComparedColumn, values: Sequence[Value]) -> Sequence[Value]:
+    """The values as they have to stand on a server."""
+    if column.among_others is None:
+        return values
+    return [stored(value, among_others=column.among_others) for value in values]
+
+
+def _cells(columns: Sequence[ComparedColumn], values: Sequence[Value]) -> tuple[tuple[str, str | None], ...]:
+    cells = _written(columns, [[value] for value in values])
+    hashed = [identity(hashes(rows_of([cell]))[0]) for cell in cells]
+    shown = [_stored(column, [value])[0] for column, value in zip(columns, values, strict=True)]
+    return tuple(zip(hashed, map(_shown, shown), strict=True))
+
+
+def _shown(value: Value) -> str | None:
+    """A value as `_HashSql.shown` has the server write it."""
+    if value is None:
+        return None
+    if isinstance(value, bytes):
+        return f"0x{value[:_HEAD].hex()}"
+    text = bytes(as_text(value)).decode(errors="replace")
+    if len(text) <= _SHOWN:
+        return text
+    return f"{text[:_HEAD]}...{text[-_TAIL:]} ({len(text)} characters)"
 
 
 @dataclass(frozen=True)
-class Difference:
-    """One thing that is not on the server as it is in the file."""
+class _HashSql:
+    """How an engine spells the forms in which values are hashed; `{0}` is a column or an expression."""
 
-    kind: Kind
-    table: str
-    """The file's name for it; an extra table has the server's alone."""
-    column: str | None
-    """None where it is about the whole table."""
+    begin: Sequence[str]
+    """Statements: all that is asked afterwards is asked of one state of the tables."""
+    database: str
+    """Whether there is a database, with its name for `%s`."""
+    columns: str
+    """Tables of a namespace, also empty ones, with column and type in order, with its name for `%s`."""
+    heads: Mapping[ValueForm, str]
     text: str
-    """What is different, as a part of a sentence."""
-    rows: tuple[str, ...] = ()
-    """The first rows that differ, a sentence each."""
+    """A text, behind the heads."""
+    converted: str
+    """A value of another type that is a text here."""
+    sha: str
+    """A text's SHA-256 in hexadecimal."""
+    summand: str
+    """The number of a hash's first digits."""
+    shown: Mapping[ValueForm, str]
+    """A value as a text, where that is not `converted`."""
+    short: Mapping[ValueForm, str]
+    """A value as it is shown, where it is not a text cut in the middle."""
+    barrier: str = ""
+    """Keeps a subquery's expressions from being evaluated once for every use."""
 
-    def lines(self, where: str) -> Iterator[str]:
-        """What people are told; `where` names engine, profile and database."""
-        column = f", column {self.column}" if self.column is not None else ""
-        yield f"{where}: table {self.table}{column}: {self.text}"
-        for row in self.rows:
-            yield f"    {row}"
+
+_HASHES: Mapping[Dialect, _HashSql] = {
+    # No function gives the bits of a double but those that make points: a point's inner form ends with its
+    # two coordinates. https://dev.mysql.com/doc/refman/9.7/en/gis-data-formats.html
+    # Against evaluation for every use MySQL would write the hashes into a table first: slower for one sum.
+    Dialect.MYSQL: _HashSql(
+        begin=("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY",),
+        database="SELECT 1 FROM information_schema.schemata WHERE schema_name = %s",
+        # A text's type is that alone where its characters are utf8mb4.
+        columns="SELECT tables.table_name, column_name, concat_ws(' ', convert(column_type USING utf8mb4),"
+        " nullif(character_set_name, 'utf8mb4')) FROM information_schema.tables AS tables"
+        " LEFT JOIN information_schema.columns AS columns ON columns.table_schema = tables.table_schema"
+        " AND columns.table_name = tables.table_name"
+        " WHERE tables.table_schema = %s ORDER BY tables.table_name, ordinal_position",
+        heads={
+            ValueForm.INTEGER: "{0}",
+            ValueForm.DOUBLE: "lower(hex(reverse(substr(point({0}, 0), 10, 8))))",
+            ValueForm.TEXT: "length({0})",
+            ValueForm.LONG_TEXT: "sha2({0}, 256)",
+            ValueForm.BLOB: "sha2({0}, 256)",
+            ValueForm.DAY: "{0}",
+            ValueForm.MOMENT: "if(microsecond({0}),"
+            " trim(trailing '0' from date_format({0}, '%Y-%m-%d %H:%i:%s.%f')),"
+            " date_format({0}, '%Y-%m-%d %H:%i:%s'))",
+        },
+        text="{0}",
+        converted="convert({0} USING utf8mb4)",
+        sha="sha2({0}, 256)",
+        summand=f"cast(conv(left({{0}}, {SUMMAND}), 16, 10) AS unsigned)",
+        shown={},
+        short={ValueForm.BLOB: f"concat('0x', lower(hex(left({{0}}, {_HEAD}))))"},
+    ),
+    # https://www.postgresql.org/docs/current/functions-binarystring.html; sha256 is there from version 11 on.
+    Dialect.POSTGRESQL: _HashSql(
+        begin=(
+            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            "SET LOCAL DateStyle = 'ISO, YMD'",
+            "SET LOCAL TimeZone = 'UTC'",
+            "SET LOCAL extra_float_digits = 1",
+        ),
+        database="SELECT 1 FROM pg_database WHERE datname = %s",
+        columns="SELECT relname, attname, format_type(atttypid, atttypmod)"
+        " FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid"
+        " LEFT JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped"
+        " WHERE nspname = %s AND relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY relname, attnum",
+        heads={
+            ValueForm.INTEGER: "{0}::text",
+            ValueForm.DOUBLE: "encode(float8send({0}::float8), 'hex')",
+            ValueForm.SINGLE: "encode(float4send({0}::real), 'hex')",
+            ValueForm.TEXT: "octet_length({0}::text)::text",
+            ValueForm.LONG_TEXT: "encode(sha256(convert_to({0}::text, 'UTF8')), 'hex')",
+            ValueForm.BLOB: "encode(sha256({0}), 'hex')",
+            ValueForm.DAY: "{0}::text",
+            ValueForm.MOMENT: "({0}::timestamptz AT TIME ZONE 'UTC')::text",
+        },
+        text="{0}::text",
+        converted="{0}",
+        sha="encode(sha256(convert_to({0}, 'UTF8')), 'hex')",
+        summand=f"('x' || left({{0}}, {SUMMAND}))::bit({4 * SUMMAND})::bigint",
+        shown={
+            **dict.fromkeys(ValueForm, "{0}::text"),
+            ValueForm.DOUBLE: "{0}::float8::text",
+            ValueForm.SINGLE: "{0}::float8::text",
+        },
+        short={},
+        barrier=" OFFSET 0",
+    ),
+}
+
+_ARGUMENTS = 90
+"""PostgreSQL's functions take 100. https://www.postgresql.org/docs/current/runtime-config-preset.html."""
+
+_CELLS_AT_A_TIME = 500
+"""Columns of a result: PostgreSQL returns 1,664 at most."""
+
+_TEXTS = frozenset({ValueForm.TEXT, ValueForm.LONG_TEXT, ValueForm.INTEGER, ValueForm.DAY})
+
+
+def types_there(server: Server, database: Database) -> Mapping[str, Mapping[str, str]]:
+    """Everything that stands there with rows: the type of each column, in its order, by table."""
+    sql, engine = _HASHES[server.dialect], sessions(server.dialect)
+    place = namespace(database, server.dialect)
+    with engine.connected(server) as connection:
+        if not engine.ask(connection, sql.database, [place[0]]):
+            return {}
+    found: dict[str, dict[str, str]] = {}
+    with engine.connected(server, place[0]) as connection:
+        for table, column, kind in engine.ask(connection, sql.columns, [place[-1]]):
+            columns = found.setdefault(table, {})
+            if column is not None:
+                columns[column] = kind
+    return found
+
+
+class ServerSide:
+    """The server's side: sums of hashes that it makes, and rows that it names by them."""
+
+    def __init__(self, dialect: Dialect, ask: Callable[[str], list[Any]]) -> None:
+        self._sql = _HASHES[dialect]
+        self._ask = ask
+
+    @classmethod
+    @contextmanager
+    def connected(cls, database: Database, server: Server) -> Iterator["ServerSide"]:
+        """The side of a server where the tables of `database` stand; one state of them is looked at."""
+        engine, place = sessions(server.dialect), namespace(database, server.dialect)
+        with engine.connected(server, place[0]) as connection:
+            for statement in _HASHES[server.dialect].begin:
+                engine.ask(connection, statement)
+            yield cls(server.dialect, lambda query: engine.ask(connection, query))
+            # Whoever gets the session next looks at the tables as they are then.
+            engine.ask(connection, "COMMIT")
+
+    def digest(self, table: ComparedTable) -> Digest:
+        """Sum up the whole table."""
+        [(rows, summed)] = self._ask(
+            f"SELECT count(*), sum({self._sql.summand.format('h')}) FROM {self._hashed_rows(table)}"  # noqa: S608 - quoted
+        )
+        return Digest(rows, int(summed or 0))
+
+    def column_totals(self, table: ComparedTable) -> list[int]:
+        """See `Side.column_totals`."""
+        totals: list[int] = []
+        for start in range(0, len(table.columns), _CELLS_AT_A_TIME):
+            part = table.columns[start : start + _CELLS_AT_A_TIME]
+            sums = ", ".join(f"sum({self._sql.summand.format(self._hashed([column]))})" for column in part)
+            [found] = self._ask(f"SELECT {sums} FROM {table.target}")  # noqa: S608 - quoted
+            totals += [int(value or 0) for value in found]
+        return totals
+
+    def buckets(self, table: ComparedTable) -> Mapping[str, Digest]:
+        """See `Side.buckets`."""
+        found = self._ask(
+            f"SELECT substr(h, {SUMMAND + 1}, {BUCKET}), count(*), sum({self._sql.summand.format('h')})"  # noqa: S608 - quoted
+            f" FROM {self._hashed_rows(table)} GROUP BY 1"
+        )
+        return {digits: Digest(rows, int(summed or 0)) for digits, rows, summed in found}
+
+    def rows(self, table: ComparedTable, wanted: Collection[str], keys: Collection[str]) -> list[ComparedRow]:
+        """See `Side.rows`."""
+        key = self._identity(table.key) if table.key else "''"
+        cells = [
+            text
+            for column in table.columns[:_CELLS_AT_A_TIME]
+            for text in (self._identity([column]), self._shown(column))
+        ]
+        conditions = [f"substr(h, {SUMMAND + 1}, {BUCKET}) IN ({_listed(wanted)})"] if wanted else []
+        conditions += [f"k IN ({_listed(keys)})"] if keys else []
+        if not conditions:
+            return []
+        names = [f"c{number}" for number in range(len(cells))]
+        aliased = ", ".join(f"{cell} AS {name}" for cell, name in zip(cells, names, strict=True))
+        row = self._identity(table.columns)
+        found = self._ask(
+            f"SELECT h, k, {', '.join(names)}"  # noqa: S608 - quoted
+            f" FROM (SELECT {row} AS h, {key} AS k, {aliased} FROM {table.target}) AS hashed"
+            f" WHERE {' OR '.join(conditions)} LIMIT {MOST_ROWS}"
+        )
+        return [ComparedRow(h, k, tuple(zip(rest[::2], rest[1::2], strict=True))) for h, k, *rest in found]
+
+    def _hashed_rows(self, table: ComparedTable) -> str:
+        """A subquery that gives the hash of each row as h."""
+        hashed = self._hashed(table.columns)
+        return f"(SELECT {hashed} AS h FROM {table.target}{self._sql.barrier}) AS hashed"  # noqa: S608 - quoted
+
+    def _identity(self, columns: Sequence[ComparedColumn]) -> str:
+        return f"left({self._hashed(columns)}, {IDENTITY})"
+
+    def _hashed(self, columns: Sequence[ComparedColumn]) -> str:
+        """SQL for the SHA-256, in hexadecimal, of these columns of a row."""
+        values = [(column.form, self._value(column)) for column in columns]
+        heads = [f"coalesce({self._sql.heads[form].format(value)}, '{NULL}')" for form, value in values]
+        texts = [self._sql.text.format(value) for form, value in values if form is ValueForm.TEXT]
+        return self._sql.sha.format(_joined("", [_joined(",", heads), "'|'", *texts]))
+
+    def _value(self, column: ComparedColumn) -> str:
+        converts = column.converted and column.form in _TEXTS
+        return self._sql.converted.format(column.target) if converts else column.target
+
+    def _shown(self, column: ComparedColumn) -> str:
+        """SQL for a value as text, cut where it is long."""
+        if short := self._sql.short.get(column.form):
+            return short.format(column.target)
+        text = self._sql.shown.get(column.form, self._sql.converted).format(column.target)
+        return (
+            f"CASE WHEN char_length({text}) > {_SHOWN} THEN concat(left({text}, {_HEAD}), '...',"
+            f" right({text}, {_TAIL}), ' (', char_length({text}), ' characters)') ELSE {text} END"
+        )
+
+
+def _joined(separator: str, values: Sequence[str]) -> str:
+    """A call of concat_ws, by calls with few values each."""
+    if len(values) > _ARGUMENTS:
+        parts = [values[start : start + _ARGUMENTS] for start in range(0, len(values), _ARGUMENTS)]
+        return _joined(separator, [_joined(separator, part) for part in parts])
+    return f"concat_ws('{separator}', {', '.join(values)})"
+
+
+def _listed(values: Collection[str]) -> str:
+    return ", ".join(f"'{value}'" for value in values)

@@ -10,9 +10,42 @@ from enum import StrEnum
 from dialects.enums import Dialect, Profile
 from dialects.identifiers import quoted
 from loaders.namespace import Database
-from loaders.verify.forms import LONG, Value, ValueForm, day, moment
-from loaders.verify.sides import ComparedColumn, ComparedTable, Difference, Kind
-from loaders.verify.sqlite import FileColumn, FileTable, batches, classes_of
+from loaders.verify.forms import LONG, ValueForm, day, moment
+from loaders.verify.sides import ComparedColumn, ComparedTable, FileColumn, FileTable, batches, classes_of
+
+
+class Kind(StrEnum):
+    """The closed vocabulary of differences between a file and what stands on a server."""
+
+    MISSING_TABLE = "missing table"
+    EXTRA_TABLE = "extra table"
+    MISSING_COLUMN = "missing column"
+    EXTRA_COLUMN = "extra column"
+    TYPE = "type"
+    ROWS = "rows"
+    VALUES = "values"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One thing that is not on the server as it is in the file."""
+
+    kind: Kind
+    table: str
+    """The file's name for it; an extra table has the server's alone."""
+    column: str | None
+    """None where it is about the whole table."""
+    text: str
+    """What is different, as a part of a sentence."""
+    rows: tuple[str, ...] = ()
+    """The first rows that differ, a sentence each."""
+
+    def lines(self, where: str) -> Iterator[str]:
+        """What people are told; `where` names engine, profile and database."""
+        column = f", column {self.column}" if self.column is not None else ""
+        yield f"{where}: table {self.table}{column}: {self.text}"
+        for row in self.rows:
+            yield f"    {row}"
 
 
 class Holding(StrEnum):
@@ -157,43 +190,9 @@ def right_type(found: Holding, types: Types) -> str:
     return types[found][0].replace("|", ", ").replace(r"\(\d+\)", "").replace(r"(\(6\))?", "")
 
 
-_ESCAPE = "␛".encode()
-_TEXT, _BLOB = _ESCAPE + b"t", _ESCAPE + b"b"
 _BEYOND_SINGLES = 2.0**128 - 2.0**103
 """The middle between the largest single and what would be the next one."""
 _EXACT = 2**53
-
-
-def stored(value: Value, *, among_others: bool) -> Value:
-    """The text that a column of texts has to have for a value; no text if that cannot be turned back.
-
-    Args:
-        value: what SQLite stores.
-        among_others: whether the column holds other values than texts.
-    """
-    if value is None:
-        return None
-    if isinstance(value, bytes):
-        text = _BLOB + value.hex().encode()
-    elif not isinstance(value, bytearray):
-        text = str(value).encode()
-    elif _is_plain(bytes(value)) and not (among_others and _like_a_number(bytes(value))):
-        text = bytes(value)
-    else:
-        text = _TEXT + value.hex().encode()
-    back = turned_back(text, among_others=among_others)
-    is_same = type(back) is type(value) and (back == value and str(back) == str(value))
-    return bytearray(text) if is_same else b""
-
-
-def turned_back(text: bytes, *, among_others: bool) -> Value:
-    """The value for which a text was written."""
-    if text.startswith(_TEXT):
-        return bytearray.fromhex(text[len(_TEXT) :].decode())
-    if text.startswith(_BLOB):
-        return bytes.fromhex(text[len(_BLOB) :].decode())
-    number = _number(text) if among_others else None
-    return bytearray(text) if number is None else number
 
 
 def becomes(
@@ -223,35 +222,6 @@ def becomes(
     if kind in has_reals and greatest >= has_reals[kind]:
         return Holding.TEXTS if kind == "double" else Holding.HUGE
     return holds
-
-
-def _is_plain(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return b"\0" not in text and not text.startswith(_ESCAPE)
-
-
-def _like_a_number(text: bytes) -> bool:
-    """Whether a column that holds numbers must have the text escaped: '007' is not 7, and reads as it."""
-    return _number(text) is not None or _READS.fullmatch(text) is not None
-
-
-_BLANKS = rb"[\t-\r ]*"
-_READS = re.compile(_BLANKS + rb"[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?" + _BLANKS)
-
-
-def _number(text: bytes) -> int | float | None:
-    """The number whose shortest text this is."""
-    for kind in (int, float):
-        try:
-            number = kind(text)
-        except ValueError:
-            continue
-        if str(number).encode() == text:
-            return number
-    return None
 
 
 PLACE = "sqlite_rowid"

@@ -100,6 +100,7 @@ TABLES = {
     "loaders/namespace.py",
     "loaders/source.py",
     "loaders/set_manifest.py",
+    "loaders/verify/sides.py",
     "loaders/verify/tables.py",
 }
 """Data, one entry an engine."""

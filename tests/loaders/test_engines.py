@@ -4,13 +4,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.targets import TARGETS
-from loaders.mysql import hashing as mysql_hashing
-from loaders.postgresql import hashing as postgresql_hashing
 from loaders.target import Target, target
-from loaders.verify.sides import HashSyntax
-
-MYSQL_HASHES: HashSyntax = mysql_hashing
-POSTGRESQL_HASHES: HashSyntax = postgresql_hashing
 
 
 @pytest.mark.parametrize("dialect", TARGETS)

@@ -12,7 +12,7 @@ from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
 from loaders.verify import Kind, verify
-from loaders.verify.tables import stored, turned_back
+from loaders.verify.forms import stored, turned_back
 from tests.loaders.conftest import MakeFile
 from tests.loaders.servers import ask, read
 
