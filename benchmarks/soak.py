@@ -46,8 +46,8 @@ from loaders.sample import PREDICTIONS
 from loaders.server import Origin, Server
 from tests.engines.hostile import mysql_cases, postgresql_cases, sqlite_cases
 from tests.engines.hostile.cases import HARMLESS, Hostile
-from tests.engines.hostile.runs.families import FAMILIES
-from tests.engines.hostile.runs.running import Place, allowed
+from tests.engines.hostile.families import FAMILIES
+from tests.engines.hostile.running import Place, allowed
 
 QUESTIONS = 24
 ROUNDS = 4

@@ -224,23 +224,18 @@ def require_same(done: Done, undisturbed: Done) -> None:
     assert done.summary == undisturbed.summary
 
 
-@pytest.mark.parametrize("end", [Victim.kill, Victim.stop])
-def test_a_server_that_ends_and_is_started_again_in_mid_run_changes_no_outcome(
-    prey: Victim, undisturbed: Done, tmp_path: Path, end: Callable[[Victim], None]
-) -> None:
-    run = Run(prey, tmp_path)
-    run.reach_its_middle()
-    end(prey)
+def kill(prey: Victim, _run: Run) -> None:
+    prey.kill()
     prey.start()
-    done = run.done()
-    require_same(done, undisturbed)
 
 
-def test_a_server_without_connections_for_a_while_changes_no_outcome(
-    prey: Victim, undisturbed: Done, tmp_path: Path
-) -> None:
-    run = Run(prey, tmp_path)
-    run.reach_its_middle()
+def stop(prey: Victim, _run: Run) -> None:
+    prey.stop()
+    prey.start()
+
+
+def leave_no_connection(prey: Victim, _run: Run) -> None:
+    """For a second."""
     with posted(prey.server):
         for sql in FEW[prey.server.dialect]:
             prey.ask(sql)
@@ -252,8 +247,23 @@ def test_a_server_without_connections_for_a_while_changes_no_outcome(
                 with suppress(psycopg.Error, pymysql.Error):
                     prey.ask(MANY[prey.server.dialect])
                     break
-    done = run.done()
-    require_same(done, undisturbed)
+
+
+def kill_workers(_prey: Victim, run: Run) -> None:
+    workers = children(run.process.pid)
+    assert len(workers) == 2
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("disturb", [kill, stop, leave_no_connection, kill_workers])
+def test_what_is_over_again_in_mid_run_changes_no_outcome(
+    prey: Victim, undisturbed: Done, tmp_path: Path, disturb: Callable[[Victim, Run], None]
+) -> None:
+    run = Run(prey, tmp_path)
+    run.reach_its_middle()
+    disturb(prey, run)
+    require_same(run.done(), undisturbed)
 
 
 @pytest.fixture
@@ -289,21 +299,7 @@ def test_a_server_that_stays_away_ends_the_run_with_its_last_words_and_the_rest_
     assert [line for line in words.splitlines() if line.startswith("  ")], "the last lines of its log"
     assert prey.server.password not in done.said
 
-    done = resumed(prey, done.folder)
-    require_same(done, undisturbed)
-
-
-def test_a_worker_that_is_killed_in_mid_run_changes_no_outcome(
-    prey: Victim, undisturbed: Done, tmp_path: Path
-) -> None:
-    run = Run(prey, tmp_path)
-    run.reach_its_middle()
-    workers = children(run.process.pid)
-    assert len(workers) == 2
-    for worker in workers:
-        os.kill(worker, signal.SIGKILL)
-    done = run.done()
-    require_same(done, undisturbed)
+    require_same(resumed(prey, done.folder), undisturbed)
 
 
 @pytest.mark.parametrize(
@@ -330,8 +326,7 @@ def test_a_harness_that_ends_in_mid_run_leaves_nothing_running_and_is_resumed(  
     assert ENOUGH <= len(kept) < QUESTIONS
     assert kept == {key: undisturbed.outcomes[key] for key in kept}
 
-    done = resumed(prey, done.folder, f"--driver={driver}")
-    require_same(done, undisturbed)
+    require_same(resumed(prey, done.folder, f"--driver={driver}"), undisturbed)
 
 
 def test_a_disk_without_room_is_no_texts_fault(native_prey: Victim, tmp_path: Path) -> None:

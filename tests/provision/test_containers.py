@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.coverage.matrix import MatrixRequest, Result, exit_code, run_matrix
 from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.engines.execution import Limits, Work, count_work
 from harness.provision import containers
-from harness.provision.containers import docker
-from harness.provision.server_kinds import SERVERS
+from harness.provision.containers import docker, engine_answers
+from harness.provision.server_kinds import SERVERS, cells
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.server import Origin, Server
 from tests.counting import TEXTS, numbers_in
+from tests.reasons import Reason, skip
 
 pytestmark = pytest.mark.engine
 
@@ -96,3 +98,20 @@ def test_an_image_that_cannot_be_had_says_what_to_do(monkeypatch: pytest.MonkeyP
         EngineUnavailable, match=r"127\.0\.0\.1:1/no/such:image .* MYSQL_IMAGE.*make images.*NATIVE=1"
     ):
         containers.require_image(Dialect.MYSQL)
+
+
+def test_images_on_this_machine_are_started_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if not engine_answers():
+        skip(Reason.NO_DOCKER, "the matrix runs what is there")
+    monkeypatch.setenv("BIRD_PROVISION", Origin.TESTCONTAINERS)
+    here = docker("image", "ls", "--format={{.Repository}}:{{.Tag}}").splitlines()
+    expected = {(cell.dialect, cell.version) for cell in cells() if cell.image_here(here)}
+    if not expected:
+        skip(Reason.NO_DOCKER, "no image of a version that the matrix has")
+    rows = run_matrix(MatrixRequest(sets=["sample"], limit=3, out=tmp_path), print)
+    ran = {(row.dialect, row.version) for row in rows if row.result is Result.AS_EXPECTED}
+    assert ran == expected
+    assert [row.why for row in rows if row.result is Result.NOT_RUN and "docker pull" not in row.why] == []
+    assert exit_code(rows) == 0

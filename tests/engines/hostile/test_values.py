@@ -22,7 +22,7 @@ from loaders.namespace import Database
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests import forked
-from tests.engines.hostile.value_cases import VALUES
+from tests.engines.hostile.families import VALUES
 
 pytestmark = pytest.mark.engine
 

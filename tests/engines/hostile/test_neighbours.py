@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -18,17 +19,25 @@ from harness.scoring.workers import LocalWorkers
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
-from tests.engines.hostile.runs.families import FAMILIES
-from tests.engines.hostile.test_beside import CORPORA
+from tests.engines.hostile import mysql_cases, postgresql_cases, sqlite_cases
+from tests.engines.hostile.cases import Hostile
+from tests.engines.hostile.families import FAMILIES
 from tests.evaluating import results
 
 pytestmark = pytest.mark.engine
 
-QUESTIONS = 12
+CORPORA: Mapping[Dialect, Sequence[Hostile]] = {
+    Dialect.SQLITE: (*sqlite_cases.CASES, *sqlite_cases.UNSTOPPABLE),
+    Dialect.MYSQL: mysql_cases.CASES,
+    Dialect.POSTGRESQL: postgresql_cases.CASES,
+}
+QUESTIONS = 20
+SPREAD = 2
+"""Predictors whose every answer is hostile."""
 CROWDED = 2
-"""Questions on which the hostile predictions are."""
+"""Questions on which the hostile predictions of a crowd are."""
 HOSTILE = 14
-LIMITS = Limits(seconds=1.0)
+LIMITS = Limits(seconds=0.7)
 
 Facts = Mapping[tuple[str, str], tuple[object, ...]]
 
@@ -42,21 +51,30 @@ def facts(found: Sequence[PairResult]) -> Facts:
     }
 
 
-def hostile(dialect: Dialect, keys: Sequence[str], dice: random.Random) -> list[PredictionFile]:
-    """Predictors who answer a few questions, each of them with hostile texts from anywhere."""
+def predictor(number: int, dialect: Dialect, predictions: Mapping[str, str]) -> PredictionFile:
+    return PredictionFile(
+        predictor=f"hostile-{number}",
+        dialect=dialect,
+        path=Path("hostile"),
+        sha256="",
+        format=Format.LINES,
+        predictions=predictions,
+    )
+
+
+def spread(dialect: Dialect, keys: Sequence[str]) -> list[PredictionFile]:
+    """Predictors who answer every question, with texts from all over the corpus."""
+    corpus = CORPORA[dialect]
+    texts = cycle(case.sql for case in corpus[:: max(1, len(corpus) // (QUESTIONS * SPREAD))])
+    return [predictor(number, dialect, {key: next(texts) for key in keys}) for number in range(SPREAD)]
+
+
+def crowd(dialect: Dialect, keys: Sequence[str], dice: random.Random) -> list[PredictionFile]:
+    """Predictors who answer a question each, a few questions in all, with hostile texts from anywhere."""
     cases = [*CORPORA[dialect], *(case for family in FAMILIES.values() for case in family[dialect])]
-    chosen = dice.sample(cases, HOSTILE)
-    crowded = dice.sample(list(keys), CROWDED)
+    chosen, crowded = dice.sample(cases, HOSTILE), dice.sample(list(keys), CROWDED)
     return [
-        PredictionFile(
-            predictor=f"hostile-{number}",
-            dialect=dialect,
-            path=Path("hostile"),
-            sha256="",
-            format=Format.LINES,
-            predictions={dice.choice(crowded): case.sql},
-        )
-        for number, case in enumerate(chosen)
+        predictor(number, dialect, {dice.choice(crowded): case.sql}) for number, case in enumerate(chosen)
     ]
 
 
@@ -74,12 +92,15 @@ def test_no_outcome_score_or_error_of_an_honest_prediction_depends_on_its_neighb
     alone = facts(results(setup, honest))
     assert len(alone) == QUESTIONS * len(honest)
     keys = [question.key for question in questions.questions]
+    arranged = {"spread": ([*spread(dialect, keys), *honest], 2)}
     for seed, workers in ((1, 1), (2, 2)):
         dice = random.Random(seed)  # noqa: S311 - no secret
-        files = [*honest, *hostile(dialect, keys, dice)]
+        files = [*honest, *crowd(dialect, keys, dice)]
         dice.shuffle(files)
+        arranged[f"seed {seed}"] = files, workers
+    for name, (files, workers) in arranged.items():
         judging = Judging(setup, lambda workers=workers: LocalWorkers(setup, workers))  # type: ignore[misc]
         found = results(setup, files, judging)
-        assert facts(found) == alone, f"seed {seed}"
+        assert facts(found) == alone, name
         worst = [each for each in found if each.outcome is Outcome.HARNESS_ERROR]
-        assert worst == [], f"seed {seed}: a hostile prediction has an outcome of its own, too"
+        assert worst == [], f"{name}: a hostile prediction has an outcome of its own, too"

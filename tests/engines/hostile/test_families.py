@@ -18,23 +18,25 @@ from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
-from tests.engines.hostile.runs import reports
-from tests.engines.hostile.runs.families import FAMILIES, Family
-from tests.engines.hostile.runs.running import (
+from tests.engines.hostile.families import FAMILIES, Family
+from tests.engines.hostile.running import (
     SECONDS,
     Done,
     Place,
     Placed,
     allowed,
     crowd,
+    faults,
+    junit,
     spread,
+    strange,
     write_lines,
 )
 
 pytestmark = pytest.mark.engine
 
 QUESTIONS = 24
-CROWDED = "5"
+CROWDED = ("5", "6")
 MOST_MEGABYTES = 450
 """What the process that asks may take: up to 62 MB of predictions and as much of results, read back for the
 reports, beside what a worker is being sent."""
@@ -162,8 +164,8 @@ def test_no_error_is_longer_than_a_reader_reads(cold: Cold) -> None:
 
 
 def test_reports_are_well_formed_and_the_terminal_is_left_alone(cold: Cold) -> None:
-    assert reports.faults(cold.arranged.place.folder / "results-beside" / LATEST) == []
-    assert reports.strange(cold.done.said) == []
+    assert faults(cold.arranged.place.folder / "results-beside" / LATEST) == []
+    assert strange(cold.done.said) == []
 
 
 def test_reports_are_made_again_from_the_folder(cold: Cold) -> None:
@@ -171,8 +173,8 @@ def test_reports_are_made_again_from_the_folder(cold: Cold) -> None:
     to.mkdir()
     done = cold.arranged.place.harness("report", run, "--by=error-class", f"--to={to}")
     assert done.code == 0, done.said[-3000:]
-    assert reports.faults(to) == []
-    assert reports.strange(done.said) == []
+    assert faults(to) == []
+    assert strange(done.said) == []
     assert 0 < done.megabytes < MOST_MEGABYTES
 
 
@@ -219,7 +221,7 @@ def test_a_run_that_was_broken_off_is_resumed_to_the_same(quick: Cold) -> None:
     assert len(found) == len(lines)
     assert facts(found, honest=True) == quick.alone
     assert decided(found) == decided(quick.results)
-    assert reports.faults(broken) == []
+    assert faults(broken) == []
 
 
 @ON_ONE
@@ -232,9 +234,9 @@ def test_as_pytest_items_with_a_report_in_xml(quick: Cold) -> None:
     )  # fmt: skip
     assert done.code == 0, done.said[-3000:]
     assert done.left == []
-    assert reports.strange(done.said) == []
-    cases = list(reports.junit(place.folder / "junit.xml").iter("testcase"))
+    assert strange(done.said) == []
+    cases = list(junit(place.folder / "junit.xml").iter("testcase"))
     found = read_results(place.folder / "items" / LATEST)
     assert len(cases) == len(found)
     assert facts(found, honest=True) == quick.alone
-    assert reports.faults(place.folder / "items" / LATEST) == []
+    assert faults(place.folder / "items" / LATEST) == []

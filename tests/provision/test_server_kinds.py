@@ -1,12 +1,15 @@
 """Containers by Compose, containers by testcontainers and native processes are set up alike."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
 from dialects.enums import Dialect
 from harness.provision import dsn, postgresql
+from harness.provision.postgresql import KIND
 from harness.provision.server_kinds import SERVERS
-from harness.provision.servers import assets
+from harness.provision.servers import Home, Program, assets
 
 COMPOSE = (assets() / "docker-compose.yml").read_text("utf-8")
 
@@ -42,3 +45,23 @@ def test_the_harness_in_a_container_is_told_of_the_servers_beside_it(monkeypatch
         )  # fmt: skip
         [port] = services[str(dialect)]["ports"]
         assert port.endswith(f":{server.port}")
+
+
+@pytest.mark.parametrize(
+    ("library", "is_switched_off"),
+    [
+        ("lib/pg_stat_statements.so", False),
+        ("lib/postgresql/pg_stat_statements.dylib", False),
+        ("lib64/pgsql/pg_stat_statements.so", False),
+        ("lib/plpgsql.so", True),
+    ],
+)
+def test_a_library_that_is_not_there_is_not_asked_for(
+    tmp_path: Path, library: str, *, is_switched_off: bool
+) -> None:
+    """A server that cannot load it would not start."""
+    for name in ("bin/postgres", library):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    command = KIND.serve(Program(tmp_path / "bin/postgres", "18.1"), Home(tmp_path / "home"), 5432)
+    assert ("--shared_preload_libraries=" in command) is is_switched_off

@@ -14,8 +14,7 @@ from harness.data.predictions import read_predictions
 from harness.data.sets.loading import load_set
 from harness.runs.reading import LATEST, read_results
 from loaders.sample import PREDICTIONS
-from tests.engines.hostile.runs import reports
-from tests.engines.hostile.runs.running import Place
+from tests.engines.hostile.running import Place, faults, junit, strange
 
 pytestmark = pytest.mark.engine
 
@@ -178,16 +177,16 @@ def test_names_are_refused_in_a_line_or_kept_out_of_every_report(place: tuple[Di
     assert len(kept) > 10
     code, said = _score(at, dialect, "all", "--out=results")
     assert code == 0, said[-3000:]
-    assert reports.strange(said) == []
+    assert strange(said) == []
     assert {each.predictor for each in read_results(at.folder / "results" / LATEST)} == kept
-    assert reports.faults(at.folder / "results" / LATEST) == []
+    assert faults(at.folder / "results" / LATEST) == []
     done = at.pytest(
         "--bird-predictions=all", f"--bird-dialect={dialect}", f"--bird-limit={QUESTIONS}",
         "--bird-allow-missing", "--junitxml=junit.xml", "--bird-fail-on=mismatch,prediction_error", "-v",
     )  # fmt: skip
     assert done.code == 1, done.said[-3000:]
-    assert reports.strange(done.said) == []
-    suite = reports.junit(at.folder / "junit.xml")
+    assert strange(done.said) == []
+    suite = junit(at.folder / "junit.xml")
     assert len(list(suite.iter("testcase"))) == len(kept) * QUESTIONS
 
 
