@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.schema import Column, ForeignKey, PortableType, Schema, Table, affinity
-from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
 from loaders.portable import (
     AMBIGUOUS,
     DATE_FIGURES,
@@ -30,7 +29,18 @@ from loaders.portable import (
     escaped_value,
     portable_type,
 )
-from loaders.source import OPAQUE, UNREADABLE, opened, place, refuse_utf16, rowid_name, text_of
+from loaders.source import (
+    OPAQUE,
+    UNREADABLE,
+    DeclaredColumn,
+    DeclaredTable,
+    declarations,
+    opened,
+    place,
+    refuse_utf16,
+    rowid_name,
+    text_of,
+)
 
 _MOST_RUNS = 64
 

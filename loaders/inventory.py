@@ -16,9 +16,17 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.schema import PortableType
 from loaders.census import ask, census, figures
-from loaders.declarations import DeclaredColumn, DeclaredTable, declarations
 from loaders.portable import DATE_FORMS, Stored, Unrepresentable, portable_type
-from loaders.source import PLACES, Refusal, opened, place, refusals
+from loaders.source import (
+    PLACES,
+    DeclaredColumn,
+    DeclaredTable,
+    Refusal,
+    declarations,
+    opened,
+    place,
+    refusals,
+)
 
 CLASSES = ("null", "integer", "real", "text", "blob")
 """As `typeof` names them. https://sqlite.org/datatype3.html"""

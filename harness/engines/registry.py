@@ -20,9 +20,9 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines.base import Engine, Row, TableText
 from harness.engines.errors import ErrorClass, Repairs
-from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
 from loaders.server import Server
+from loaders.source import DeclaredTable
 
 EngineName: TypeAlias = str
 """`EngineKind.name`: what tells engines apart. In options, prediction files and run folders it stands as

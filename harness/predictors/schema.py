@@ -20,9 +20,8 @@ from harness.engines import EngineKind, kind_of
 from harness.engines.base import ColumnText, Engine, Row, Session, SqlError, TableText
 from harness.predictors.base import DatabaseText
 from loaders.base.errors import EngineUnavailable
-from loaders.declarations import DeclaredTable, declarations
 from loaders.namespace import Database
-from loaders.source import opened
+from loaders.source import DeclaredTable, declarations, opened
 
 _SECONDS = 30.0
 """For each statement; the longest sorts a million rows by their place."""

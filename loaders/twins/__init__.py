@@ -2,13 +2,12 @@
 
 For those who can't have the real data, and for test-suite accuracy. `making.make` is the way in:
 
-- `stored` and `published` read what is known of a database into a `shape.Shape`;
-- `queries` turns a gold into `problem.Problem`s: row variables, conditions on their cells, what is shown;
+- `reading` reads what is known of a database into a `shape.Shape`;
+- `queries` turns a gold into `problem.RowProblem`s: row variables, conditions on their cells, what is shown;
 - `neighbours` lists the queries beside a gold, each with one thing changed;
-- `literals` are what golds compare columns with, `values` draws values for a column;
-- `rows` keeps the rows and their keys;
-- `solving` finds values that meet a problem's conditions, `planting` puts rows with them into the tables;
-- `twin` puts it together, `checking` runs the golds, `settling` says how one can still be answered.
+- `values` draws values for a column, `rows` keeps the rows and their keys;
+- `planting` finds values that meet a problem's conditions, and puts rows with them into the tables;
+- `twin` puts it together, `checking` runs the golds and says how one can still be answered.
 
 Promises: the same inputs, scale, seed and version give the same bytes, whatever the number of processes; a
 database is there as a whole or not at all; declared keys and references hold.

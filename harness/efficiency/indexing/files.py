@@ -13,8 +13,7 @@ from urllib.parse import quote
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from loaders.declarations import DeclaredTable, declarations
-from loaders.source import opened
+from loaders.source import DeclaredTable, declarations, opened
 
 
 def copy_file(source: Path, target: Path) -> None:

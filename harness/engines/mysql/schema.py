@@ -13,8 +13,8 @@ from itertools import groupby
 from dialects.enums import Dialect
 from dialects.identifiers import table_name
 from harness.engines.base import ColumnText, Row, TableText
-from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
+from loaders.source import DeclaredTable
 
 _DEFAULT_COLLATION = "utf8mb4_0900_ai_ci"
 _PIECE = re.compile(r"`(?:[^`]|``)*+`|'(?:[^'\\]|''|\\.)*+'|,\n {2}|\n\)|[^`',\n]++|.", re.DOTALL)

@@ -12,8 +12,8 @@ from itertools import groupby
 from dialects.enums import Dialect
 from dialects.identifiers import quoted, table_name
 from harness.engines.base import ColumnText, Row, TableText
-from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
+from loaders.source import DeclaredTable
 
 _AS_IT_IS = frozenset(
     {"bigint", "integer", "smallint", "real", "double precision", "boolean", "text", "bytea"}

@@ -33,8 +33,8 @@ from harness.engines.base import (
 from harness.engines.plans import NOT_A_QUERY, PlanNode
 from harness.engines.sqlite.file import MAPPED_BYTES, connect
 from harness.engines.sqlite.plans import CountingConnection, read_plan
-from loaders.declarations import DeclaredTable
 from loaders.namespace import Database
+from loaders.source import DeclaredTable
 
 _FETCHED_ROWS = 8
 """Rows fetched at a time: as many as may be of the largest size and still leave room for others.
