@@ -4,21 +4,20 @@ The dump fills a staging as an account that can do nothing else. Only when it ha
 table of every database has come, are they put in place, one database after the other.
 """
 
-import importlib
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import NoReturn
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from dialects.identifiers import quoted
 from loaders.base.digests import digests, read_sha256
-from loaders.namespace import STAGING, Database, Marker, key, refuse_collisions, refuse_place
-from loaders.server import Server
+from loaders.namespace import STAGING, Database, Marker, key, namespace, refuse_collisions, refuse_place
+from loaders.server import Server, sessions
 from loaders.source import opened
 from loaders.target import target
 
@@ -56,7 +55,7 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
     """
     if {database.profile for database in databases} != {Profile.OFFICIAL}:
         raise BadInput(f"{dump}: a dump is loaded in profile official; leave --profile faithful out")
-    engine, runner = target(server.dialect), _runner(server.dialect)
+    engine = target(server.dialect)
     digest, total = read_sha256(dump), dump.stat().st_size
     files = digests(database.sqlite_path for database in databases)
     declared = {database: _declared(database.sqlite_path) for database in databases}
@@ -81,8 +80,8 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
             return staging
 
         whole = staged(databases[0], 0)
-        runner.fill(server, databases[0], whole, dump, told)
-        found: dict[str, int] = runner.counts(server, databases[0], whole)
+        engine.run_dump(server, databases[0], whole, dump, told)
+        found = _counts(server, databases[0], whole)
         tables = _shared_out(dump, found, declared)
         markers = engine.markers(server, databases)
         present = {database: engine.present(server, database) for database in databases}
@@ -91,7 +90,7 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
         stagings = []
         for number, database in enumerate(databases, start=1):
             stagings.append(staged(database, number))
-            runner.move(server, database, whole, stagings[-1], tables[database])
+            engine.take_over(server, database, whole, stagings[-1], tables[database])
         for database, staging in zip(databases, stagings, strict=True):
             rows = {name: found[name] for name in tables[database]}
             fresh = [f"from the dump {dump.name}, sha256 {digest}", *_differences(rows, declared[database])]
@@ -102,9 +101,18 @@ def load_dump(dump: Path, databases: Sequence[Database], server: Server, advance
     return DumpLoaded(digest, len(found), sum(found.values()), tuple(notes))
 
 
-def _runner(dialect: Dialect) -> ModuleType:
-    # Each brings its driver along, which is slow to import.
-    return importlib.import_module(f"loaders.{dialect}.dump")
+def _counts(server: Server, database: Database, staging: str) -> dict[str, int]:
+    """The rows of each staged table."""
+    engine = sessions(server.dialect)
+    with engine.connected(server, namespace(database, server.dialect)[0]) as connection:
+        names = engine.ask(
+            connection,
+            "SELECT table_name FROM information_schema.tables"
+            " WHERE table_schema = %s AND table_type = 'BASE TABLE'",
+            [staging],
+        )
+        count = f"SELECT count(*) FROM {staging}.{{}}"  # noqa: S608 - a name of our own
+        return {name: engine.ask(connection, count.format(quoted(name)))[0][0] for (name,) in names}
 
 
 def _declared(path: Path) -> dict[str, int]:

@@ -180,6 +180,29 @@ class Target(Protocol):
         """Drop what is left of a staging, if anything is; a server that does not answer is passed over."""
         ...
 
+    def run_dump(
+        self, server: Server, database: Database, staging: str, dump: Path, advance: Callable[[int], None]
+    ) -> None:
+        """Run a published dump with `staging` in the place of its database or schema.
+
+        Args:
+            server: where.
+            database: any of those that are in the dump.
+            staging: an empty one.
+            dump: what the engine's own tool writes of one database as plain text.
+            advance: told how many more bytes have been sent.
+
+        Raises:
+            BadInput: it does not run, or wants to do more than fill tables of its own.
+        """
+        ...
+
+    def take_over(
+        self, server: Server, database: Database, staging: str, to: str, tables: Sequence[str]
+    ) -> None:
+        """Move staged tables to another staging, with statistics that stay as they are."""
+        ...
+
     def drop_databases(self, server: Server, collections: Mapping[str, str]) -> None:
         """Drop databases (to their collections), rights on them and what is remembered of their loads."""
         ...

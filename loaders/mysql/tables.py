@@ -1,19 +1,24 @@
-"""One table of MySQL: its rows by LOAD DATA, then the other keys and indexes, then statistics.
+"""Tables of MySQL: the rows of a file by LOAD DATA, then the other keys and indexes, then statistics.
 
 InnoDB keeps rows in the order of the primary key, so that this one is there before them. The others are built
 from all rows at once. There is no AUTO_INCREMENT: nothing is inserted after the load, and it would renumber a
 row with id 0. Checks of unique keys stay on: none that they could be left out for is there yet.
+
+A dump is run as an account that can do nothing but fill the staging; the server sees to that.
 """
 
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
 import fcntl
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pymysql
@@ -23,7 +28,9 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.server_schema import MYSQL_KEY_CHARACTERS, ServerTable
-from loaders.mysql.session import ask, attempt, connected, is_broken, message
+from loaders.base.errors import EngineUnavailable
+from loaders.dumps import statements
+from loaders.mysql.session import CONNECT_SECONDS, ask, attempt, connected, grant, is_broken, message
 from loaders.namespace import Database
 from loaders.pages import MYSQL, pages
 from loaders.server import Server
@@ -302,3 +309,67 @@ def _send(connection: Connection[Any], statement: str, reading: int) -> str | No
             return f"{level} {number}: {message}"
     finally:
         os.close(reading)
+
+
+_ACCOUNT = "bird_harness_dump"
+_RIGHTS = "SELECT, INSERT, CREATE, DROP, ALTER, INDEX, REFERENCES, LOCK TABLES"
+_OF_THE_SERVER = re.compile(rb"SET @@(GLOBAL|SESSION)\.(GTID_PURGED|SQL_LOG_BIN)", re.IGNORECASE)
+"""What `mysqldump` writes for replicas, and the account may not do."""
+
+_DENIED = frozenset({1044, 1045, 1142, 1227})
+"""Here it is the dump that asks for too much."""
+
+
+def run_dump(
+    server: Server,
+    database: Database,  # noqa: ARG001 - the name of the staging says all
+    staging: str,
+    dump: Path,
+    advance: Callable[[int], None],
+) -> None:
+    """See `Target.run_dump`."""
+    with _writing(server, staging) as writer, closing(
+        pymysql.connect(
+            host=server.host, port=server.port, user=writer.reader_user, password=writer.reader_password,
+            database=staging, charset="utf8mb4", connect_timeout=CONNECT_SECONDS, autocommit=True,
+            local_infile=False, ssl_disabled=server.is_local,
+        )
+    ) as connection:  # fmt: skip
+        for statement in statements(dump, Dialect.MYSQL):
+            if not _OF_THE_SERVER.match(statement.text):
+                try:
+                    connection.query(statement.text.decode("utf-8", "surrogateescape"))
+                except pymysql.Error as error:
+                    if is_broken(error) and error.args[0] not in _DENIED:
+                        raise
+                    raise BadInput(f"{dump}: line {statement.line}: MySQL: {message(error)}") from error
+            advance(len(statement.text))
+
+
+def take_over(server: Server, database: Database, staging: str, to: str, tables: Sequence[str]) -> None:  # noqa: ARG001
+    """See `Target.take_over`."""
+    moves = [f"{staging}.{quoted(name)} TO {to}.{quoted(name)}" for name in tables]
+    with connected(server) as connection:
+        ask(connection, f"RENAME TABLE {', '.join(moves)}")
+        for name in tables:
+            ask(connection, f"ALTER TABLE {to}.{quoted(name)} {SETTLED}")
+            ask(connection, f"ANALYZE TABLE {to}.{quoted(name)}")
+
+
+@contextmanager
+def _writing(server: Server, staging: str) -> Iterator[Server]:
+    """An account for the dump, as the reading role of a server; it goes at the end."""
+    writer = replace(server, reader_user=_ACCOUNT)
+    with connected(server) as connection:
+        ask(connection, "DROP USER IF EXISTS %s@'%%'", [_ACCOUNT])
+        ask(connection, "CREATE USER %s@'%%' IDENTIFIED BY %s", [_ACCOUNT, writer.reader_password])
+        grant(connection, writer, _RIGHTS, staging)
+    try:
+        yield writer
+    except pymysql.Error as error:
+        raise EngineUnavailable(
+            f"MySQL at {server.address}: {message(error)}; see what `bird-harness doctor` says"
+        ) from error
+    finally:
+        with connected(server) as connection:
+            ask(connection, "DROP USER IF EXISTS %s@'%%'", [_ACCOUNT])

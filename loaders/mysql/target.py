@@ -24,7 +24,7 @@ from dialects.server_schema import MYSQL_COLLATIONS
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
 from loaders.mysql.session import CONNECT_SECONDS, ask, attempt, connected, grant, revoke
-from loaders.mysql.tables import Syntax, fill, link
+from loaders.mysql.tables import Syntax, fill, link, run_dump, take_over
 from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
 from loaders.server import Origin, Server
 
@@ -65,7 +65,7 @@ Soft-F1.
 https://dev.mysql.com/doc/refman/9.7/en/cost-model.html
 """
 
-__all__ = ["fill", "link"]
+__all__ = ["fill", "link", "run_dump", "take_over"]
 
 
 def in_processes() -> bool:

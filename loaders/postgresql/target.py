@@ -25,7 +25,7 @@ from loaders import functions
 from loaders.base.errors import EngineUnavailable
 from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
 from loaders.postgresql.session import CONNECT_SECONDS, MAINTENANCE, ask, attempt, connected
-from loaders.postgresql.tables import Syntax, fill, link
+from loaders.postgresql.tables import Syntax, fill, link, run_dump, take_over
 from loaders.server import READER_CONNECTIONS, Origin, Server
 
 _LOADS = f"{NAMESPACE}.loads"
@@ -37,7 +37,7 @@ _WITH_PROVIDERS = 150_000
 _LONGEST_NAME = 63
 """Bytes. https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
 
-__all__ = ["fill", "link"]
+__all__ = ["fill", "link", "run_dump", "take_over"]
 
 
 def in_processes() -> bool:
