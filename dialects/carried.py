@@ -42,22 +42,11 @@ from dialects.nodes import (
     number,
     string,
 )
-from dialects.rules import Context, Rule
 from dialects.schema import ESCAPED_BLOB, ESCAPED_TEXT
-from dialects.typed import Carried, Collation, Kind, Typed, integer, real, text
+from dialects.typed import Carried, Collation, Context, Kind, Typed, integer, real, text
 
 _BLOB, _END = '{"blob":"', '"}'
 """What stands around the bytes of a blob in hexadecimal."""
-
-RULES = (
-    Rule(
-        "values-as-json",
-        "A result column can hold numbers, texts and blobs at once.",
-        "https://sqlite.org/datatype3.html",
-        'Each value as JSON, a text in quotes, a blob in hexadecimal: 12, 12.5, "none", {"blob":"00FF"}.'
-        " A warning names these columns.",
-    ),
-)
 
 
 def carry(c: Context, t: Typed, *, normal: bool = False) -> Typed:

@@ -23,38 +23,9 @@ from dialects.nodes import (
     number,
     server,
     string,
-)  # fmt: skip
+)
 from dialects.numbers import integer_of, numeric_prefix, printed, well_formed
-from dialects.rules import Context, Rule
-from dialects.typed import Constant, Form, Kind, Typed, boolean, integer, real, text
-
-RULES = (
-    Rule(
-        "numeric-prefix",
-        "A text in arithmetic, in a condition or in a CAST to a number counts as its longest numeric prefix,"
-        " or 0.",
-        "https://sqlite.org/lang_expr.html#castexpr",
-        "`bird_sqlite.to_real`, `to_integer` and `is_integer`.",
-    ),
-    Rule(
-        "number-as-condition",
-        "A condition is any value; it holds if its number is not zero.",
-        "https://sqlite.org/lang_expr.html#boolean_expressions",
-        "`x <> 0`.",
-    ),
-    Rule(
-        "condition-as-number",
-        "A comparison is 1, 0 or NULL wherever a value can stand.",
-        "https://sqlite.org/lang_expr.html#boolean_expressions",
-        "PostgreSQL: `CAST(condition AS INTEGER)`.",
-    ),
-    Rule(
-        "number-as-text",
-        "A number where a text is expected is printed: reals with 15 digits and always with a fraction.",
-        "https://sqlite.org/lang_expr.html#castexpr",
-        "A cast for integers, `bird_sqlite.real_to_text` for reals.",
-    ),
-)  # fmt: skip
+from dialects.typed import Constant, Context, Form, Kind, Typed, boolean, integer, real, text
 
 EXACT = 2**53
 """Integers up to here are exact in double precision."""

@@ -1,7 +1,7 @@
 """The operations that mean the same on every target, and are spelled by its Generator.
 
 SQLite's operators depend on the values that they get. Here each node means one thing for operands of known
-type, so that `dialects.mysql` and `dialects.postgresql` are left with spelling.
+type, so that `dialects.generator` and `dialects.generator` are left with spelling.
 """
 
 from collections.abc import Iterable

@@ -7,9 +7,33 @@ values have in common; the affinity and the collation are what a comparison need
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Self
+from typing import Protocol, Self
 
 from sqlglot import exp
+
+from dialects.targets import Target
+
+
+class Context(Protocol):
+    """What a rewrite sees of the compilation that it is part of."""
+
+    @property
+    def target(self) -> Target:
+        """What the rewrite has to know of where the query is to run."""
+
+    @property
+    def filtering(self) -> bool:
+        """Whether NULL is as good as FALSE where the expression stands."""
+
+    @property
+    def in_utf8(self) -> bool:
+        """Whether the bytes of a text are those of UTF-8 in the file."""
+
+    def applies(self, rule: str) -> None:
+        """Note that a rewrite has changed something."""
+
+    def warn(self, text: str) -> None:
+        """Note an answer that SQLite leaves open, or an assumption."""
 
 
 class Kind(StrEnum):
@@ -115,7 +139,7 @@ class Typed:
     digits: bool = False
     """TEXT: whether every value is an integer in decimal digits, and as an INTEGER within the bounds."""
     mixed: bool = False
-    """Whether it is a stored column of several storage classes; see `dialects.rewrites.casts.mixed`."""
+    """Whether it is a stored column of several storage classes; see `dialects.rewrites.operators.mixed`."""
     apart: bool = False
     """Whether that column has numbers and texts, and none of its texts is stored so that it reads as one."""
     blobs: bool = False

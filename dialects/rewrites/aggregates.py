@@ -39,60 +39,12 @@ from dialects.nodes import (
     server,
     string,
 )  # fmt: skip
-from dialects.rewrites.casts import whole
 from dialects.rewrites.comparison import RANK, keyed
-from dialects.rewrites.determined import reached
+from dialects.rewrites.grouping import reached
 from dialects.rewrites.json import element, label
-from dialects.rules import Rule
+from dialects.rewrites.operators import whole
 from dialects.scope import Scope
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, integer, real, text
-
-RULES = (
-    Rule(
-        "integer-sum",
-        "sum() of integers is an INTEGER.",
-        "https://sqlite.org/lang_aggfunc.html#sumunc",
-        "PostgreSQL: the numeric sum cast back to bigint.",
-    ),
-    Rule(
-        "real-average",
-        "avg() is a REAL, and reads texts as numbers.",
-        "https://sqlite.org/lang_aggfunc.html#avg",
-        "AVG of double precision; of integers it would be a decimal number with few digits on MySQL.",
-    ),
-    Rule(
-        "total",
-        "total() is a REAL, 0.0 where sum() is NULL.",
-        "https://sqlite.org/lang_aggfunc.html#sumunc",
-        "COALESCE over SUM of double precision.",
-    ),
-    Rule(
-        "group-concat",
-        "group_concat() joins the texts with a separator, ',' unless another is given.",
-        "https://sqlite.org/lang_aggfunc.html#group_concat",
-        "STRING_AGG; GROUP_CONCAT with SEPARATOR and without MySQL's limit of 1,024 bytes. The order is that"
-        " of the subquery that gives the rows; where there is none, it is not defined.",
-    ),
-    Rule(
-        "aggregate-filter",
-        "FILTER leaves rows out of one aggregate.",
-        "https://sqlite.org/lang_aggfunc.html",
-        "MySQL: CASE inside the aggregate.",
-    ),
-    Rule(
-        "outer-aggregate",
-        "An aggregate belongs to the innermost SELECT whose columns it names, be it around its own.",
-        "https://sqlite.org/lang_aggfunc.html",
-        "The same; the SELECT around it is a grouped one.",
-    ),
-    Rule(
-        "distinct-constant",
-        "count(DISTINCT) leaves NULL out.",
-        "https://sqlite.org/lang_aggfunc.html#count",
-        "MySQL counts a subquery that is NULL, if no row decides it: CASE WHEN it IS NULL THEN 0, and 1 is"
-        " counted elsewhere.",
-    ),
-)
 
 Finish = Callable[[exp.Expr], exp.Expr]
 """Adds FILTER and OVER to the call of an aggregate."""

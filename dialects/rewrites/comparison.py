@@ -1,6 +1,7 @@
-"""Comparisons: SQLite's affinities, storage classes and collations made explicit.
+"""Comparisons and ORDER BY terms: SQLite's affinities, storage classes and collations made explicit.
 
 https://sqlite.org/datatype3.html#comparison_expressions
+https://sqlite.org/lang_select.html#the_order_by_clause
 """
 
 from collections.abc import Callable, Sequence
@@ -20,6 +21,7 @@ from dialects.coercions import (
 )
 from dialects.errors import Untranslatable
 from dialects.nodes import (
+    AsInteger,
     Bigint,
     Bytes,
     Exact,
@@ -34,44 +36,7 @@ from dialects.nodes import (
     some,
 )
 from dialects.numbers import well_formed
-from dialects.rules import Context, Rule
-from dialects.typed import Affinity, Collation, Kind, Typed, boolean
-
-RULES = (
-    Rule(
-        "comparison-affinity",
-        "A number compared with a text column counts as its text; a text compared with a number column counts"
-        " as its number if it is one as a whole.",
-        "https://sqlite.org/datatype3.html#type_conversions_prior_to_comparison",
-        "A literal of the other type, a cast (of a text column, where it holds plainly written integers"
-        " alone), or `bird_sqlite.as_number`; an equality that filters or joins"
-        " stays one, of `as_integer`, `as_real` or `as_key`.",
-    ),
-    Rule(
-        "class-order",
-        "Without an affinity a number is never equal to a text, and less than every text.",
-        "https://sqlite.org/datatype3.html#sort_order",
-        "TRUE or FALSE, NULL where an operand is NULL.",
-    ),
-    Rule(
-        "collation",
-        "COLLATE NOCASE, of a column or an operator, compares A-Z like a-z.",
-        "https://sqlite.org/datatype3.html#collating_sequences",
-        "Both sides in lower case, ASCII letters only.",
-    ),
-    Rule(
-        "is-with-values",
-        "IS and IS NOT compare values, and NULL is NULL.",
-        "https://sqlite.org/lang_expr.html#isisnot",
-        "PostgreSQL: IS [NOT] DISTINCT FROM; MySQL: `<=>`.",
-    ),
-    Rule(
-        "row-values",
-        "Rows are compared column by column, each with its own affinity.",
-        "https://sqlite.org/rowvalue.html",
-        "The comparisons that it stands for, with AND and OR.",
-    ),
-)
+from dialects.typed import Affinity, Collation, Context, Kind, Typed, boolean
 
 RANK = {Kind.INTEGER: 1, Kind.REAL: 1, Kind.NUMBER: 1, Kind.TEXT: 2, Kind.BLOB: 3}
 """The order of storage classes. https://sqlite.org/datatype3.html#sort_order"""
@@ -418,3 +383,84 @@ def _decimal(t: Typed) -> Typed:
         return t
     node = exp.Literal.number(digits)
     return t.of(node=exp.Neg(this=node) if found < 0 else node)
+
+
+def ordered(c: Context, t: Typed, term: exp.Expr, place: exp.Expr | None = None) -> list[exp.Expr]:
+    """The target's terms for one of SQLite's.
+
+    `term` is the written one, for DESC and NULLS; `place` stands for the value where it is a result column.
+    """
+    descending = bool(term.args.get("desc"))
+    if t.kind is Kind.ANY:
+        return _by_class(c, t, term, descending=descending)
+    key = keyed(c, t)
+    node = key if place is None or key is not t.node else place
+    natural = not descending
+    written = term.args.get("nulls_first")
+    first = natural if written is None else bool(written)
+    if not t.nullable:
+        return [exp.Ordered(this=node, desc=descending)]
+    if c.target.has_null_order:
+        c.applies("null-order")
+        return [exp.Ordered(this=node, desc=descending, nulls_first=first)]
+    if first is natural:
+        return [exp.Ordered(this=node, desc=descending)]
+    c.applies("null-order")
+    return [
+        exp.Ordered(this=AsInteger(this=is_null(t.node)), desc=first),
+        exp.Ordered(this=node.copy(), desc=descending),
+    ]
+
+
+def _numbers(c: Context, t: Typed) -> list[exp.Expr]:
+    """What INTEGERs and REALs are sorted by together: as doubles, and where those are equal exactly."""
+    if t.kind is not Kind.ANY or t.each is None:
+        return [value(c, t)]
+
+    def exactly(part: Typed) -> Typed:
+        if part.decimal:
+            raise Untranslatable("a sum or product beyond 64 bits", "SQLite compares it rounded")
+        if part.kind is not Kind.REAL:
+            return part if part.kind is Kind.NULL else Typed(Exact(this=value(c, part)), Kind.INTEGER)
+        far = exp.GTE(this=grouped(part.node.copy()), expression=literal(2.0**63).node)
+        whole = Exact(this=whole_of(part.node.copy()))
+        return Typed(case((far, Exact(this=number(2**63))), default=whole), Kind.INTEGER)
+
+    return [value(c, t.each(lambda part: as_double(c, part))), value(c, t.each(exactly))]
+
+
+def _rank(part: Typed) -> Typed:
+    """The class of a value as a number; NULL is of none, whatever it could have been."""
+    if part.kind not in RANK:
+        return literal(None)
+    rank: exp.Expr = number(RANK[part.kind])
+    if part.nullable:
+        rank = case((is_not_null(part.node.copy()), rank))
+    return part.of(node=rank, kind=Kind.INTEGER)
+
+
+def _by_class(c: Context, t: Typed, term: exp.Expr, *, descending: bool) -> list[exp.Expr]:
+    """Numbers before texts before blobs, each by value."""
+    if t.carried is not None and t.carried.opaque and t.collation_is_binary:
+        written = term.args.get("nulls_first")
+        missing = exp.Ordered(
+            this=AsInteger(this=is_null(t.node)), desc=not descending if written is None else bool(written)
+        )
+        places = [key for key in place_of_hidden(t) if not isinstance(key, exp.Null)]
+        return [missing, *(exp.Ordered(this=key, desc=descending) for key in places)]
+    if t.each is None:
+        raise Untranslatable("ORDER BY", "values of several types cannot be told apart")
+    rank = t.each(_rank)
+    numbers = t.each(lambda part: part if part.kind.is_numeric else Typed(exp.Null(), Kind.NULL))
+    texts = t.each(lambda part: part if part.kind is Kind.TEXT else Typed(exp.Null(), Kind.NULL))
+    blobs = t.each(lambda part: part if part.kind is Kind.BLOB else Typed(exp.Null(), Kind.NULL))
+    nulls = AsInteger(this=null_test(numbers).node), AsInteger(this=is_null(texts.node))
+    both = exp.Mul(this=nulls[0], expression=nulls[1])
+    if blobs.kind is Kind.BLOB:
+        both = exp.Mul(this=both, expression=AsInteger(this=is_null(blobs.node)))
+    written = term.args.get("nulls_first")
+    first = not descending if written is None else bool(written)
+    letters = texts if texts.kind is Kind.NULL else texts.of(collation=t.collation)
+    keys = [value(c, rank), *_numbers(c, numbers), keyed(c, letters)]
+    keys += [blobs.node] if blobs.kind is Kind.BLOB else []
+    return [exp.Ordered(this=both, desc=first), *(exp.Ordered(this=key, desc=descending) for key in keys)]

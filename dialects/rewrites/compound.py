@@ -10,40 +10,11 @@ from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Text, number
 from dialects.relation import Relation, Wanted, named
-from dialects.rewrites.limits import first_row, limit_rows
+from dialects.rewrites.comparison import ordered
 from dialects.rewrites.names import told_apart
-from dialects.rewrites.ordering import ordered
-from dialects.rules import Rule
+from dialects.rewrites.sorting import first_row, limit_rows
 from dialects.scope import Column, Scope
 from dialects.typed import Affinity, Carried, Collation, Kind, Typed
-
-RULES = (
-    Rule(
-        "compound-precedence",
-        "All compound operators bind equally, from left to right.",
-        "https://sqlite.org/lang_select.html#compound_select_statements",
-        "Parentheses: on the targets INTERSECT binds tighter.",
-    ),
-    Rule(
-        "compound-types",
-        "A column of a compound SELECT can have values of any storage class.",
-        "https://sqlite.org/lang_select.html#compound_select_statements",
-        "Integers and reals become double precision.",
-    ),
-    Rule(
-        "compound-collation",
-        "A compound SELECT compares texts by the collation of its first part.",
-        "https://sqlite.org/lang_select.html#compound_select_statements",
-        "SELECT DISTINCT of UNION ALL, or where (NOT) EXISTS finds the row of the other query.",
-    ),
-    Rule(
-        "compound-order",
-        "ORDER BY of a compound SELECT names a result column of any of its parts.",
-        "https://sqlite.org/lang_select.html#the_order_by_clause",
-        "The number of the column.",
-    ),
-)
-
 
 CUT = "rows of a compound SELECT are cut off in an order that SQLite does not define"
 

@@ -9,27 +9,9 @@ from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide, number
 from dialects.relation import Relation, keep_whole
 from dialects.rewrites import compound
-from dialects.rewrites.limits import row_counts, set_limit
-from dialects.rules import Rule
+from dialects.rewrites.sorting import row_counts, set_limit
 from dialects.scope import Column, Recipe, Scope
 from dialects.typed import Collation, Kind, Typed
-
-RULES = (
-    Rule(
-        "recursive-query",
-        "A recursive query needs no RECURSIVE, and its columns have no types.",
-        "https://sqlite.org/lang_with.html#recursive_common_table_expressions",
-        "WITH RECURSIVE, the first rows cast to the types of all rows; MySQL: without its limit of 1,000"
-        " steps.",
-    ),
-    Rule(
-        "recursion-limit",
-        "A recursive query can end after some rows, by a LIMIT of its own or because nobody asks for more.",
-        "https://sqlite.org/lang_with.html#recursive_common_table_expressions",
-        "MySQL: LIMIT in the recursion. PostgreSQL: LIMIT in a query on it, which stops it.",
-    ),
-)
-
 
 _STEPS = 2**62
 """No recursion counts further; products that could are computed exactly."""

@@ -19,8 +19,7 @@ from dialects.nodes import (
     number,
     some,
 )  # fmt: skip
-from dialects.rewrites.determined import conjuncts, reached
-from dialects.rewrites.grouping import Groups
+from dialects.rewrites.grouping import Groups, conjuncts, reached
 from dialects.rewrites.results import aliased
 
 

@@ -7,16 +7,15 @@ from sqlglot import exp
 from dialects.coercions import as_condition, choose, literal
 from dialects.compiler import Compiler, Handler
 from dialects.errors import Untranslatable
-from dialects.functions import FUNCTIONS
 from dialects.nodes import grouped
-from dialects.rewrites import comparison, conditional, dates, json, numeric, operators, printf, text
+from dialects.rewrites import comparison, dates, functions, json, numeric, operators, text
 from dialects.rewrites.aggregates import aggregate, is_aggregate
-from dialects.rewrites.calls import WRITTEN, written_out
-from dialects.rewrites.casts import cast, cast_affinity
+from dialects.rewrites.functions import FUNCTIONS, WRITTEN, written_out
 from dialects.rewrites.names import resolve, shared
 from dialects.rewrites.names import value as column_value
-from dialects.rewrites.patterns import glob, like
+from dialects.rewrites.operators import cast, cast_affinity
 from dialects.rewrites.subqueries import exists, membership, row, scalar
+from dialects.rewrites.text import glob, like
 from dialects.rewrites.windows import filtered, window
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
@@ -25,8 +24,8 @@ from dialects.typed import Affinity, Collation, Constant, Kind, Typed, boolean, 
 TRANSPARENT = (exp.And, exp.Or, exp.Paren, exp.EQ, exp.In)
 """Operators under which NULL is still as good as FALSE, where it is above them."""
 
-ENTERED = (conditional, dates, json, numeric, printf, text)
-"""The modules that enter their functions into the table of `dialects.functions`."""
+ENTERED = (dates, functions, json, numeric, text)
+"""The modules that enter their functions into the table of `dialects.rewrites.functions`."""
 
 
 def _binary(rewrite: Callable[..., Typed]) -> Handler:

@@ -1,56 +1,218 @@
-"""GROUP BY and the columns that are not in it. https://sqlite.org/lang_select.html#bareagg."""
+"""GROUP BY, the columns that are not in it, and which row they come from.
 
-from collections.abc import Callable
+A column has one value where others are fixed by keys and equalities (functional dependency); where nothing
+else decides, SQLite takes the row that it finds first. https://sqlite.org/lang_select.html#bareagg
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from dialects.compiler import Compiler
-from dialects.nodes import (
-    AGGREGATES,
-    AnyOf,
-    FirstOf,
-    Listed,
-    Whichever,
-    grouped,
-    is_constant,
-    number,
-)
-from dialects.rewrites.comparison import keyed
-from dialects.rewrites.determined import Name, determined, name_of
-from dialects.rewrites.ordering import ordered
-from dialects.rewrites.visiting import found_first
-from dialects.rules import Rule
+from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
+from dialects.rewrites.comparison import keyed, ordered
 from dialects.scope import Column, Grouping, Scope, Source
 from dialects.typed import Kind, Typed
+from dialects.visits import Visit, Visits
 
-RULES = (
-    Rule(
-        "bare-column",
-        "A grouped SELECT can use a column that is not grouped; where keys and equalities give it one value"
-        " per group, it is well defined.",
-        "https://sqlite.org/lang_select.html#bareagg",
-        "MySQL: ANY_VALUE. PostgreSQL: MIN.",
-    ),
-    Rule(
-        "bare-column-of-extreme",
-        "With a single min() or max(), bare columns come from the row that has it.",
-        "https://sqlite.org/lang_select.html#bareagg",
-        "PostgreSQL: the first of ARRAY_AGG, sorted by it. MySQL: the row that ROW_NUMBER puts first.",
-    ),
-    Rule(
-        "bare-column-of-any-row",
-        "Otherwise a bare column comes from an arbitrary row of the group.",
-        "https://sqlite.org/lang_select.html#bareagg",
-        "MySQL: ANY_VALUE. PostgreSQL: the row that was loaded first.",
-    ),
-    Rule(
-        "constant-group",
-        "GROUP BY a constant makes one group, and none of no rows.",
-        "https://sqlite.org/lang_select.html#generation_of_the_set_of_result_rows",
-        "HAVING COUNT(*) > 0.",
-    ),
-)
+Name = tuple[str, str]
+"""The target's names of a source and of one of its columns."""
+
+
+def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
+    """The conditions that all hold where `node` holds."""
+    match node:
+        case None:
+            return
+        case exp.Paren():
+            yield from conjuncts(node.this)
+        case exp.And():
+            yield from conjuncts(node.this)
+            yield from conjuncts(node.expression)
+        case _:
+            yield node
+
+
+def name_of(node: exp.Expr) -> Name | None:
+    """The column that an expression is, if it is one."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return (node.table, node.name) if isinstance(node, exp.Column) else None
+
+
+def determined(
+    sources: Iterable[Source], conditions: Iterable[exp.Expr], fixed: Iterable[Name], *, alike: bool = False
+) -> set[Name]:
+    """All columns with one value, given some: `conditions` hold for every row that is looked at.
+
+    `alike` where NULL counts as a value, so that what no two rows agree in is a key, too.
+    """
+    sources, known = list(sources), set(fixed)
+    own = {source.alias for source in sources}
+    equalities = [pair for node in conditions if (pair := _equality(node, own))]
+    before = -1
+    while before != len(known):
+        before = len(known)
+        for left, right in equalities:
+            if right is None or right in known:
+                known.add(left)
+            elif left in known:
+                known.add(right)
+        for source in sources:
+            if is_fixed(source, known, alike=alike):
+                known |= {(source.alias, column.value.node.name) for column in source.columns}
+    return known
+
+
+def is_fixed(source: Source, known: set[Name], *, alike: bool = False) -> bool:
+    """Whether the known columns leave one row of a source at most; see `determined`."""
+    keys = (*source.keys, *source.distinct) if alike else source.keys
+    return any({(source.alias, column) for column in key} <= known for key in keys)
+
+
+def _equality(node: exp.Expr, own: set[str]) -> tuple[Name, Name | None] | None:
+    """A column and the column that it is equal to, or None where it is fixed from outside."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if not isinstance(node, exp.EQ):
+        return None
+    left, right = name_of(node.this), name_of(node.expression)
+    if left and left[0] in own:
+        if right and right[0] in own:
+            return left, right
+        return (left, None) if _outer(node.expression, own) else None
+    if right and right[0] in own:
+        return (right, None) if _outer(node.this, own) else None
+    return None
+
+
+def reached(node: exp.Expr, within: frozenset[str] = frozenset()) -> set[str]:
+    """The sources whose columns an expression names, apart from those of SELECTs `within` it."""
+    if isinstance(node, exp.Column):
+        return {node.table} - within - {""}
+    if isinstance(node, exp.Select):
+        items = [node.args.get("from_"), *(node.args.get("joins") or ())]
+        within |= {item.this.alias_or_name for item in items if item is not None}
+    return {name for part in node.iter_expressions() for name in reached(part, within)}
+
+
+def _outer(node: exp.Expr, own: set[str]) -> bool:
+    """Whether nothing in the expression changes from row to row."""
+    return not any(column.table in own for column in node.find_all(exp.Column))
+
+
+@dataclass
+class Found:
+    """The order in which SQLite finds rows, as ORDER BY terms."""
+
+    terms: list[exp.Expr]
+    whole: bool
+    """Whether they decide between any two rows."""
+
+
+def found_first(c: Compiler, node: exp.Expr, scope: Scope, holding: list[exp.Expr]) -> Found:
+    """ORDER BY terms for the order in which SQLite finds the rows, as far as the target can tell.
+
+    Args:
+        c: the compiler.
+        node: the SELECT as written.
+        scope: its sources.
+        holding: conditions that hold for every row.
+    """
+    visits = None
+    if not c.index_names:
+        visits = c.plan.top if node is c.root else c.plan.inner([source.name for source in scope.sources])
+    loops = _loops(scope, visits)
+    terms: list[exp.Expr] = []
+    whole = len(loops) == len(scope.sources) and (
+        visits is not None or not (c.index_names or any(map(_is_indexed, scope.sources)))
+    )
+    passed: list[tuple[str, str]] = []
+    for at, (source, visit) in enumerate(loops):
+        known = determined(scope.sources, holding, passed)
+        mine = {(source.alias, column.value.node.name) for column in source.columns}
+        if not mine <= known:
+            own = _terms(c, source, visit)
+            if own is None and not is_fixed(source, known, alike=True):
+                whole = False
+                break
+            own = own or []
+            if at == 0 and visits is not None and _backwards(node, source, visit, visits):
+                own = [_reversed(c, term) for term in own]
+            terms += own
+        passed += mine
+    if terms:
+        c.applies("found-first")
+    return Found(terms, whole)
+
+
+def _reversed(c: Compiler, term: exp.Expr) -> exp.Expr:
+    """A term the other way round."""
+    first = False if c.target.has_null_order and term.args.get("nulls_first") is not None else None
+    return exp.Ordered(this=term.this, desc=True, nulls_first=first)
+
+
+def _is_indexed(source: Source) -> bool:
+    """Whether SQLite could go through a table in another order than that of its rows."""
+    table = source.table
+    if table is None:
+        return False
+    return bool(table.indexes or table.unique or (table.primary_key and source.rowid is None))
+
+
+def _backwards(node: exp.Expr, source: Source, visit: Visit, visits: Visits) -> bool:
+    """Whether the outermost loop goes through its table or index from the end."""
+    order = node.args.get("order")
+    if order is None or visits.sorted:
+        return False
+    term = order.expressions[0]
+    leading = visit.columns[0] if visit.columns else source.rowid
+    return bool(term.args.get("desc")) and leading is not None and term.this.name.lower() == leading.lower()
+
+
+def _loops(scope: Scope, visits: Visits | None) -> list[tuple[Source, Visit]]:
+    if visits is None:
+        return [(source, Visit(source.name)) for source in scope.sources] if len(scope.sources) == 1 else []
+    by_name = {source.name.lower(): source for source in scope.sources}
+    found = [(by_name[visit.name], visit) for visit in visits.loops if visit.name in by_name]
+    return found if len(found) == len(scope.sources) else []
+
+
+def _terms(c: Compiler, source: Source, visit: Visit) -> list[exp.Expr] | None:
+    """The key of one loop: the index that it follows, and the row's place in the table."""
+    if source.table is None:
+        return _group_terms(c, source)
+    terms = [_term(c, source, column) for name in visit.columns if (column := source.column(name))]
+    if c.target.row_number is not None and source.place is None:
+        place = exp.column(
+            exp.to_identifier(c.target.row_number, quoted=True),
+            table=exp.to_identifier(source.alias, quoted=True),
+        )
+        return [*terms, exp.Ordered(this=place)]
+    if source.place is not None:
+        place = exp.column(
+            exp.to_identifier(source.place, quoted=True), table=exp.to_identifier(source.alias, quoted=True)
+        )
+        return [*terms, exp.Ordered(this=place)]
+    # A table without rowid is in the order of its key.
+    last = source.table.primary_key if source.rowid is None else (source.rowid,)
+    keys = [column for name in last if (column := source.column(name))]
+    return [*terms, *(exp.Ordered(this=source.value(column).node) for column in keys)] or None
+
+
+def _group_terms(c: Compiler, source: Source) -> list[exp.Expr] | None:
+    """A grouped subquery gives its groups in the order of their keys."""
+    spelled = {column.value.node.name: column for column in source.columns}
+    return [_term(c, source, spelled[name]) for name in source.grouped] or None
+
+
+def _term(c: Compiler, source: Source, column: Column) -> exp.Ordered:
+    """A column in ascending order, NULL first."""
+    found = source.value(column)
+    first = True if c.target.has_null_order and found.nullable else None
+    return exp.Ordered(this=keyed(c, found), nulls_first=first)
+
 
 ANY_ROW = "a column is neither grouped nor aggregated: SQLite takes it from any row of the group"
 ANY_EXTREME = (

@@ -11,49 +11,12 @@ from dialects.relation import exported_order
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import keep, renamed
-from dialects.rewrites.determined import conjuncts, reached
+from dialects.rewrites.grouping import conjuncts, reached
 from dialects.rewrites.names import told_apart
-from dialects.rules import Rule
 from dialects.scope import Column, Nest, Scope, Source, has_outer_join, names_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
 from dialects.typed import Affinity, Kind, Typed
-
-RULES = (
-    Rule(
-        "join-order",
-        "Comma, CROSS and JOIN bind equally, from left to right; a JOIN needs no ON.",
-        "https://sqlite.org/lang_select.html#the_from_clause",
-        "CROSS JOIN where there is no condition; an ON that looks ahead goes to WHERE.",
-    ),
-    Rule(
-        "shared-columns",
-        "USING and NATURAL JOIN compare columns by name, and show them once.",
-        "https://sqlite.org/lang_select.html#the_from_clause",
-        "ON with the equalities that it stands for; without a qualifier the left column, the right one in"
-        " RIGHT JOIN, or COALESCE of both in FULL JOIN.",
-    ),
-    Rule(
-        "rowid",
-        "A table without INTEGER PRIMARY KEY has a rowid, too.",
-        "https://sqlite.org/lang_createtable.html#rowid",
-        "MySQL: the column that the loader adds. PostgreSQL: the number of the row as it was loaded, and in a"
-        " table with a few gaps what they add to it.",
-    ),
-    Rule(
-        "view",
-        "A view can stand where a table can.",
-        "https://sqlite.org/lang_createview.html",
-        "Its query as a subquery.",
-    ),
-    Rule(
-        "full-join",
-        "FULL JOIN keeps the rows of both sides.",
-        "https://sqlite.org/lang_select.html#the_from_clause",
-        "LEFT JOIN, and UNION ALL of the right rows that have no partner; PostgreSQL has it for equalities of"
-        " columns.",
-    ),
-)
 
 CONVERTED = "SQLite may convert values of a compound SELECT in FROM to the type of its first column there"
 

@@ -27,40 +27,9 @@ from dialects.nodes import (
     server,
     string,
 )
-from dialects.rewrites.calls import folded, scalar
-from dialects.rules import Context, Rule
+from dialects.rewrites.functions import folded, scalar
 from dialects.scope import Scope
-from dialects.typed import Carried, Kind, Typed, boolean, integer, text
-
-RULES = (
-    Rule(
-        "json-text",
-        "json_array(), json_object(), json_quote() and aggregates write values as JSON; what another such"
-        " function gives alone is JSON already.",
-        "https://sqlite.org/json1.html#interface_overview",
-        "The text put together; JSON_QUOTE() on MySQL and to_json() on PostgreSQL for texts.",
-    ),
-    Rule(
-        "json-part",
-        "json_extract(), ->, ->> and the like read texts: the first of equal labels counts, and digits stay.",
-        "https://sqlite.org/json1.html#jex",
-        "`bird_sqlite.json_root`, `json_member`, `json_element`; its first character tells what it is.",
-    ),
-    Rule(
-        "json-edit",
-        "json_set(), json_insert(), json_replace(), json_remove() and json_patch() leave the rest of a text"
-        " as it is written, white space apart.",
-        "https://sqlite.org/json1.html#jins",
-        "`bird_sqlite.json_edited`, once for each path; paths and patches have to be constants.",
-    ),
-    Rule(
-        "json-rows",
-        "json_each() and json_tree() stand in FROM, and have a row for each part of a text.",
-        "https://sqlite.org/json1.html#jeach",
-        "LATERAL, and in it JSON_TABLE on MySQL and jsonb_to_recordset() on PostgreSQL over the list that"
-        " `bird_sqlite.json_rows` makes.",
-    ),
-)
+from dialects.typed import Carried, Context, Kind, Typed, boolean, integer, text
 
 BUILDERS = frozenset({"json_array", "json_object", "json_quote", "json_set", "json_insert", "json_replace"})
 """What has to know of its arguments whether they are JSON to SQLite."""

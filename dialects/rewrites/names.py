@@ -9,7 +9,7 @@ from dialects.carried import carry, told
 from dialects.coercions import literal
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.rewrites.casts import mixed
+from dialects.rewrites.operators import mixed
 from dialects.scope import ROWIDS, Column, Scope, Source
 from dialects.source import position
 from dialects.typed import Affinity, Kind, Typed, boolean, integer, null

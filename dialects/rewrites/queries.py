@@ -12,33 +12,14 @@ from dialects.nodes import is_constant, number
 from dialects.relation import Relation, Wanted
 from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
-from dialects.rewrites.determined import Name, conjuncts, determined, is_fixed, name_of
-from dialects.rewrites.grouping import Groups, group
+from dialects.rewrites.grouping import Groups, Name, conjuncts, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
-from dialects.rewrites.limits import computed, cuts, first_row, limited
 from dialects.rewrites.results import Result, aliased, results_of, target_names
-from dialects.rewrites.sorting import is_decided, sort_terms, tie_terms
+from dialects.rewrites.sorting import computed, cuts, first_row, is_decided, limited, sort_terms, tie_terms
 from dialects.rewrites.windows import named_windows, warn_of_peers
-from dialects.rules import Rule
 from dialects.scope import Column, Scope
 from dialects.source import position
 from dialects.typed import Collation, Kind, Typed
-
-RULES = (
-    Rule(
-        "alias",
-        "WHERE, GROUP BY, HAVING and ORDER BY can use the aliases of result columns, in expressions, too.",
-        "https://sqlite.org/lang_select.html",
-        "The expression that the alias stands for.",
-    ),
-    Rule(
-        "double-quoted-text",
-        "A name in double quotes that is no column is a text.",
-        "https://sqlite.org/quirks.html#dblquote",
-        "A text in single quotes.",
-    ),
-)
-
 
 _TEXTS = frozenset({Kind.TEXT, Kind.ANY})
 

@@ -4,19 +4,9 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
-from dialects.rules import Rule
 from dialects.scope import Nest, Scope
 from dialects.source import Starred
 from dialects.typed import Typed
-
-RULES = (
-    Rule(
-        "star",
-        "* gives the columns in the order of their declaration, those of USING once.",
-        "https://sqlite.org/lang_select.html",
-        "The columns by name.",
-    ),
-)
 
 Result = tuple[str, exp.Expr, bool]
 """A result column: its name, as it is written, and whether it has an alias."""

@@ -8,7 +8,6 @@ from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import case, every, grouped, is_null, number, some
 from dialects.relation import Relation, Wanted, named
-from dialects.rewrites.casts import mixed
 from dialects.rewrites.comparison import (
     compare,
     compare_rows,
@@ -18,30 +17,9 @@ from dialects.rewrites.comparison import (
     with_affinities,
 )
 from dialects.rewrites.names import told_apart
-from dialects.rules import Rule
+from dialects.rewrites.operators import mixed
 from dialects.scope import Scope
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, null
-
-RULES = (
-    Rule(
-        "first-row",
-        "A scalar subquery gives the first of its rows, however many there are.",
-        "https://sqlite.org/lang_expr.html#subq",
-        "LIMIT 1, where more than one row is possible, in the order of `found-first`.",
-    ),
-    Rule(
-        "empty-list",
-        "x IN () is false, even for NULL.",
-        "https://sqlite.org/lang_expr.html#in_op",
-        "FALSE.",
-    ),
-    Rule(
-        "in-affinity",
-        "The affinity of the left side of IN decides; the values of a list have none.",
-        "https://sqlite.org/datatype3.html#comparison_expressions",
-        "Literals and columns converted; a value of another storage class is never equal.",
-    ),
-)
 
 
 def row(c: Compiler, node: exp.Expr, scope: Scope) -> list[Typed] | None:

@@ -1,26 +1,47 @@
-"""What scalar functions share: constants are decided now, NULL gives NULL, alternatives are kept apart."""
+"""Scalar functions: their table, what their rewrites share, and those that choose one of their arguments.
+
+Constants are decided now, NULL gives NULL, alternatives are kept apart. https://sqlite.org/lang_corefunc.html
+"""
 
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dialects.coercions import literal, plain
+from dialects.coercions import as_condition, bounds, choose, literal, plain
 from dialects.errors import Untranslatable
-from dialects.functions import Call, function
-from dialects.rules import Context, Rule
+from dialects.nodes import case, every, is_not_null, some
+from dialects.rewrites.comparison import collation, compare, equal, null_test
 from dialects.source import Plus
-from dialects.typed import Affinity, Constant, Kind, Typed, null
+from dialects.typed import Affinity, Collation, Constant, Context, Kind, Typed, null
 
-RULES = (
-    Rule(
-        "constant-call",
-        "A function or operator of constants is a constant.",
-        "https://sqlite.org/lang_expr.html",
-        "Its value, asked of SQLite itself.",
-    ),
-)
+Call = Callable[[Context, list[Typed]], Typed]
+
+
+@dataclass(frozen=True)
+class Function:
+    """How calls of one function are rewritten."""
+
+    rewrite: Call
+    least: int
+    most: int | None
+    """The number of arguments; None is any."""
+
+
+FUNCTIONS: dict[str, Function] = {}
+
+
+def function(*names: str, least: int = 1, most: int | None = 1) -> Callable[[Call], Call]:
+    """Enter a rewrite into the table under each name, for calls with `least` to `most` arguments."""
+
+    def enter(rewrite: Call) -> Call:
+        for name in names:
+            FUNCTIONS[name] = Function(rewrite, least, most)
+        return rewrite
+
+    return enter
 
 
 def scalar(
@@ -204,3 +225,154 @@ def detached(arguments: Sequence[Typed], result: Typed) -> Typed:
     """
     explicit = next((argument.collation for argument in arguments if argument.collates), None)
     return result.of(affinity=Affinity.NONE, collation=explicit, collates=explicit is not None)
+
+
+@function("coalesce", "ifnull", least=2, most=None)
+def coalesce(c: Context, arguments: list[Typed]) -> Typed:
+    """The first argument that is not NULL."""
+    kept: list[Typed] = []
+    for argument in (plain(c, argument) for argument in arguments):
+        if argument.kind is Kind.NULL:
+            continue
+        kept.append(_bare(argument))
+        if not argument.nullable:
+            break
+    if not kept:
+        return literal(None)
+    *earlier, last = kept
+    kinds = {argument.kind for argument in kept}
+    if not earlier:
+        return last
+    if len(kinds) == 1 and kinds <= {Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BLOB}:
+        low, high = bounds(kept)
+        node = exp.Coalesce(this=kept[0].node, expressions=[argument.node for argument in kept[1:]])
+        return detached(kept, Typed(node, last.kind, nullable=last.nullable, low=low, high=high))
+    c.applies("choice-of-types")
+    chosen = choose(c, [(_present(argument), argument) for argument in earlier], last)
+    return detached(kept, chosen.of(nullable=last.nullable))
+
+
+def _present(argument: Typed) -> exp.Expr:
+    """Whether the value is there."""
+    return exp.Not(this=exp.Paren(this=null_test(argument).node))
+
+
+def _bare(argument: Typed) -> Typed:
+    """A value that is no column any more. https://sqlite.org/datatype3.html#affinity_of_expressions."""
+    return argument.of(affinity=Affinity.NONE, collation=argument.collation if argument.collates else None)
+
+
+@function("nullif", least=2, most=2)
+def nullif(c: Context, arguments: list[Typed]) -> Typed:
+    """The first argument, or NULL where it equals the second one."""
+    x, y = (plain(c, argument) for argument in arguments)
+    if x.kind is Kind.NULL:
+        return literal(None)
+    if y.kind is Kind.NULL:
+        return _bare(x)
+    binary = collation(x, y) is Collation.BINARY
+    if binary and (known := folded(c, "nullif", [x, y])) is not None:
+        return known
+    same = equal(c, _unaffected(x), _unaffected(y))
+    chosen = choose(c, [(same.node, literal(None))], x.of(constant=None))
+    return detached([x, y], chosen.of(nullable=True))
+
+
+def _unaffected(argument: Typed) -> Typed:
+    """An argument as a function compares it: its affinity does nothing, its collation counts."""
+    return argument.of(node=argument.node.copy(), affinity=Affinity.NONE)
+
+
+@function("iif", least=3, most=3)
+def iif(c: Context, arguments: list[Typed]) -> Typed:
+    """CASE WHEN X THEN Y ELSE Z END."""
+    test, first, second = arguments
+    c.applies("iif")
+    return detached(arguments, choose(c, [(as_condition(c, test).node, first)], second))
+
+
+@function("likely", "unlikely")
+def likely(_c: Context, arguments: list[Typed]) -> Typed:
+    """A hint, and the value itself."""
+    return detached(arguments, arguments[0])
+
+
+@function("likelihood", least=2, most=2)
+def likelihood(_c: Context, arguments: list[Typed]) -> Typed:
+    """A hint, and the value itself."""
+    return detached(arguments, arguments[0])
+
+
+@function("min", least=2, most=None)
+def least(c: Context, arguments: list[Typed]) -> Typed:
+    """The smallest argument."""
+    return _extreme(c, arguments, "min")
+
+
+@function("max", least=2, most=None)
+def greatest(c: Context, arguments: list[Typed]) -> Typed:
+    """The largest argument."""
+    return _extreme(c, arguments, "max")
+
+
+def _extreme(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
+    arguments = [plain(c, argument) for argument in arguments]
+    if any(argument.kind is Kind.NULL for argument in arguments):
+        return literal(None)
+    chosen = next((argument.collation for argument in arguments if argument.collation), None)
+    binary = chosen in {None, Collation.BINARY}
+    if binary and (known := folded(c, name, arguments)) is not None:
+        return known
+    c.applies("scalar-min-max")
+    alike = [argument.of(affinity=Affinity.NONE, collation=chosen) for argument in arguments]
+    found = apart(alike, lambda each: _of_kinds(c, each, name))
+    return found.of(collation=None, collates=False)
+
+
+def _of_kinds(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
+    """The extreme one of arguments of one kind each: between kinds the kinds decide."""
+    numbers = [argument for argument in arguments if argument.kind.is_numeric]
+    texts = [argument for argument in arguments if not argument.kind.is_numeric]
+    if numbers and texts:
+        ruling, others = (numbers, texts) if name == "min" else (texts, numbers)
+        found = _of_kinds(c, ruling, name)
+        missing = [null_test(argument).node for argument in others if argument.nullable]
+        return choose(c, [(some(missing), literal(None))], found) if missing else found
+    first, *rest = arguments
+    if not rest:
+        return first
+    kinds = {argument.kind for argument in arguments}
+    # Over a single row MySQL 9.7 evaluates a window function twice inside of GREATEST and LEAST.
+    windows = any(argument.node.find(exp.Window) for argument in arguments)
+    if (
+        windows
+        or len(kinds) > 1
+        or kinds & {Kind.NUMBER, Kind.BLOB}
+        or first.collation not in {None, Collation.BINARY}
+    ):
+        for argument in rest:
+            first = _of_two(c, first, argument, name)
+        return first
+    return _native(c, arguments, name)
+
+
+def _native(c: Context, arguments: Sequence[Typed], name: str) -> Typed:
+    function_of = exp.Least if name == "min" else exp.Greatest
+    first, *rest = (argument.node for argument in arguments)
+    chosen: exp.Expr = function_of(this=first, expressions=rest)
+    present = [is_not_null(argument.node) for argument in arguments if argument.nullable]
+    if present and c.target.extremes_skip_null:
+        chosen = case((every(present), chosen))
+    low, high = bounds(arguments)
+    return Typed(chosen, arguments[0].kind, nullable=bool(present), low=low, high=high)
+
+
+def _of_two(c: Context, left: Typed, right: Typed, name: str) -> Typed:
+    """Of equal ones, max() takes the first and min() the last."""
+    operator = exp.GTE if name == "min" else exp.LT
+    test = compare(c, operator, left.of(node=left.node.copy()), right.of(node=right.node.copy()))
+    branches = [(test.node, right)]
+    missing = [null_test(side).node for side in (left, right) if side.nullable]
+    if missing:
+        branches.insert(0, (some(missing), literal(None)))
+    return choose(c, branches, left).of(collation=left.collation)
