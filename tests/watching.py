@@ -53,7 +53,7 @@ class _WatchedSession:
 
     def __exit__(self, *args: object) -> None:
         self._watched.open -= 1
-        self._session.__exit__(*args)  # type: ignore[arg-type]
+        self._session.__exit__(*args)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._session, name)

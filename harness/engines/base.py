@@ -7,7 +7,6 @@ database and how to tell its errors apart; it knows nothing of questions, predic
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
-from types import TracebackType
 from typing import ClassVar, Protocol, Self
 
 from dialects.enums import Dialect
@@ -170,9 +169,7 @@ class Session(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Close the session without waiting for what still runs in it."""
         ...
 

@@ -6,7 +6,7 @@ figure here is made up.
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from math import isqrt
@@ -94,6 +94,17 @@ class Operator(StrEnum):
     """None of these: the engine's own words say what."""
 
 
+def operators(words: Mapping[Operator, str]) -> Mapping[str, Operator]:
+    """An engine's words for each operator, apart by `|`, as a table from each to the operator."""
+    return {word: operator for operator, some in words.items() for word in some.split("|")}
+
+
+def conditions(told: Iterable[Any]) -> str | None:
+    """The conditions that an engine tells of a node as one text; None where there are none."""
+    texts = [", ".join(map(str, one)) if isinstance(one, list) else str(one) for one in told]
+    return "; ".join(texts) or None
+
+
 @dataclass(frozen=True)
 class PlanNode:
     """One step of a plan.
@@ -130,6 +141,11 @@ class PlanNode:
             node = waiting.pop()
             yield node
             waiting += reversed(node.children)
+
+    def below(self, operator: Operator, words: str) -> "PlanNode":
+        """A node with the same figures that says what part of the statement this one is."""
+        figures = {name: getattr(self, name) for name in ("estimated_rows", "real_rows", "loops", "cost")}
+        return PlanNode(operator, words, children=(self,), **figures)
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, without what the engine does not say."""
@@ -414,3 +430,16 @@ def later_parts(rows: int, passed: int | None) -> Mapping[str, int]:
     if passed is None:
         return {"AND": rows // 2, "OR": rows // 2}
     return {"AND": isqrt(rows * passed), "OR": isqrt(rows * max(0, rows - passed))}
+
+
+def comparisons(rows: int, loops: int, kept: int | None = None) -> int:
+    """How often rows are compared to be sorted: n log n; where only the first k are kept, n + k log k.
+
+    Args:
+        rows: those of all loops together.
+        loops: how often they are sorted, 1 or more.
+        kept: those that are kept of them; None for all.
+    """
+    if kept is None:
+        return rows * (rows // loops).bit_length()
+    return rows + kept * (kept // loops).bit_length()

@@ -6,7 +6,7 @@ connections, and threads in each of them. What is needed is the reverse, few con
 
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 MOST_IDLE = 4
 """What waits in one process for one server: 30 workers, each with one that is busy, stay within the above."""
@@ -37,6 +37,14 @@ class Pool(Generic[C]):
                 if self._waiting[place][0] == of:
                     return self._waiting.pop(place)[1]
         return None
+
+    def drop(self, is_stale: Callable[[Any], bool]) -> None:
+        """Close those that wait for what is not there any more."""
+        with self._lock:
+            stale = [each for each in self._waiting if is_stale(each[0])]
+            self._waiting = [each for each in self._waiting if each not in stale]
+        for _, connection in stale:
+            self._close(connection)
 
     def give(self, of: Hashable, connection: C) -> None:
         """Keep a connection for the next session of `of`."""

@@ -21,8 +21,6 @@ _ANSWER_SECONDS = 30
 _LOG_LINES = 30
 _EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1", "[::]": "::1"}  # noqa: S104 - what a user may have set
 
-_PROJECT = "COMPOSE_PROJECT_NAME"
-
 
 def up(
     dialects: Sequence[Dialect],
@@ -81,7 +79,7 @@ def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
     path = env or envfile.default_path()
     # Only `images` has written a file without passwords: nothing was started with it.
     is_whole = path.exists() and envfile.read(path).keys() >= {
-        _PROJECT,
+        envfile.PROJECT,
         *(kind.password for kind in SERVERS.values()),
     }
     if not is_whole or not engine_answers():
@@ -154,20 +152,20 @@ def _image(dialect: Dialect, values: Mapping[str, str], *, set_name: str | None,
 
 
 def _has_data(dialect: Dialect, values: Mapping[str, str]) -> bool:
-    if _PROJECT not in values:
+    if envfile.PROJECT not in values:
         return False
-    named = f"--filter=name=^{volume(dialect, values[_PROJECT])}$"
+    named = f"--filter=name=^{volume(dialect, values[envfile.PROJECT])}$"
     return bool(docker("volume", "ls", "--quiet", named))
 
 
 def _started_from(dialect: Dialect, values: Mapping[str, str]) -> str | None:
     """See `started_from`."""
-    if _PROJECT not in values:
+    if envfile.PROJECT not in values:
         return None
     said = docker(
         "ps",
         "--all",
-        f"--filter=label=com.docker.compose.project={values[_PROJECT]}",
+        f"--filter=label=com.docker.compose.project={values[envfile.PROJECT]}",
         f"--filter=label=com.docker.compose.service={dialect}",
         f'--format={{{{.Image}}}} {{{{.Label "{loaded.SET_LABEL}"}}}}',
     )
@@ -177,13 +175,13 @@ def _started_from(dialect: Dialect, values: Mapping[str, str]) -> str | None:
 
 def _server(dialect: Dialect, values: dict[str, str]) -> Server | None:
     password = values.get(SERVERS[dialect].password)
-    if not password or _PROJECT not in values:
+    if not password or envfile.PROJECT not in values:
         return None
     address = values["BIND_ADDRESS"]
     return Server(
         dialect,
         _EVERY_ADDRESS.get(address, address),
-        int(values[f"{SERVERS[dialect].prefix}_PORT"]),
+        int(values[SERVERS[dialect].port_variable]),
         SERVERS[dialect].account,
         password,
         Origin.COMPOSE,
@@ -222,7 +220,7 @@ def _logs(env: Path, count: int, *services: str) -> str:
 def _compose(env: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> str:
     """Run `docker compose`; `variables` win over the environment and the file."""
     folder = assets()
-    name = envfile.read(env).get(_PROJECT, "bird-harness")
+    name = envfile.read(env).get(envfile.PROJECT, "bird-harness")
     return docker(
         "compose",
         f"--project-name={name}",

@@ -14,21 +14,20 @@ from pathlib import Path
 import dotenv
 
 from dialects.errors import BadInput
+from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import assets, is_checkout
 from loaders.base import paths
 
+PROJECT = "COMPOSE_PROJECT_NAME"
+_PORTS = {kind.port_variable: str(kind.container_port) for kind in SERVERS.values()}
+_PASSWORDS = tuple(kind.password for kind in SERVERS.values())
 _DEFAULTS: Mapping[str, str] = {
     "BIND_ADDRESS": "127.0.0.1",
-    "MYSQL_IMAGE": "mysql:9.7",
-    "MYSQL_PORT": "23306",
-    "POSTGRES_IMAGE": "postgres:18",
-    "POSTGRES_PORT": "25432",
+    **{kind.image_variable: f"{kind.official}:{kind.versions[-1]}" for kind in SERVERS.values()},
+    **_PORTS,
 }
-"""The ports lie below the range that systems hand out by themselves, and beside the engines' own."""
-
-_PORTS = ("MYSQL_PORT", "POSTGRES_PORT")
-_PASSWORDS = ("MYSQL_ROOT_PASSWORD", "POSTGRES_PASSWORD")
-_PROJECT = "COMPOSE_PROJECT_NAME"
+NAMES = (*_DEFAULTS, *_PASSWORDS, PROJECT)
+"""Every variable that the containers know."""
 
 
 def default_path() -> Path:
@@ -46,8 +45,7 @@ def read(path: Path) -> dict[str, str]:
     """
     written = {name: value for name, value in dotenv.dotenv_values(path).items() if value}
     known = {**_DEFAULTS, **written}
-    names = {*known, *_PASSWORDS, _PROJECT}
-    values = known | {name: os.environ[name] for name in names if os.environ.get(name)}
+    values = known | {name: os.environ[name] for name in {*known, *NAMES} if os.environ.get(name)}
     for name in _PORTS:
         if not values[name].isdecimal():
             raise BadInput(f"{name} is {values[name]!r} in {path} or the environment; give a port number")
@@ -67,8 +65,8 @@ def ensure(path: Path) -> dict[str, str]:
     for name in _PASSWORDS:
         if name not in values:
             write(path, name, secrets.token_urlsafe(24))
-    if _PROJECT not in values:
-        write(path, _PROJECT, f"bird-harness-{secrets.token_hex(2)}")
+    if PROJECT not in values:
+        write(path, PROJECT, f"bird-harness-{secrets.token_hex(2)}")
         for name in _PORTS:
             if values[name] == _DEFAULTS[name]:
                 write(path, name, str(_free_port(values["BIND_ADDRESS"], int(values[name]))))

@@ -116,28 +116,12 @@ def _digest(root: Path, context: Path) -> str:
 
 def _import(folder: Path, image: str) -> None:
     """Stream a root file system into an image; its files belong to root, whoever unpacked them."""
-    command = [
-        "tar",
-        "--create",
-        "--directory",
-        str(folder),
-        "--owner=0",
-        "--group=0",
-        "--numeric-owner",
-        ".",
-    ]
+    command = ["tar", "--create", f"--directory={folder}", "--owner=0", "--group=0", "--numeric-owner", "."]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tar:
         docker("import", "-", image, stdin=tar.stdout)
         said = tar.stderr.read().decode(errors="replace").strip() if tar.stderr else ""
     if tar.returncode != 0:
         raise EngineUnavailable(f"tar could not read {folder}: {said}; remove the folder and try again")
-
-
-_USERS_OWN = (
-    "BIND_ADDRESS", "COMPOSE_PROJECT_NAME", "MYSQL_IMAGE", "MYSQL_PORT", "MYSQL_ROOT_PASSWORD",
-    "POSTGRES_IMAGE", "POSTGRES_PASSWORD", "POSTGRES_PORT",
-)  # fmt: skip
-"""What the environment may say of the user's own containers, and those of a load must not hear."""
 
 
 def bake(
@@ -221,12 +205,9 @@ def _baked(
 def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> str:
     """Changes when anything does that decides what is in the image."""
     found = digests([database.sqlite_path for database in databases])
+    files = [_file(name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files]
     facts = [
-        [
-            base_id,
-            loaded.ACCOUNTS,
-            *(_file(name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files),
-        ],
+        [base_id, loaded.ACCOUNTS, *files],
         [namespace.LOADER_VERSION, functions.digest(dialect)],
         [[each.collection, each.profile, each.db_id, found[each.sqlite_path]] for each in databases],
     ]
@@ -271,7 +252,7 @@ def _remove(project: str, env: Path) -> None:
 @contextlib.contextmanager
 def _own_variables() -> Iterator[None]:
     """An environment that says nothing of containers: it would win over the `.env` of the load."""
-    kept = {name: os.environ.pop(name) for name in _USERS_OWN if name in os.environ}
+    kept = {name: os.environ.pop(name) for name in envfile.NAMES if name in os.environ}
     try:
         yield
     finally:

@@ -118,6 +118,7 @@ KIND = ServerKind(
     schemes=("mysql",),
     port=3306,
     prefix="MYSQL",
+    container_port=23306,
     password="MYSQL_ROOT_PASSWORD",  # noqa: S106 - its name
     account="root",
     configuration=("mysql/bird.cnf", "/etc/mysql/conf.d/bird.cnf"),

@@ -137,6 +137,7 @@ KIND = ServerKind(
     schemes=("postgresql", "postgres"),
     port=5432,
     prefix="POSTGRES",
+    container_port=25432,
     password="POSTGRES_PASSWORD",  # noqa: S106 - its name
     account="postgres",
     configuration=("postgresql/bird.conf", "/etc/postgresql/bird.conf"),

@@ -132,6 +132,9 @@ class ServerKind:
     # Containers, the same in `docker-compose.yml`.
     prefix: str
     """How the variables of `.env` begin."""
+    container_port: int
+    """The port of this machine that a container is reached at, beside the engine's own, and below the range
+    that systems hand out by themselves."""
     password: str
     """The variable that sets the password."""
     account: str
@@ -181,6 +184,11 @@ class ServerKind:
     def image_variable(self) -> str:
         """Name of the variable of `.env` that chooses the image."""
         return f"{self.prefix}_IMAGE"
+
+    @property
+    def port_variable(self) -> str:
+        """Name of the variable that chooses the port."""
+        return f"{self.prefix}_PORT"
 
 
 _PAUSE_SECONDS = 0.1

@@ -22,14 +22,6 @@ from harness.provision.servers import State
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
-_COMPOSE_VARIABLES = (
-    "MYSQL_ROOT_PASSWORD",
-    "POSTGRES_PASSWORD",
-    "COMPOSE_PROJECT_NAME",
-    "MYSQL_PORT",
-    "POSTGRES_PORT",
-)
-
 _MAIN = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
     "from harness.cli import main; main()"
@@ -199,7 +191,7 @@ def _has_containers(dialect: Dialect) -> bool:
 def _in_container(dialect: Dialect, folder: Path) -> Iterator[Victim]:
     variable = SERVERS[dialect].image_variable
     image = os.environ.get(variable) or envfile.read(envfile.default_path()).get(variable)
-    kept = {name: os.environ.pop(name) for name in _COMPOSE_VARIABLES if name in os.environ}
+    kept = {name: os.environ.pop(name) for name in envfile.NAMES if name in os.environ}
     env = folder / ".env"
     if image is not None:
         envfile.write(env, variable, image)

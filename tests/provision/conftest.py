@@ -21,7 +21,6 @@ _CONTAINERS = [
     "test_containers.py",
     "test_images.py",
     "test_loaded_images.py",
-    "test_matrix_images.py",
 ]
 _OTHER_WAYS: dict[str, list[str]] = {
     Origin.DSN: [*_CONTAINERS, "test_native.py"],

@@ -7,9 +7,9 @@ import socket
 import time
 import weakref
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property
-from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import pymysql
 
@@ -71,7 +71,7 @@ _SETTINGS = (
 )  # fmt: skip
 
 
-class MySQLSession:
+class MySQLSession(AbstractContextManager["MySQLSession"]):
     """One connection of the reading role to one database, for itself as long as it lasts."""
 
     def __init__(
@@ -232,12 +232,7 @@ class MySQLSession:
         self._closing.callback(clock.close)
         return clock
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing.close()
         if not (self._runs or self._stopped or self._broken):
             self._connections.give(self._connection, self._database)

@@ -16,43 +16,28 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from harness.engines.plans import Operator, PlanNode, later_parts
+from harness.engines.plans import Operator, PlanNode, comparisons, conditions, later_parts, operators
 
-OPERATORS: Mapping[str, Operator] = {
-    "table": Operator.SCAN,
-    "sample": Operator.SCAN,
-    "sample_scan": Operator.SCAN,
-    "scan_new_records": Operator.SCAN,
-    "constant_row": Operator.VALUES,
-    "rows_fetched_before_execution": Operator.VALUES,
-    "zero_rows": Operator.VALUES,
-    "zero_rows_aggregated": Operator.VALUES,
-    "count_rows": Operator.COVERING_SCAN,
-    "index_merge": Operator.INDEX_MERGE,
-    "rowid_intersection": Operator.INDEX_MERGE,
-    "rowid_union": Operator.INDEX_MERGE,
-    "materialized_table_function": Operator.FUNCTION,
-    "materialize_information_schema": Operator.FUNCTION,
-    "filter": Operator.FILTER,
-    "sort": Operator.SORT,
-    "aggregate": Operator.AGGREGATE,
-    "temp_table_aggregate": Operator.AGGREGATE,
-    "limit": Operator.LIMIT,
-    "stream": Operator.PIPELINE,
-    "materialize": Operator.MATERIALIZE,
-    "invalidate_materialized_tables": Operator.MATERIALIZE,
-    "append": Operator.UNION,
-    "window": Operator.WINDOW,
-    "weedout": Operator.DISTINCT,
-    "remove_duplicates_from_groups": Operator.DISTINCT,
-    "remove_duplicates_on_index": Operator.DISTINCT,
-    "alternative_plans_for_in_subquery": Operator.INDEX_SEARCH,
-    "delete_rows": Operator.WRITE,
-    "update_rows": Operator.WRITE,
-    "insert_values": Operator.WRITE,
-    "replace_values": Operator.WRITE,
-    "insert_from_select": Operator.WRITE,
-}
+OPERATORS = operators(
+    {
+        Operator.SCAN: "table|sample|sample_scan|scan_new_records",
+        Operator.VALUES: "constant_row|rows_fetched_before_execution|zero_rows|zero_rows_aggregated",
+        Operator.COVERING_SCAN: "count_rows",
+        Operator.INDEX_MERGE: "index_merge|rowid_intersection|rowid_union",
+        Operator.FUNCTION: "materialized_table_function|materialize_information_schema",
+        Operator.FILTER: "filter",
+        Operator.SORT: "sort",
+        Operator.AGGREGATE: "aggregate|temp_table_aggregate",
+        Operator.LIMIT: "limit",
+        Operator.PIPELINE: "stream",
+        Operator.MATERIALIZE: "materialize|invalidate_materialized_tables",
+        Operator.UNION: "append",
+        Operator.WINDOW: "window",
+        Operator.DISTINCT: "weedout|remove_duplicates_from_groups|remove_duplicates_on_index",
+        Operator.INDEX_SEARCH: "alternative_plans_for_in_subquery",
+        Operator.WRITE: "delete_rows|update_rows|insert_values|replace_values|insert_from_select",
+    }
+)
 """What a node is by its `access_type`. Joins, indexes and materialized set operations: see `_operator`."""
 
 JOINS: Mapping[str, Operator] = {
@@ -112,7 +97,7 @@ def _node(plan: Mapping[str, Any]) -> PlanNode:
         table=plan.get("table_name"),
         alias=plan.get("alias") if plan.get("alias") != plan.get("table_name") else None,
         index=plan.get("index_name"),
-        condition="; ".join(_text(plan[key]) for key in _CONDITIONS if plan.get(key)) or None,
+        condition=conditions(plan[key] for key in _CONDITIONS if plan.get(key)),
         estimated_rows=plan.get("estimated_rows"),
         real_rows=plan.get("actual_rows"),
         loops=plan.get("actual_loops"),
@@ -122,8 +107,7 @@ def _node(plan: Mapping[str, Any]) -> PlanNode:
     if not plan.get("subquery"):
         return node
     operator = Operator.CORRELATED_SUBQUERY if plan.get("dependent") else Operator.SUBQUERY
-    figures = {name: getattr(node, name) for name in ("estimated_rows", "real_rows", "loops", "cost")}
-    return PlanNode(operator, str(plan.get("heading", "subquery")), children=(node,), **figures)
+    return node.below(operator, str(plan.get("heading", "subquery")))
 
 
 def _operator(plan: Mapping[str, Any]) -> Operator:
@@ -145,10 +129,6 @@ def _operator(plan: Mapping[str, Any]) -> Operator:
         found = next((each for start, each in _WITHOUT_ACCESS_TYPE.items() if words.startswith(start)), None)
         return found or Operator.UNKNOWN
     return OPERATORS.get(str(access), Operator.UNKNOWN)
-
-
-def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 EXPLAIN = "EXPLAIN ANALYZE FORMAT=JSON "
@@ -351,12 +331,9 @@ def _returned(iterator: Iterator) -> int:
 
 
 def _comparisons(iterator: Iterator, rows: int) -> int:
-    """How often rows are compared: n log n; where only the first k are kept, n + k log k."""
     loops = max(1, _loops(iterator))
-    kept = int(iterator.get("per_chunk_limit", rows))
-    if kept * loops < rows:
-        return rows + loops * kept * kept.bit_length()
-    return rows * (rows // loops).bit_length()
+    kept = int(iterator.get("per_chunk_limit", rows)) * loops
+    return comparisons(rows, loops, kept if kept < rows else None)
 
 
 def _evaluate(expression: str, rows: int, found: "Counter[str]", passed: int | None = None) -> None:

@@ -15,9 +15,9 @@ import socket
 import weakref
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import cached_property, lru_cache
-from types import TracebackType
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 import psycopg
 from psycopg.adapt import AdaptersMap
@@ -159,7 +159,7 @@ def _conninfo(server: Server, database: str, schema: str, limit: int) -> str:
     )
 
 
-class PostgreSQLSession:
+class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
     """A connection of the reading role, with one schema on its search path."""
 
     def __init__(self, server: Server, database: Database, seconds: float, pool: ConnectionPool) -> None:
@@ -381,12 +381,7 @@ class PostgreSQLSession:
         self._closing.callback(clock.close)
         return clock
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._closing.close()
         if self._as_new and not self._stopped:
             self._pool.give(self._conninfo, self._connection)

@@ -19,51 +19,38 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
-from harness.engines.plans import Operator, PlanNode, later_parts
+from harness.engines.plans import Operator, PlanNode, comparisons, conditions, later_parts, operators
 
-OPERATORS: Mapping[str, Operator] = {
-    "Seq Scan": Operator.SCAN,
-    "Sample Scan": Operator.SCAN,
-    "Foreign Scan": Operator.SCAN,
-    "CTE Scan": Operator.SCAN,
-    "WorkTable Scan": Operator.SCAN,
-    "Named Tuplestore Scan": Operator.SCAN,
-    "Index Scan": Operator.INDEX_SCAN,
-    "Index Only Scan": Operator.COVERING_SCAN,
-    "Bitmap Index Scan": Operator.INDEX_SEARCH,
-    "Bitmap Heap Scan": Operator.BITMAP_SCAN,
-    "BitmapAnd": Operator.INDEX_MERGE,
-    "BitmapOr": Operator.INDEX_MERGE,
-    "Tid Scan": Operator.ROW_SEARCH,
-    "Tid Range Scan": Operator.ROW_SEARCH,
-    "Values Scan": Operator.VALUES,
-    "Result": Operator.VALUES,
-    "Function Scan": Operator.FUNCTION,
-    "Table Function Scan": Operator.FUNCTION,
-    "ProjectSet": Operator.FUNCTION,
-    "Subquery Scan": Operator.PIPELINE,
-    "Nested Loop": Operator.NESTED_LOOP,
-    "Hash Join": Operator.HASH_JOIN,
-    "Merge Join": Operator.MERGE_JOIN,
-    "Hash": Operator.HASH,
-    "Sort": Operator.SORT,
-    "Incremental Sort": Operator.SORT,
-    "Aggregate": Operator.AGGREGATE,
-    "Group": Operator.AGGREGATE,
-    "WindowAgg": Operator.WINDOW,
-    "Unique": Operator.DISTINCT,
-    "Materialize": Operator.MATERIALIZE,
-    "Memoize": Operator.MATERIALIZE,
-    "Append": Operator.UNION,
-    "Merge Append": Operator.UNION,
-    "SetOp": Operator.SET_OPERATION,
-    "Recursive Union": Operator.RECURSION,
-    "Limit": Operator.LIMIT,
-    "Gather": Operator.PARALLEL,
-    "Gather Merge": Operator.PARALLEL,
-    "LockRows": Operator.LOCK,
-    "ModifyTable": Operator.WRITE,
-}
+OPERATORS = operators(
+    {
+        Operator.SCAN: "Seq Scan|Sample Scan|Foreign Scan|CTE Scan|WorkTable Scan|Named Tuplestore Scan",
+        Operator.INDEX_SCAN: "Index Scan",
+        Operator.COVERING_SCAN: "Index Only Scan",
+        Operator.INDEX_SEARCH: "Bitmap Index Scan",
+        Operator.BITMAP_SCAN: "Bitmap Heap Scan",
+        Operator.INDEX_MERGE: "BitmapAnd|BitmapOr",
+        Operator.ROW_SEARCH: "Tid Scan|Tid Range Scan",
+        Operator.VALUES: "Values Scan|Result",
+        Operator.FUNCTION: "Function Scan|Table Function Scan|ProjectSet",
+        Operator.PIPELINE: "Subquery Scan",
+        Operator.NESTED_LOOP: "Nested Loop",
+        Operator.HASH_JOIN: "Hash Join",
+        Operator.MERGE_JOIN: "Merge Join",
+        Operator.HASH: "Hash",
+        Operator.SORT: "Sort|Incremental Sort",
+        Operator.AGGREGATE: "Aggregate|Group",
+        Operator.WINDOW: "WindowAgg",
+        Operator.DISTINCT: "Unique",
+        Operator.MATERIALIZE: "Materialize|Memoize",
+        Operator.UNION: "Append|Merge Append",
+        Operator.SET_OPERATION: "SetOp",
+        Operator.RECURSION: "Recursive Union",
+        Operator.LIMIT: "Limit",
+        Operator.PARALLEL: "Gather|Gather Merge",
+        Operator.LOCK: "LockRows",
+        Operator.WRITE: "ModifyTable",
+    }
+)
 """What each node is. Some are more than their name says: see `_operator`."""
 
 _SEARCHING = {
@@ -102,7 +89,7 @@ def _node(plan: Mapping[str, Any], hashed: frozenset[str]) -> PlanNode:
         table=table if table is not None else alias,
         alias=alias if alias != table and table is not None else None,
         index=plan.get("Index Name"),
-        condition="; ".join(_text(plan[key]) for key in _CONDITIONS if key in plan) or None,
+        condition=conditions(plan[key] for key in _CONDITIONS if key in plan),
         estimated_rows=plan.get("Plan Rows"),
         real_rows=plan.get("Actual Rows"),
         loops=plan.get("Actual Loops"),
@@ -127,8 +114,7 @@ def _as_subquery(plan: Mapping[str, Any], node: PlanNode, hashed: frozenset[str]
         operator = Operator.CORRELATED_SUBQUERY
     else:
         operator = Operator.SUBQUERY
-    figures = {name: getattr(node, name) for name in ("estimated_rows", "real_rows", "loops", "cost")}
-    return PlanNode(operator, named, children=(node,), **figures)
+    return node.below(operator, named)
 
 
 def _operator(name: str, plan: Mapping[str, Any]) -> Operator:
@@ -154,10 +140,6 @@ def _words(name: str, plan: Mapping[str, Any]) -> str:
     if partial in {"Partial", "Finalize"}:
         name = f"{partial} {name}"
     return f"Parallel {name}" if plan.get("Parallel Aware") else name
-
-
-def _text(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 EXPLAIN = "EXPLAIN (ANALYZE, VERBOSE, BUFFERS, TIMING OFF, SUMMARY OFF, FORMAT JSON) "
@@ -572,11 +554,8 @@ def _names(text: str, column: str) -> bool:
 
 
 def _comparisons(node: Node, rows: int) -> int:
-    """How often rows are compared: n log n; where only the first k are kept, n + k log k."""
-    loops = max(1, _loops(node))
-    if node.get("Sort Method") == "top-N heapsort":
-        return rows + _returned(node) * (_returned(node) // loops).bit_length()
-    return rows * (rows // loops).bit_length()
+    kept = _returned(node) if node.get("Sort Method") == "top-N heapsort" else None
+    return comparisons(rows, max(1, _loops(node)), kept)
 
 
 def _aggregates(expression: str) -> tuple[list[str], str]:

@@ -10,9 +10,8 @@ import sqlite3
 import time
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from threading import Lock
-from types import TracebackType
 from typing import ClassVar, NamedTuple, Self
 
 from dialects.enums import Dialect
@@ -31,6 +30,7 @@ from harness.engines.base import (
     is_empty,
 )
 from harness.engines.plans import NOT_A_QUERY, PlanNode
+from harness.engines.pool import Pool
 from harness.engines.sqlite.file import MAPPED_BYTES, connect
 from harness.engines.sqlite.plans import CountingConnection, read_plan
 from loaders.namespace import Database
@@ -60,6 +60,8 @@ _USED_ONCE = {"kept_statements": 128}
 _USED_AGAIN = {"kept_statements": 0, "mapped_bytes": MAPPED_BYTES}
 """Without prepared statements: they would fill the memory of those to come."""
 
+_MOST_IDLE = 16
+
 _EXACT_SECONDS = 1e-6
 _THREAD_TIME_IS_EXACT = time.get_clock_info("thread_time").resolution <= _EXACT_SECONDS
 
@@ -83,54 +85,17 @@ class _File(NamedTuple):
         return cls(path, os.getpid(), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
 
 
-class _ConnectionPool:
-    """Connections that wait for the next session; reading the schema takes most of a short query's time.
-
-    No statement can change a connection, and none is kept in it. One comes back here only after statements
-    that ran to their end. The longest unused are closed first.
-    """
-
-    MOST = 16
-
-    def __init__(self) -> None:
-        self._lock = Lock()
-        self._waiting: list[tuple[_File, sqlite3.Connection]] = []
-
-    def take(self, file: _File) -> sqlite3.Connection | None:
-        """A connection for `file`, if one waits; those for what stood there before are closed."""
-        with self._lock:
-            of_path = [each for each in self._waiting if each[0].path == file.path]
-            stale = [each for each in of_path if each[0] != file]
-            taken = of_path[-1] if of_path and not stale else None
-            self._waiting = [each for each in self._waiting if each is not taken and each not in stale]
-        for _, connection in stale:
-            connection.close()
-        return taken[1] if taken else None
-
-    def give(self, file: _File, connection: sqlite3.Connection) -> None:
-        """Keep a connection for the next session."""
-        with self._lock:
-            self._waiting.append((file, connection))
-            surplus = self._waiting[: -self.MOST]
-            del self._waiting[: -self.MOST]
-        for _, oldest in surplus:
-            oldest.close()
-
-    def close(self) -> None:
-        """Close what waits."""
-        with self._lock:
-            while self._waiting:
-                self._waiting.pop()[1].close()
-
-
-class SQLiteSession:
+class SQLiteSession(AbstractContextManager["SQLiteSession"]):
     """One connection to one database file: a new one, or one of `pool`, given back to it."""
 
-    def __init__(self, database: Database, pool: _ConnectionPool | None = None) -> None:
+    def __init__(self, database: Database, pool: Pool[sqlite3.Connection] | None = None) -> None:
         self._path = database.sqlite_path
         self._pool = pool
         self._file = None if pool is None else _File.at(self._path)
-        waiting = pool.take(self._file) if pool and self._file else None
+        waiting = None
+        if pool is not None:
+            pool.drop(lambda file: file.path == self._path and file != self._file)
+            waiting = pool.take(self._file)
         self._connection = waiting or connect(self._path, **(_USED_AGAIN if pool else _USED_ONCE))
         self._ran_to_its_end = True
         self._counting: CountingConnection | None = None
@@ -215,12 +180,7 @@ class SQLiteSession:
         finally:
             self._counting = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool and self._file and self._ran_to_its_end:
             self._pool.give(self._file, self._connection)
         else:
@@ -235,11 +195,13 @@ class SQLiteEngine:
     """
 
     dialect: ClassVar[Dialect] = Dialect.SQLITE
-    _pool: _ConnectionPool | None = None
+    _pool: Pool[sqlite3.Connection] | None = None
 
     def __init__(self, *, pooled: bool = False) -> None:
         if pooled:
-            self._pool = _ConnectionPool()
+            # No statement can change a connection, and none is kept in it: one comes back only after
+            # statements that ran to their end. Reading the schema takes most of a short query's time.
+            self._pool = Pool(sqlite3.Connection.close, _MOST_IDLE)
             weakref.finalize(self, self._pool.close)
 
     def session(self, database: Database, seconds: float) -> SQLiteSession:

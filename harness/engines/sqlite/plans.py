@@ -19,16 +19,16 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from ctypes import POINTER, byref, c_char_p, c_int, c_void_p
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from harness.engines.base import CannotCount, EngineLost
-from harness.engines.plans import Operator, PlanNode
+from harness.engines.plans import Operator, PlanNode, operators
 from harness.engines.sqlite.file import LIMITS, SETTINGS, address, bound_memory
 
 _SOURCE = re.compile(
@@ -45,43 +45,30 @@ _SOURCE = re.compile(
 
 _CONSTANT = re.compile(r"SCAN (?:CONSTANT ROW|\d+ CONSTANT ROWS|\d+-ROW VALUES CLAUSE)")
 
-_STARTS: Mapping[str, Operator] = {
-    "QUERY PLAN": Operator.QUERY,
-    "MULTI-INDEX OR": Operator.INDEX_MERGE,
-    "INDEX ": Operator.PIPELINE,
-    "USE TEMP B-TREE FOR GROUP BY": Operator.AGGREGATE,
-    "USE TEMP B-TREE FOR DISTINCT": Operator.DISTINCT,
-    "USE TEMP B-TREE FOR ORDER BY": Operator.SORT,
-    "USE TEMP B-TREE FOR LAST ": Operator.SORT,
-    "USE TEMP B-TREE FOR RIGHT PART OF ORDER BY": Operator.SORT,
-    "CO-ROUTINE ": Operator.PIPELINE,
-    "MATERIALIZE ": Operator.MATERIALIZE,
-    "SCALAR SUBQUERY ": Operator.SUBQUERY,
-    "LIST SUBQUERY ": Operator.SUBQUERY,
-    "SUBQUERY ": Operator.SUBQUERY,
-    "REUSE ": Operator.SUBQUERY,
-    "CORRELATED ": Operator.CORRELATED_SUBQUERY,
-    "EXECUTE CORRELATED ": Operator.CORRELATED_SUBQUERY,
-    "EXECUTE ": Operator.SUBQUERY,
-    "BLOOM FILTER ON ": Operator.HASH,
-    "CREATE BLOOM FILTER": Operator.HASH,
-    "CREATE AUTOMATIC INDEX": Operator.MATERIALIZE,
-    "RIGHT-JOIN ": Operator.NESTED_LOOP,
-    "COMPOUND QUERY": Operator.SET_OPERATION,
-    "COMPOUND SUBQUERIES ": Operator.SET_OPERATION,
-    "LEFT-MOST SUBQUERY": Operator.PIPELINE,
-    "UNION": Operator.UNION,
-    "INTERSECT": Operator.INTERSECT,
-    "EXCEPT": Operator.EXCEPT,
-    "MERGE (UNION": Operator.UNION,
-    "MERGE (INTERSECT": Operator.INTERSECT,
-    "MERGE (EXCEPT": Operator.EXCEPT,
-    "LEFT": Operator.PIPELINE,
-    "RIGHT": Operator.PIPELINE,
-    "SETUP": Operator.RECURSION,
-    "RECURSIVE STEP": Operator.RECURSION,
-}
-"""What a line is by how it begins: the first that fits."""
+_STARTS = operators(
+    {
+        Operator.QUERY: "QUERY PLAN",
+        Operator.INDEX_MERGE: "MULTI-INDEX OR",
+        Operator.PIPELINE: "INDEX |CO-ROUTINE |LEFT-MOST SUBQUERY|LEFT|RIGHT",
+        Operator.AGGREGATE: "USE TEMP B-TREE FOR GROUP BY",
+        Operator.DISTINCT: "USE TEMP B-TREE FOR DISTINCT",
+        Operator.SORT: (
+            "USE TEMP B-TREE FOR ORDER BY|USE TEMP B-TREE FOR LAST "
+            "|USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"
+        ),
+        Operator.MATERIALIZE: "MATERIALIZE |CREATE AUTOMATIC INDEX",
+        Operator.SUBQUERY: "SCALAR SUBQUERY |LIST SUBQUERY |SUBQUERY |REUSE |EXECUTE ",
+        Operator.CORRELATED_SUBQUERY: "CORRELATED |EXECUTE CORRELATED ",
+        Operator.HASH: "BLOOM FILTER ON |CREATE BLOOM FILTER",
+        Operator.NESTED_LOOP: "RIGHT-JOIN ",
+        Operator.SET_OPERATION: "COMPOUND QUERY|COMPOUND SUBQUERIES ",
+        Operator.UNION: "UNION|MERGE (UNION",
+        Operator.INTERSECT: "INTERSECT|MERGE (INTERSECT",
+        Operator.EXCEPT: "EXCEPT|MERGE (EXCEPT",
+        Operator.RECURSION: "SETUP|RECURSIVE STEP",
+    }
+)
+"""What a line is by how it begins: the longest that fits."""
 
 _OF_AN_AGGREGATE = re.compile(r"USE TEMP B-TREE FOR \w+\((?P<what>DISTINCT|ORDER BY)\)")
 """The rows of an aggregate function are made distinct, or sorted."""
@@ -118,7 +105,8 @@ def _node(text: str, below: tuple[PlanNode, ...]) -> PlanNode:
     if found := _OF_AN_AGGREGATE.fullmatch(text):
         operator = Operator.DISTINCT if found["what"] == "DISTINCT" else Operator.SORT
         return PlanNode(operator, text, children=below)
-    operator = next((each for start, each in _STARTS.items() if text.startswith(start)), Operator.UNKNOWN)
+    begun = max((start for start in _STARTS if text.startswith(start)), key=len, default="")
+    operator = _STARTS.get(begun, Operator.UNKNOWN)
     return PlanNode(operator, text, children=below)
 
 
@@ -237,7 +225,7 @@ class Failed(sqlite3.Error):
     """What the library says of a statement, with the attributes of `sqlite3.Error`."""
 
 
-class CountingConnection:
+class CountingConnection(AbstractContextManager["CountingConnection"]):
     """One connection to a database file, for one statement.
 
     Args:
@@ -344,10 +332,5 @@ class CountingConnection:
                 self._library.sqlite3_close_v2(self._database)
                 self._database = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
