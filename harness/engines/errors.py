@@ -148,3 +148,25 @@ class Repairs:
     like: str | None = None
     divides_integers: bool = True
     """A quotient of two integers is an integer."""
+
+
+_NEVER = re.compile(r"(?!)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Troubles:
+    """Which errors of a server are nobody's SQL to blame; patterns of whole codes."""
+
+    refused: re.Pattern[str] = _NEVER
+    """An account or a database that is not there: on an open connection, one that the text itself names."""
+    refused_words: tuple[str, ...] = ()
+    """The same, where a driver keeps the codes to itself while it connects."""
+    full: Mapping[str, str] = field(default_factory=dict)
+    """A disk without room, by code, and the words that the message has then."""
+    full_when_lost: re.Pattern[str] = _NEVER
+    """The same, of an error with which the connection went."""
+
+    def is_full(self, code: str | None, message: str) -> bool:
+        """Whether an error says that a disk has no room."""
+        words = self.full.get(code or "")
+        return words is not None and words in message

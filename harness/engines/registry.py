@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeAlias
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines.base import Engine, Row, TableText
-from harness.engines.errors import ErrorClass, Repairs
+from harness.engines.errors import ErrorClass, Repairs, Troubles
 from loaders.namespace import Database
 from loaders.server import Server
 from loaders.source import DeclaredTable
@@ -117,6 +117,8 @@ class EngineKind:
     """Pieces of texts, in lower case, that tell its SQL from that of other engines, which refuse them."""
     coverage_reasons: Mapping[str, str] = field(default_factory=dict)
     """By error code: the `harness.coverage.answers.Reason` for which translated gold has no rows."""
+    troubles: Troubles = field(default_factory=Troubles)
+    """Which of its errors are the server's; none where it has no server."""
     repairs: Repairs | None = None
     """What its errors ask for, where the gap between dialects is explained; None where nobody has said."""
 

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from harness.engines import on_server
 from harness.engines.base import Engine, EngineLost, Session, cut
+from harness.engines.errors import Troubles
 from harness.engines.execution import ABANDON_AFTER, CANCEL_AFTER, Ending, Execution, Limits, execute
 from harness.engines.registry import Administration, kind_of
 from loaders.namespace import Database
@@ -149,22 +150,6 @@ CONFIRMATIONS = 2
 _EARLY = 0.9
 """A text that was stopped before this part of its limit has perhaps been stopped by somebody else."""
 
-_REFUSED = frozenset({"1044", "1045", "1049", "1129", "1130"})
-_REFUSED_CLASSES = ("28", "3D")
-"""An account or a database that is not there: on an open connection, one that the text itself names.
-
-https://dev.mysql.com/doc/mysql-errors/9.7/en/, https://www.postgresql.org/docs/current/errcodes-appendix.html
-"""
-
-_REFUSED_WORDS = ("does not exist", "password authentication failed", "no pg_hba.conf entry")
-"""The same, of PostgreSQL while it connects: libpq keeps its codes to itself."""
-
-_FULL = frozenset({"3", "1021", "1026", "1878", "53100"})
-"""A disk without room."""
-
-_STORAGE_ENGINE, _NO_SPACE = "1030", " 28 "
-"""MySQL's error of a storage engine, and the system's number for a full disk that its message then has."""
-
 
 class EngineFull(EngineLost):
     """The server's disk is full: waiting does not help, and nobody's SQL is to blame."""
@@ -205,7 +190,7 @@ def execute_patiently(
         except _Lost as lost:
             execution = history.blamed(lost)
         except EngineLost as lost:
-            if isinstance(lost, EngineFull) or _is_refusal(lost):
+            if isinstance(lost, EngineFull) or _is_refusal(lost, _troubles(engine)):
                 raise
             waiting.pause(lost)
             execution = None
@@ -283,8 +268,8 @@ def _attempt(engine: Engine, database: Database, sql: str, limits: Limits) -> Ex
     except EngineLost as lost:
         if opening.opened is None:
             raise
-        execution = _after_loss(lost, time.perf_counter() - opening.opened, limits)
-    if execution.ending is Ending.ERROR and _is_full(execution):
+        execution = _after_loss(lost, time.perf_counter() - opening.opened, limits, _troubles(engine))
+    if execution.ending is Ending.ERROR and _troubles(engine).is_full(execution.code, execution.error or ""):
         raise EngineFull(f"{engine.dialect}: {execution.error}")
     if execution.ending is Ending.TIMEOUT and execution.seconds >= limits.seconds + ABANDON_AFTER:
         # Only breaking the connection ended it: where the whole server is silent, the text is not to blame.
@@ -307,27 +292,27 @@ def _alone(server: Server, database: Database, sql: str, limits: Limits) -> Exec
             raise
 
 
-def _after_loss(lost: EngineLost, seconds: float, limits: Limits) -> Execution:
+def _after_loss(lost: EngineLost, seconds: float, limits: Limits, troubles: Troubles) -> Execution:
     """What a loss, `seconds` after the connection was open, says of the text if it says anything."""
     code = _code(lost)
-    if code is not None and (code in _FULL or code.startswith("53")):
+    if code is not None and troubles.full_when_lost.fullmatch(code):
         raise EngineFull(str(lost)) from lost
-    if code is not None and (code in _REFUSED or code.startswith(_REFUSED_CLASSES)):
+    if code is not None and troubles.refused.fullmatch(code):
         return Execution(Ending.ERROR, error=cut(str(lost)), code=code, seconds=seconds)
     if seconds >= limits.seconds + CANCEL_AFTER:
         return Execution(Ending.TIMEOUT, error=cut(str(lost)), code=code, seconds=seconds)
     raise _Lost(str(lost)) from lost
 
 
-def _is_full(execution: Execution) -> bool:
-    return execution.code in _FULL or (
-        execution.code == _STORAGE_ENGINE and _NO_SPACE in (execution.error or "")
-    )
+def _troubles(engine: Engine) -> Troubles:
+    return kind_of(engine.dialect).troubles
 
 
-def _is_refusal(lost: EngineLost) -> bool:
+def _is_refusal(lost: EngineLost, troubles: Troubles) -> bool:
     """Whether the server answers, and will not take this account or database however long one waits."""
-    return _code(lost) in _REFUSED or any(words in str(lost) for words in _REFUSED_WORDS)
+    return bool(troubles.refused.fullmatch(_code(lost) or "")) or any(
+        words in str(lost) for words in troubles.refused_words
+    )
 
 
 def _code(lost: EngineLost) -> str | None:

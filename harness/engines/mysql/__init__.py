@@ -4,7 +4,7 @@ import re
 
 from dialects.enums import Dialect
 from harness.engines.base import Engine
-from harness.engines.errors import EditKind, ErrorClass, ErrorCode, ErrorTable, Repairs
+from harness.engines.errors import EditKind, ErrorClass, ErrorCode, ErrorTable, Repairs, Troubles
 from harness.engines.registry import Administration, EngineKind, SchemaReader
 from loaders.server import Server
 
@@ -109,6 +109,13 @@ REPAIRS = Repairs(
     divides_integers=False,
 )
 
+TROUBLES = Troubles(
+    refused=re.compile("1044|1045|1049|1129|1130"),
+    # ER_GET_ERRNO of a storage engine has the system's number for a full disk.
+    full={"3": "", "1021": "", "1026": "", "1878": "", "1030": " 28 "},
+    full_when_lost=re.compile("3|1021|1026|1878"),
+)
+
 
 def _make(server: Server | None, *, pooled: bool) -> Engine:
     from harness.engines.mysql.engine import MySQLEngine  # noqa: PLC0415 - the driver is slow to import
@@ -141,6 +148,7 @@ KIND = EngineKind(
     schema=_schema,
     class_of_error=_class_of_error,
     coverage_reasons=ERRORS.reasons,
+    troubles=TROUBLES,
     repairs=REPAIRS,
     idioms=("date_format(", "str_to_date(", "timestampdiff(", "curdate(", "`"),
     today="SELECT CAST(UTC_DATE() AS CHAR)",

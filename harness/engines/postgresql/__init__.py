@@ -4,7 +4,7 @@ import re
 
 from dialects.enums import Dialect
 from harness.engines.base import Engine
-from harness.engines.errors import EditKind, ErrorClass, ErrorCode, ErrorTable, Repairs
+from harness.engines.errors import EditKind, ErrorClass, ErrorCode, ErrorTable, Repairs, Troubles
 from harness.engines.registry import Administration, EngineKind, SchemaReader
 from loaders.server import Server
 
@@ -122,6 +122,13 @@ REPAIRS = Repairs(
     like="ilike",
 )  # fmt: skip
 
+TROUBLES = Troubles(
+    refused=re.compile("(?:28|3D)[0-9A-Z]{3}"),
+    refused_words=("does not exist", "password authentication failed", "no pg_hba.conf entry"),
+    full={"53100": ""},
+    full_when_lost=re.compile("53[0-9A-Z]{3}"),
+)
+
 
 def _make(server: Server | None, *, pooled: bool) -> Engine:
     from harness.engines.postgresql.engine import PostgreSQLEngine  # noqa: PLC0415 - the driver is slow
@@ -154,6 +161,7 @@ KIND = EngineKind(
     schema=_schema,
     class_of_error=_class_of_error,
     coverage_reasons=ERRORS.reasons,
+    troubles=TROUBLES,
     repairs=REPAIRS,
     idioms=("::", "to_char(", "to_date(", "date_trunc(", "string_agg(", " ilike "),
     today="SELECT CAST(CAST(now() AT TIME ZONE 'UTC' AS date) AS text)",
