@@ -1,10 +1,18 @@
-"""The rows of a twin while it is made: keys stay unique, and every reference finds its row."""
+"""The rows of a twin while it is made: keys stay unique, and every reference finds its row.
 
+Golds and their neighbours run on them in memory. The current time is fixed and there is no clock in the
+limits, so that the answers are the same tomorrow.
+"""
+
+import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from random import Random
 
 from dialects.identifiers import quoted
+from loaders.twins.problem import TODAY
 from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value
 from loaders.twins.values import Values
 
@@ -375,3 +383,115 @@ class Rows:
 
 _MOST = 2**62
 """Numbers of new keys stay below."""
+
+
+_STEPS = 2_000
+"""Of 10,000 instructions of SQLite's machine; about two seconds."""
+_NOW = re.compile(r"'now'|\bCURRENT_(?:TIMESTAMP|DATE)\b(?:\s*\(\s*\))?", re.IGNORECASE)
+
+Answer = frozenset[tuple[Value, ...]]
+
+
+class CheckedTwin:
+    """A twin in memory."""
+
+    def __init__(self, connection: sqlite3.Connection, left_out: tuple[str, ...]) -> None:
+        self._connection = connection
+        self.left_out = left_out
+        """A line for each index or view that SQLite does not take."""
+        self._left = 0
+        connection.set_progress_handler(self._step, 10_000)
+
+    def answer(self, sql: str, steps: int = _STEPS) -> Answer | str:
+        """The rows of a query as a set, or what SQLite says against it.
+
+        Args:
+            sql: the query.
+            steps: how long it may take, in 10,000 instructions of SQLite's machine.
+        """
+        self._left = steps
+        try:
+            return frozenset(self._connection.execute(_NOW.sub(f"'{TODAY}'", sql)).fetchall())
+        except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
+            return str(error)
+
+    def _step(self) -> int:
+        self._left -= 1
+        return int(self._left < 0)
+
+
+@contextmanager
+def checked(rows: Rows) -> Iterator[CheckedTwin]:
+    """The twin as it is now, in memory; rows that SQLite refuses are taken away."""
+    while True:
+        connection = sqlite3.connect(":memory:", isolation_level=None)
+        try:
+            connection.text_factory = lambda text: text.decode("utf-8", "replace")
+            connection.create_function("random", 0, lambda: 4)
+            filled = fill(connection, rows)
+            if filled.refused:
+                rows.remove(filled.refused)
+                continue
+            yield CheckedTwin(connection, filled.left_out)
+            return
+        finally:
+            connection.close()
+
+
+@dataclass(frozen=True)
+class FilledTwin:
+    """What was not taken: rows by table and place, and a line for each index or view."""
+
+    refused: Mapping[TableName, set[int]]
+    left_out: tuple[str, ...]
+
+
+def fill(connection: sqlite3.Connection, rows: Rows) -> FilledTwin:
+    """Create the tables and put the rows in, each table's in order of its primary key.
+
+    A row may be refused for what only the whole table decides, such as a unique index over an expression.
+    """
+    shape = rows.shape
+    refused: dict[TableName, set[int]] = {}
+    for table in shape.tables:
+        connection.execute(table.create)
+    indexes = [index for table in shape.tables for index in table.indexes]
+    left_out = list(_create(connection, [each for each in indexes if _UNIQUE.match(each)]))
+    connection.execute("BEGIN")
+    for table in shape.tables:
+        key = [table.positions[column] for column in table.primary_key]
+        stored = list(enumerate(rows.data[table.key]))
+        if key:
+            stored.sort(key=lambda row: [_rank(row[1][at]) for at in key])
+        statement = insert_into(table)
+        for place, row in stored:
+            try:
+                connection.execute(statement, row)
+            except sqlite3.IntegrityError:
+                refused.setdefault(table.key, set()).add(place)
+    connection.execute("COMMIT")
+    left_out += _create(connection, [each for each in indexes if not _UNIQUE.match(each)])
+    left_out += _create(connection, shape.views)
+    return FilledTwin(refused, tuple(left_out))
+
+
+_UNIQUE = re.compile(r"\s*CREATE\s+UNIQUE\b", re.IGNORECASE)
+
+
+def _create(connection: sqlite3.Connection, statements: Sequence[str]) -> Iterator[str]:
+    for statement in statements:
+        try:
+            connection.execute(statement)
+        except sqlite3.OperationalError as error:
+            yield f"left out: {' '.join(statement.split())} ({error})"
+
+
+def _rank(value: Value) -> tuple[int, float, str]:
+    if isinstance(value, int | float):
+        return (0, value, "")
+    return (1, 0.0, str(value))
+
+
+def answered(answer: Answer | str) -> bool:
+    """Whether there is a row, and a value in it that is neither NULL nor 0."""
+    return not isinstance(answer, str) and any(value not in {None, 0} for row in answer for value in row)

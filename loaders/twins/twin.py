@@ -12,13 +12,12 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from loaders.twins.checking import CheckedTwin, answered, checked, settled
 from loaders.twins.neighbours import Neighbour, Repeat, neighbours
 from loaders.twins.planting import Planter
 from loaders.twins.problem import RowProblem, cells_in, compared, parse
 from loaders.twins.queries import problems
-from loaders.twins.rows import Full, Rows
-from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value
+from loaders.twins.rows import CheckedTwin, Full, Rows, answered, checked
+from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value, folded
 from loaders.twins.values import Values
 
 SCALE = 0.02
@@ -32,6 +31,8 @@ _ROUNDS = 3
 _TIES = 0.5
 _REPAIRS = 8
 _NEIGHBOUR_STEPS = 200
+_MOST_SETTLED = 1_000
+"""Rows of a subquery."""
 
 Say = Callable[[str], None]
 _T = TypeVar("_T")
@@ -160,7 +161,7 @@ def _understand(gold: _Gold, shape: Shape) -> None:
 
 
 def _settled(database: CheckedTwin, shape: Shape, gold: _Gold) -> list[RowProblem]:
-    return [] if gold.tree is None else problems(settled(gold.tree, database), shape)
+    return [] if gold.tree is None else problems(_settle(gold.tree, database), shape)
 
 
 def _empty(rows: Rows, golds: Sequence[_Gold]) -> Iterator[str]:
@@ -401,3 +402,76 @@ def _unanswered(gold: _Gold, database: CheckedTwin) -> Unanswered | None:
         return Unanswered(gold.sql, "it cannot be read")
     reason = "it returns nothing but NULL and 0" if answer else "no rows were found that meet its conditions"
     return Unanswered(gold.sql, reason)
+
+
+def _settle(gold: exp.Expr, database: CheckedTwin) -> exp.Expr:
+    """The gold with the values of its subqueries, as far as they stand on their own and return any."""
+    copy = gold.copy()
+    for node in list(copy.find_all(exp.Select)):
+        if node is copy or node.find_ancestor(exp.CTE) is not None or node.root() is not copy:
+            continue
+        holder: exp.Expr | None = node.parent
+        if isinstance(holder, exp.Subquery) and isinstance(holder.parent, exp.From | exp.Join):
+            _settle_table(copy, holder, holder.alias, node, database)
+        elif isinstance(holder, exp.Subquery) and not isinstance(holder.parent, exp.SetOperation):
+            # A scalar subquery means its first row alone.
+            _settle_value(
+                holder, _subquery_rows(node, copy, database, first=not isinstance(holder.parent, exp.In))
+            )
+    with_ = copy.args.get("with_")
+    for cte in with_.expressions if with_ is not None else []:
+        for table in list(copy.find_all(exp.Table)):
+            if folded(table.name) == folded(cte.alias) and isinstance(cte.this, exp.Select):
+                _settle_table(copy, table, table.alias_or_name, cte.this, database)
+    return copy
+
+
+def _subquery_rows(
+    node: exp.Select, gold: exp.Expr, database: CheckedTwin, *, first: bool = False
+) -> list[tuple[Value, ...]]:
+    query = node.copy()
+    if first and query.args.get("limit") is None:
+        query = query.limit(1)
+    if gold.args.get("with_") is not None:
+        query.set("with_", gold.args["with_"].copy())
+    found = database.answer(query.sql("sqlite", copy=False))
+    if isinstance(found, str):
+        return []
+    return sorted((row for row in found if None not in row), key=repr)[:_MOST_SETTLED]
+
+
+def _settle_value(holder: exp.Subquery, rows: list[tuple[Value, ...]]) -> None:
+    values = [literal for row in rows if (literal := _literal(row[0])) is not None]
+    if not values:
+        return
+    above = holder.parent
+    if isinstance(above, exp.In):
+        above.set("query", None)
+        above.set("expressions", values)
+    elif not isinstance(above, exp.Exists):
+        holder.replace(values[0])
+
+
+def _settle_table(
+    gold: exp.Expr, source: exp.Expr, alias: str, node: exp.Select, database: CheckedTwin
+) -> None:
+    """Let a derived table of a few rows mean its first."""
+    select = source.find_ancestor(exp.Select)
+    if node.args.get("limit") is None or not isinstance(select, exp.Select) or not alias:
+        return
+    rows = _subquery_rows(node, gold, database)
+    if not rows:
+        return
+    for item, value in zip(node.expressions, rows[0], strict=False):
+        literal = _literal(value)
+        if item.alias_or_name and literal is not None and not item.find(exp.AggFunc):
+            select.where(exp.EQ(this=exp.column(item.alias_or_name, alias), expression=literal), copy=False)
+
+
+def _literal(value: Value) -> exp.Expr | None:
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    if isinstance(value, int | float):
+        number = exp.Literal.number(abs(value))
+        return exp.Neg(this=number) if value < 0 else number
+    return None

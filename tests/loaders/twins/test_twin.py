@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loaders.twins.checking import checked
 from loaders.twins.making import write
 from loaders.twins.reading import of_file
+from loaders.twins.rows import checked
 from loaders.twins.shape import Shape
 from loaders.twins.twin import Twin, twin
 from tests.loaders.conftest import MakeFile
