@@ -1,6 +1,7 @@
 """Real servers for the tests, found or started by the project's own code, one per engine and session."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -31,6 +32,9 @@ for _name in ("COLUMNS", "LINES"):
 # compile the project anew, which takes as long as the rest of it; `make clean` removes what is kept.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+# Commands started from here inherit an ignored SIGINT (background jobs, some CI), and tests send it to them.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

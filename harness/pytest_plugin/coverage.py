@@ -101,7 +101,7 @@ class CoverageRunner:
         config.pluginmanager.register(self._collecting, "bird-items")
 
     def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
-        """See `Source.begin`."""
+        """See `ItemSource.begin`."""
         self._answers = {self._key(place): Future() for place in places}
         if tell is not None:
             for place in places:
@@ -133,7 +133,7 @@ class CoverageRunner:
                     future.set_exception(error)
 
     def answer(self, place: int) -> ItemAnswer:
-        """See `Source.answer`."""
+        """See `ItemSource.answer`."""
         dialect, key = self._key(place)
         try:
             found = self._answers[dialect, key].result()

@@ -127,7 +127,7 @@ class PairRunner:
         self._until_the_end.enter_context(terminable())
 
     def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
-        """See `Source.begin`."""
+        """See `ItemSource.begin`."""
         with self._ending():
             self._begin(places, tell)
 
@@ -172,7 +172,7 @@ class PairRunner:
         tell(place, self._answer(place, self._evaluation.result(self._pairs[place], future)))
 
     def answer(self, place: int) -> ItemAnswer:
-        """See `Source.answer`."""
+        """See `ItemSource.answer`."""
         return self._answer(place, self._result(place))
 
     def _answer(self, place: int, result: PairResult) -> ItemAnswer:
@@ -228,7 +228,7 @@ class PairRunner:
         unfinished = [place for place in self._chosen if place not in self._reported]
         if unfinished or exitstatus not in _ENDED:
             folder.abort(
-                self._evaluation.left(self._pairs[place], self._ahead[place]) for place in unfinished
+                self._evaluation.left(self._pairs[place], self._ahead.get(place)) for place in unfinished
             )
             self._broken_off = True
             return

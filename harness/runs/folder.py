@@ -215,9 +215,18 @@ class RunFolder:
         self.fault = f"{self.path}: the run folder cannot be written ({why}); make room there"
 
     def choose(self, ways: Sequence[str]) -> None:
-        """Write down what chose among the planned pairs, such as `-k 'simple'`."""
+        """Write down what chose among the planned pairs, such as `-k 'simple'`.
+
+        Raises:
+            BadInput: the folder cannot be written.
+        """
         self._manifest["chosen"] = list(dict.fromkeys((*self._manifest.get("chosen", ()), *ways)))
-        write_json(self.path / MANIFEST, self._manifest)
+        try:
+            write_json(self.path / MANIFEST, self._manifest)
+        except OSError as error:
+            self._failed(error)
+        if self.fault is not None:
+            raise BadInput(self.fault)
 
     def finish(self) -> list[Score]:
         """Close the folder: write `summary.json`, complete the manifest and point `latest` to it.

@@ -1,6 +1,8 @@
 """What a run folder has beside the scores: questions, the texts that were run, and some of the rows."""
 
+import errno
 import json
+import os
 import shutil
 import tracemalloc
 from collections.abc import Callable, Sequence
@@ -237,3 +239,15 @@ def test_a_folder_of_the_version_before_is_read_and_a_selection_is_told_from_its
     (folder / SUMMARY).write_text(json.dumps(content), encoding="utf-8")
     part = tables(read_run(folder))
     assert all("66 of 132 pairs: a selection, not the set." in grid.notes for grid in part.grids)
+
+
+def test_a_full_disk_is_one_line_where_the_choice_of_pairs_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with RunFolder(tmp_path, {}, ["ex"]) as folder:
+        monkeypatch.setattr("harness.runs.folder.write_json", write)
+        with pytest.raises(BadInput, match=r"cannot be written \(No space left on device\); make room there"):
+            folder.choose(["-k 'simple'"])
