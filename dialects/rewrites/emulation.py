@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp
 
+from dialects.clauses import conjuncts
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import (
@@ -19,7 +20,7 @@ from dialects.nodes import (
     number,
     some,
 )  # fmt: skip
-from dialects.rewrites.grouping import Groups, conjuncts, reached
+from dialects.rewrites.grouping import Groups, reached
 from dialects.rewrites.results import aliased
 
 

@@ -4,11 +4,12 @@ A column has one value where others are fixed by keys and equalities (functional
 else decides, SQLite takes the row that it finds first. https://sqlite.org/lang_select.html#bareagg
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from dialects.clauses import from_items
 from dialects.compiler import Compiler
 from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
 from dialects.rewrites.comparison import keyed, ordered
@@ -18,20 +19,6 @@ from dialects.visits import Visit, Visits
 
 Name = tuple[str, str]
 """The target's names of a source and of one of its columns."""
-
-
-def conjuncts(node: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The conditions that all hold where `node` holds."""
-    match node:
-        case None:
-            return
-        case exp.Paren():
-            yield from conjuncts(node.this)
-        case exp.And():
-            yield from conjuncts(node.this)
-            yield from conjuncts(node.expression)
-        case _:
-            yield node
 
 
 def name_of(node: exp.Expr) -> Name | None:
@@ -92,8 +79,7 @@ def reached(node: exp.Expr, within: frozenset[str] = frozenset()) -> set[str]:
     if isinstance(node, exp.Column):
         return {node.table} - within - {""}
     if isinstance(node, exp.Select):
-        items = [node.args.get("from_"), *(node.args.get("joins") or ())]
-        within |= {item.this.alias_or_name for item in items if item is not None}
+        within |= {item.alias_or_name for item, _ in from_items(node)}
     return {name for part in node.iter_expressions() for name in reached(part, within)}
 
 

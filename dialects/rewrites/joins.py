@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from dialects.clauses import conjuncts
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, case, every, grouped, number
@@ -11,7 +12,7 @@ from dialects.relation import exported_order
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import keep, renamed
-from dialects.rewrites.grouping import conjuncts, reached
+from dialects.rewrites.grouping import reached
 from dialects.rewrites.names import told_apart
 from dialects.scope import Column, Nest, Scope, Source, has_outer_join, names_rowid
 from dialects.server_schema import PLACE, ServerTable

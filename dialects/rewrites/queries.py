@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from sqlglot import exp
 
 from dialects.carried import carry, told
+from dialects.clauses import conjuncts
 from dialects.coercions import value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
@@ -12,7 +13,7 @@ from dialects.nodes import is_constant, number
 from dialects.relation import Relation, Wanted
 from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
-from dialects.rewrites.grouping import Groups, Name, conjuncts, determined, group, is_fixed, name_of
+from dialects.rewrites.grouping import Groups, Name, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
 from dialects.rewrites.results import Result, aliased, results_of, target_names
 from dialects.rewrites.sorting import computed, cuts, first_row, is_decided, limited, sort_terms, tie_terms

@@ -2,6 +2,7 @@
 
 from sqlglot import exp
 
+from dialects.clauses import conjuncts
 from dialects.coercions import BIGGEST, value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
@@ -9,7 +10,7 @@ from dialects.nodes import Bigint, FirstOf, case, every, is_constant, number, so
 from dialects.numbers import well_formed
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.functions import written_out
-from dialects.rewrites.grouping import Found, Groups, conjuncts, determined, found_first, is_fixed, name_of
+from dialects.rewrites.grouping import Found, Groups, determined, found_first, is_fixed, name_of
 from dialects.rewrites.results import Result
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position

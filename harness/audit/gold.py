@@ -1,6 +1,6 @@
 """One gold as probes see it: its tree, the stored columns that its names mean, and its engine."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,51 +8,15 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.identifiers import column_name
-from dialects.schema import Column, Schema, Table
+from dialects.schema import Schema, Table
 from dialects.targets import SQLGLOT
 from dialects.uncut import uncut
 from harness.coverage.holding import Held
 from harness.data.questions import Question
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
-from harness.scoring.ranking import Run, cut_of
-from harness.scoring.ties import read_query
-from harness.sqltree.calls import AGGREGATES, arguments, called
-
-
-def aggregates(select: exp.Expr) -> Iterator[exp.Expr]:
-    """The calls of aggregates that are a SELECT's own; MIN and MAX of several values are none."""
-    for node in select.find_all(exp.Func):
-        own = node.find_ancestor(exp.Select) is select and not isinstance(node.parent, exp.Window)
-        if own and called(node) in AGGREGATES and len(arguments(node)) <= _MOST.get(called(node), 2):
-            yield node
-
-
-_MOST = {"MIN": 1, "MAX": 1}
-
-
-def sources(select: exp.Select) -> Mapping[str, exp.Expr]:
-    """What stands in FROM, by the name (lower case) that qualifies its columns."""
-    first = select.args.get("from_")
-    nodes = [first.this] if first is not None else []
-    nodes += [join.this for join in select.args.get("joins") or ()]
-    return {node.alias_or_name.lower(): node for node in nodes}
-
-
-@dataclass(frozen=True)
-class NamedColumn:
-    """The stored column that a name means, and where its table stands."""
-
-    select: exp.Select
-    alias: str
-    table: Table
-    column: Column
-
-    @property
-    def title(self) -> str:
-        """How a sentence names it."""
-        return f"{self.table.name}.{self.column.name}"
-
+from harness.scoring.ranking import Run
+from harness.sqltree.query import Query, StoredColumn, cut_of, cuts
 
 Keys = Mapping[str, Sequence[frozenset[str]]]
 """The keys that a published schema declares, by table, all in lower case."""
@@ -87,12 +51,10 @@ class AuditedGold:
         self._declared = declared or {}
         self.held: Callable[[], Held] | None = None
         """How a server's gold relates to SQLite's; None where there is nothing to hold it against."""
-        self._tables = {table.name.lower(): table for table in schema.tables}
-
-    @cached_property
-    def tree(self) -> exp.Query | None:
+        # Names are looked up without regard to case on every engine: the gold is known to run.
+        self.query = Query.read(self.sql, dialect, schema, names=Dialect.SQLITE)
+        self.tree = None if self.query is None else self.query.tree
         """What is written; None where it cannot be read."""
-        return read_query(self.sql, self.dialect)
 
     @cached_property
     def answer(self) -> Execution:
@@ -107,12 +69,12 @@ class AuditedGold:
     @cached_property
     def selects(self) -> list[exp.Select]:
         """Every SELECT in it, the outermost first."""
-        return [] if self.tree is None else list(self.tree.find_all(exp.Select))
+        return [] if self.query is None else self.query.selects()
 
     @cached_property
     def cuts(self) -> list[exp.Query]:
         """Every query in it with a LIMIT, the outermost first."""
-        return [] if self.tree is None else [q for q in self.tree.find_all(exp.Query) if q.args.get("limit")]
+        return [] if self.tree is None else cuts(self.tree)
 
     def text(self, tree: exp.Expr) -> str:
         """A tree as text for the engine."""
@@ -168,12 +130,6 @@ class AuditedGold:
         rows = self.asked(f"SELECT COUNT(*) FROM ({self.text(inner)}) AS bird_rows")  # noqa: S608 - a tree's
         return int(str(rows[0][0])) if rows else None
 
-    def is_common(self, node: exp.Expr) -> bool:
-        """Whether a table in FROM is a common table expression."""
-        return self.tree is not None and any(
-            cte.alias.lower() == node.name.lower() for cte in self.tree.find_all(exp.CTE)
-        )
-
     def declares(self, table: str, columns: Sequence[str]) -> bool:
         """Whether the published schema calls columns a key of a table, or some of them."""
         named = frozenset(name.lower() for name in columns)
@@ -181,36 +137,16 @@ class AuditedGold:
 
     def table(self, node: exp.Expr) -> Table | None:
         """The stored table that stands in FROM; None for a subquery."""
-        if not isinstance(node, exp.Table) or self.is_common(node):
-            return None
-        return self._tables.get(node.name.lower())
+        return None if self.query is None else self.query.table(node)
 
-    def stored(self, node: exp.Expr | None) -> NamedColumn | None:  # noqa: C901 - the rule of names, in one place
-        """The stored column that an expression is; None where it is anything else.
+    def stored(self, node: exp.Expr | None) -> StoredColumn | None:
+        """The stored column that an expression is; None where it is anything else."""
+        return None if self.query is None else self.query.stored(node)
 
-        A name in the ORDER BY of a SELECT, not of a window, means the result column that has it.
-        """
-        if not isinstance(node, exp.Column) or node.is_star:
-            return None
-        select = node.find_ancestor(exp.Select)
-        order = node.find_ancestor(exp.Order, exp.Window, exp.Select)
-        if select is not None and isinstance(order, exp.Order) and order.parent is select and not node.table:
-            for output in select.selects:
-                if isinstance(output, exp.Alias) and output.alias.lower() == node.name.lower():
-                    return self.stored(output.this)
-        while select is not None:
-            for alias, source in sources(select).items():
-                if node.table.lower() not in {"", alias}:
-                    continue
-                table = self.table(source)
-                if table is None:
-                    # A subquery may have any column.
-                    return None
-                for column in table.columns:
-                    if column.name.lower() == node.name.lower():
-                        return NamedColumn(select, alias, table, column)
-            select = select.find_ancestor(exp.Select)
-        return None
+    def sources(self, select: exp.Select) -> Mapping[str, exp.Expr]:
+        """What stands in FROM, by the name that qualifies its columns."""
+        assert self.query is not None  # noqa: S101 - a SELECT comes from a tree
+        return {source.alias: source.node for source in self.query.sources(select)}
 
     def named(self, name: str) -> str:
         """A column's name as the engine has it."""
@@ -223,16 +159,16 @@ class AuditedGold:
             return [exp.column("rowid", table=alias, quoted=False)]
         return [exp.column(self.named(name), table=alias, quoted=True) for name in names]
 
-    def values(self, stored: NamedColumn, most: int) -> list[object]:
+    def values(self, stored: StoredColumn, most: int) -> list[object]:
         """Different values of a stored column, NULL apart, at most so many."""
         column = exp.column(self.named(stored.column.name), quoted=True)
         query = exp.select(column).distinct().from_(self.source(stored)).where(column.is_(exp.null()).not_())
         found = self.asked(self.text(query.limit(most)))
         return [row[0] for row in found or ()]
 
-    def source(self, stored: NamedColumn) -> exp.Expr:
+    def source(self, stored: StoredColumn) -> exp.Expr:
         """The table of a stored column, as FROM names it, without an alias."""
-        node = sources(stored.select)[stored.alias].copy()
+        node = stored.source.node.copy()
         node.set("alias", None)
         node.set("joins", None)
         return node

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dialects.clauses import joins_of, on_of, where_of
 from dialects.schema import Table
 from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold, aggregates, sources
+from harness.audit.gold import AuditedGold
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
-from harness.sqltree.calls import arguments, called, conjuncts, is_distinct
+from harness.sqltree.calls import aggregates, arguments, called, is_distinct, with_argument
 
 _ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
 
@@ -19,7 +20,7 @@ _ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
 def fan_out(gold: AuditedGold) -> Iterator[Finding]:
     """A join repeats rows of a table before a column of that table is added, averaged or counted."""
     for select in gold.selects:
-        if not select.args.get("joins"):
+        if not joins_of(select):
             continue
         told: set[str] = set()
         for call in aggregates(select):
@@ -158,7 +159,7 @@ def _asks(gold: AuditedGold, select: exp.Select, table: Table, given: int) -> bo
         return True
     if not named:
         return None
-    for alias, node in sources(select).items():
+    for alias, node in gold.sources(select).items():
         other = gold.table(node)
         key = [] if other is None else gold.key(alias, other)
         if other is None or other is table or not key or not _named(words, other):
@@ -210,12 +211,7 @@ def _counted_twice(gold: AuditedGold) -> Iterator[Finding]:
             values = arguments(call)
             if called(call) != "COUNT" or is_distinct(call) or not values or gold.stored(values[0]) is None:
                 continue
-            changed = call.copy()
-            distinct = exp.Distinct(expressions=[values[0].copy()])
-            if isinstance(changed, exp.Anonymous):
-                changed.set("expressions", [distinct])
-            else:
-                changed.set("this", distinct)
+            changed = with_argument(call, exp.Distinct(expressions=[values[0].copy()]))
             text = gold.with_change(call, changed)
             rows = gold.asked(text)
             if rows is None or compare(rows, gold.rows).same_bag:
@@ -291,7 +287,7 @@ def _is_repeated_by_join(gold: AuditedGold, select: exp.Select) -> bool:
 def broken_key(gold: AuditedGold) -> Iterator[Finding]:
     """A join by a column that the published schema declares as a key, and that is not unique in the data."""
     for select in gold.selects:
-        for on, alias, node in _joined_by(select):
+        for on, alias, node in _joined_by(gold, select):
             table = gold.table(node)
             columns = _columns_of(gold, on, alias)
             if table is None or not columns or not gold.declares(table.name, columns):
@@ -315,12 +311,10 @@ def broken_key(gold: AuditedGold) -> Iterator[Finding]:
                 )
 
 
-def _joined_by(select: exp.Select) -> Iterator[tuple[list[exp.Expr], str, exp.Expr]]:
+def _joined_by(gold: AuditedGold, select: exp.Select) -> Iterator[tuple[list[exp.Expr], str, exp.Expr]]:
     """The equalities of a SELECT that join, with each table that stands in them."""
-    joins = select.args.get("joins") or ()
-    where = select.args.get("where")
-    conditions = [one for join in joins for one in conjuncts(join.args.get("on"))]
-    conditions += list(conjuncts(where.this if where is not None else None))
+    joins = joins_of(select)
+    conditions = [one for join in joins for one in on_of(join)] + where_of(select)
     equal = [
         one
         for one in conditions
@@ -329,7 +323,7 @@ def _joined_by(select: exp.Select) -> Iterator[tuple[list[exp.Expr], str, exp.Ex
         and isinstance(one.expression, exp.Column)
     ]
     if joins:
-        for alias, node in sources(select).items():
+        for alias, node in gold.sources(select).items():
             yield list(equal), alias, node
 
 

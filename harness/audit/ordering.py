@@ -8,13 +8,14 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold, NamedColumn, RankedRow, aggregates
+from harness.audit.gold import AuditedGold, RankedRow
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
 from harness.metrics.comparison.ranking import Ranking
-from harness.scoring.ranking import cut_of, rank
+from harness.scoring.ranking import rank
 from harness.scoring.ties import rankings
-from harness.sqltree.calls import arguments, called
+from harness.sqltree.calls import aggregates, arguments, called
+from harness.sqltree.query import StoredColumn, cut_of
 
 _MOST_VALUES = 3_000
 """Different values of a column that are looked at."""
@@ -316,7 +317,7 @@ def _compared(gold: AuditedGold) -> Iterator[tuple[exp.Expr, exp.Expr, str]]:
 def _text_finding(
     gold: AuditedGold,
     where: tuple[exp.Expr, exp.Expr, str],
-    stored: NamedColumn,
+    stored: StoredColumn,
     form: str,
     pair: tuple[str, str],
 ) -> Finding:

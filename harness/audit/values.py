@@ -6,15 +6,17 @@ from datetime import datetime
 
 from sqlglot import exp
 
+from dialects.clauses import joins_of, on_of, where_of
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold, NamedColumn, aggregates, sources
+from harness.audit.gold import AuditedGold
 from harness.coverage import Reason
 from harness.coverage.differences import of_failure
 from harness.engines.execution import Ending
 from harness.metrics.comparison import Tolerance, compare
-from harness.sqltree.calls import arguments, called, conjuncts, is_distinct
+from harness.sqltree.calls import aggregates, arguments, called, is_distinct
+from harness.sqltree.query import StoredColumn
 
 _MOST_VALUES = 3_000
 _NEAR = 0.8
@@ -143,11 +145,10 @@ def _counts_all(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
 
 def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
     """A join whose conditions do not name what is joined and something before it."""
-    joins = select.args.get("joins") or ()
-    where = select.args.get("where")
-    general = list(conjuncts(where.this if where is not None else None))
-    general += [one for join in joins for one in conjuncts(join.args.get("on"))]
-    names = list(sources(select))
+    joins = joins_of(select)
+    general = [*where_of(select), *(one for join in joins for one in on_of(join))]
+    sources = gold.sources(select)
+    names = list(sources)
     linked = {names[0]} if names else set()
     waiting = set(names) - linked
     pairs = [_aliases(gold, one) for one in general]
@@ -163,7 +164,7 @@ def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
                 linked |= pair
                 waiting -= pair
                 changed = True
-    lost = [name for name in names if name in waiting and gold.table(sources(select)[name]) is not None]
+    lost = [name for name in names if name in waiting and gold.table(sources[name]) is not None]
     conditioned = [
         name
         for name in lost
@@ -173,7 +174,7 @@ def _links_nothing(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
     for name in conditioned:
         text = next(gold.text(join.args["on"]) for join in joins if join.this.alias_or_name.lower() == name)
         yield _constant(
-            f"Nothing links {sources(select)[name].name} with the others ({text}): every row meets every row."
+            f"Nothing links {sources[name].name} with the others ({text}): every row meets every row."
         )
 
 
@@ -186,9 +187,8 @@ def _aliases(gold: AuditedGold, condition: exp.Expr) -> set[str]:
 
 def _contradicts(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
     """One column that is to equal two different texts at once."""
-    where = select.args.get("where")
     wanted: dict[str, exp.Expr] = {}
-    for one in conjuncts(where.this if where is not None else None):
+    for one in where_of(select):
         if (
             isinstance(one, exp.EQ)
             and isinstance(one.this, exp.Column)
@@ -242,7 +242,7 @@ def _equal_texts(gold: AuditedGold) -> Iterator[tuple[exp.Expr, exp.Literal]]:
 
 
 def _nearest(
-    gold: AuditedGold, stored: NamedColumn, literal: exp.Literal, values: Sequence[str]
+    gold: AuditedGold, stored: StoredColumn, literal: exp.Literal, values: Sequence[str]
 ) -> Iterator[Finding]:
     wanted = literal.name
     folded = "".join(wanted.lower().split())

@@ -8,12 +8,11 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-import sqlglot
 from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.targets import SQLGLOT
-from harness.sqltree.parsing import parser
+from harness.sqltree.parsing import statements
 
 _LONGEST = 20_000
 """Characters of a text that is read; answers are shorter."""
@@ -24,16 +23,11 @@ def read(sql: str, dialect: Dialect) -> exp.Query | None:
     """The tree of one query as it stands in a dialect; None where it cannot be read. Copy before changing."""
     if len(sql) > _LONGEST:
         return None
-    speaker = sqlglot.Dialect.get_or_raise(SQLGLOT[dialect])
     try:
-        trees: list[exp.Expr | None] = list(parser(speaker).parse(speaker.tokenize(sql), sql))
+        trees = statements(sql, dialect)
     except Exception:  # noqa: BLE001 - sqlglot raises whatever it meets in texts that nobody foresaw
         return None
-    statements = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
-    if len(statements) != 1:
-        return None
-    [tree] = statements
-    return tree if isinstance(tree, exp.Query) else None
+    return trees[0] if len(trees) == 1 and isinstance(trees[0], exp.Query) else None
 
 
 def write(tree: exp.Expr, dialect: Dialect) -> str | None:

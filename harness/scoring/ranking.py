@@ -15,12 +15,10 @@ from dialects.uncut import Uncut, uncut
 from harness.engines.execution import Ending, Execution
 from harness.metrics.comparison import Row, compare
 from harness.metrics.comparison.ranking import Ranking
+from harness.sqltree.query import cut_of
 
 Run = Callable[[str], Execution]
 """Runs a text on the engine whose dialect it is written in."""
-
-_EVERYTHING = 2**62
-"""Rows: more than any LIMIT can leave."""
 
 
 def rank(tree: exp.Query, dialect: Dialect, run: Run) -> Ranking | None:
@@ -76,34 +74,3 @@ def _same(one: Row, other: Row) -> bool:
         all(isinstance(value, int | float | Decimal) for pair in differing for value in pair)
         and compare([one], [other]).same_bag
     )
-
-
-def cut_of(tree: exp.Query) -> tuple[int, int] | None:
-    """The first row that is kept and the first that is not; None where that is not written as numbers.
-
-    A negative LIMIT is none, a negative OFFSET is 0. https://sqlite.org/lang_select.html#limitoffset
-    """
-    limit = tree.args.get("limit")
-    options = limit.args.get("limit_options") if isinstance(limit, exp.Fetch) else None
-    if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
-        return None
-    try:
-        kept = _number(limit, default=-1)
-        start = max(_number(tree.args.get("offset"), default=0), 0)
-    except (TypeError, ValueError):
-        return None
-    return start, start + kept if kept >= 0 else _EVERYTHING
-
-
-def _number(clause: exp.Expr | None, *, default: int) -> int:
-    """The number in LIMIT, FETCH or OFFSET.
-
-    Raises:
-        TypeError: it is NULL.
-        ValueError: it is not written as an integer.
-    """
-    if clause is None:
-        return default
-    if isinstance(clause, exp.Fetch):
-        return int(clause.args["count"].to_py()) if clause.args.get("count") else 1
-    return int(clause.expression.to_py())

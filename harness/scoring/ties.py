@@ -8,18 +8,14 @@ is refined by one more term, so that every answer of the refined query is a vali
 from collections.abc import Iterable, Iterator
 from itertools import islice, product
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 
-from dialects.enums import Dialect
-from dialects.errors import Untranslatable
-from dialects.source import parse
-from dialects.targets import SQLGLOT
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.metrics.comparison import Row
 from harness.metrics.comparison.ranking import Ranking
 from harness.scoring.ranking import Run, rank
+from harness.sqltree.parsing import read_query
+from harness.sqltree.query import cuts
 
 MOST_WITNESSES = 64
 """Refined queries that are run for one query."""
@@ -47,7 +43,7 @@ def rankings(sql: str, dialect: EngineName, run: Run) -> Iterator[Ranking]:
             with a cut, and at most `MOST_WITNESSES` more.
     """
     tree = read_query(sql, dialect)
-    if tree is None or not (tree.args.get("order") or any(_cuts(tree))):
+    if tree is None or not (tree.args.get("order") or cuts(tree)):
         return
     written = rank(tree, dialect_of(dialect), run)
     if written is None:
@@ -59,30 +55,8 @@ def rankings(sql: str, dialect: EngineName, run: Run) -> Iterator[Ranking]:
             yield ranking
 
 
-def read_query(sql: str, dialect: EngineName) -> exp.Query | None:
-    """The tree of a query in the dialect of an engine; None where it cannot be read."""
-    try:
-        if dialect_of(dialect) is Dialect.SQLITE:
-            tree: exp.Expr | None = parse(sql)
-        else:
-            trees = [
-                tree for tree in sqlglot.parse(sql, dialect=SQLGLOT[dialect_of(dialect)]) if tree is not None
-            ]
-            [tree] = [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
-            while isinstance(tree, exp.Subquery) and set(tree.args) == {"this"}:
-                tree = tree.this
-    except (Untranslatable, SqlglotError, ValueError, RecursionError):
-        return None
-    return tree if isinstance(tree, exp.Query) else None
-
-
-def _cuts(tree: exp.Query) -> Iterator[exp.Query]:
-    """The queries in the tree that have a LIMIT, itself among them."""
-    return (query for query in tree.find_all(exp.Query) if query.args.get("limit"))
-
-
 def _inner(tree: exp.Query) -> list[exp.Select]:
-    return [query for query in _cuts(tree) if query is not tree and isinstance(query, exp.Select)]
+    return [query for query in cuts(tree) if query is not tree and isinstance(query, exp.Select)]
 
 
 def _refined(tree: exp.Query, dialect: EngineName, run: Run) -> Iterator[exp.Query]:

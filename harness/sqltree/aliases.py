@@ -3,15 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-import sqlglot
 from sqlglot import exp
 
-from dialects.targets import SQLGLOT
-from harness.engines import EngineName, dialect_of
+from harness.engines import EngineName
 from harness.engines.plans import PlanNode, QueryPlan
-from harness.sqltree.parsing import parser
-
-_SPEAKERS = {dialect: sqlglot.Dialect.get_or_raise(name) for dialect, name in SQLGLOT.items()}
+from harness.sqltree.parsing import statements
 
 
 def with_tables(plan: QueryPlan, sql: str, dialect: EngineName) -> QueryPlan:
@@ -30,11 +26,10 @@ def with_tables(plan: QueryPlan, sql: str, dialect: EngineName) -> QueryPlan:
 
 def _aliases(sql: str, dialect: EngineName) -> Mapping[str, str]:
     """The tables of a text by their aliases in lower case; those that mean one table wherever they stand."""
-    speaker = _SPEAKERS[dialect_of(dialect)]
     found: dict[str, set[str]] = {}
     try:
-        for tree in parser(speaker).parse(speaker.tokenize(sql), sql):
-            for source in tree.find_all(exp.Table, exp.Subquery, exp.CTE) if tree is not None else ():
+        for tree in statements(sql, dialect):
+            for source in tree.find_all(exp.Table, exp.Subquery, exp.CTE):
                 name = source.name if isinstance(source, exp.Table) else ""
                 if alias := source.alias or name:
                     found.setdefault(alias.lower(), set()).add(name)

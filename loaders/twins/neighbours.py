@@ -10,7 +10,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from loaders.twins.problem import conjuncts
+from dialects.clauses import conjuncts, joins_of, on_of, where_of
 
 Repeat = Literal["", "shown", "ordered"]
 
@@ -36,7 +36,7 @@ def neighbours(gold: exp.Expr) -> Iterator[Neighbour]:
             for conjunct in conjuncts(node.this):
                 yield from _of_conjunct(gold, nodes, conjunct)
         elif isinstance(node, exp.Join) and node.args.get("on") is not None:
-            for conjunct in conjuncts(node.args["on"]):
+            for conjunct in on_of(node):
                 if len({column.table for column in conjunct.find_all(exp.Column)}) < 2:  # noqa: PLR2004 - a pair
                     yield from _of_conjunct(gold, nodes, conjunct)
         elif isinstance(node, exp.Select):
@@ -116,7 +116,7 @@ def _readings_of_texts(node: exp.Expr) -> Iterator[tuple[exp.Expr | None, exp.Ex
 
 
 def _of_select(gold: exp.Expr, nodes: list[exp.Expr], node: exp.Select, at: int) -> Iterator[Neighbour]:
-    joins = node.args.get("joins") or []
+    joins = joins_of(node)
     for number, join in enumerate(joins):
         if isinstance(join.this, exp.Table) and not join.side:
             yield from _without_join(gold, node, at, number)
@@ -168,11 +168,11 @@ def _nullable(node: exp.Select) -> list[exp.Column]:
 
 def _without_join(gold: exp.Expr, node: exp.Select, at: int, number: int) -> Iterator[Neighbour]:
     """A query without one of its tables, where it does without; its row has no partner there."""
-    join = node.args["joins"][number]
+    join = joins_of(node)[number]
     gone = join.this.alias_or_name.lower()
     copy = gold.copy()
     target = next(each for place, each in enumerate(copy.walk()) if place == at)
-    others = [each for place, each in enumerate(target.args["joins"]) if place != number]
+    others = [each for place, each in enumerate(joins_of(target)) if place != number]
     target.set("joins", others)
 
     def mentions(expression: exp.Expr) -> bool:
@@ -181,14 +181,12 @@ def _without_join(gold: exp.Expr, node: exp.Select, at: int, number: int) -> Ite
     needed = [each for each in others if each.args.get("on") is not None and mentions(each.args["on"])]
     if needed:
         return
-    where = target.args.get("where")
-    if where is not None:
-        kept = [each.copy() for each in conjuncts(where.this) if not mentions(each)]
+    conditions = where_of(target)
+    if conditions:
+        kept = [each.copy() for each in conditions if not mentions(each)]
         target.set("where", exp.Where(this=exp.and_(*kept)) if kept else None)
     shown = [each for each in target.expressions if not mentions(each)]
-    complete = len(shown) == len(target.expressions) and (
-        where is None or not any(mentions(each) for each in conjuncts(where.this))
-    )
+    complete = len(shown) == len(target.expressions) and not any(map(mentions, conditions))
     target.set("expressions", shown or [exp.Literal.number(1)])
     for part in ("order", "group", "having"):
         clause = target.args.get(part)

@@ -50,19 +50,6 @@ def cells_in(expression: exp.Expr) -> list[int]:
     return list(dict.fromkeys(int(column.name[1:]) for column in expression.find_all(exp.Column)))
 
 
-def conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
-    """The parts of a condition that all have to hold."""
-    if condition is None:
-        return
-    if isinstance(condition, exp.Paren):
-        yield from conjuncts(condition.this)
-    elif isinstance(condition, exp.And):
-        yield from conjuncts(condition.this)
-        yield from conjuncts(condition.expression)
-    else:
-        yield condition
-
-
 def parse(sql: str) -> exp.Expr | None:
     """The query's tree with the current time fixed, or None where it can't be read."""
     try:

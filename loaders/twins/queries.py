@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from loaders.twins.problem import Opaque, RowProblem, cells_in, conjuncts
+from dialects.clauses import conjuncts, from_items, joins_of, on_of, where_of
+from loaders.twins.problem import Opaque, RowProblem, cells_in
 from loaders.twins.shape import Shape, TableName, folded
 
 _MOST_COPIES = 12
@@ -67,19 +68,16 @@ class _Reader:
     ) -> list[tuple[str, exp.Expr | None]]:
         scope = _Scope()
         scopes = (scope, *outer)
-        from_ = node.args.get("from_")
-        joins = node.args.get("joins") or []
-        for item in ([from_.this] if from_ else []) + [join.this for join in joins]:
+        for item, _ in from_items(node):
             self.source(item, scope, outer, ctes)
-        for join in joins:
+        for join in joins_of(node):
             self.using(join, scope)
-            for conjunct in conjuncts(join.args.get("on")):
+            for conjunct in on_of(join):
                 self.condition(conjunct, scopes, ctes)
         for item in node.expressions:
             if item.alias:
                 scope.names[folded(item.alias)] = item.unalias()
-        where = node.args.get("where")
-        for conjunct in conjuncts(where.this if where else None):
+        for conjunct in where_of(node):
             self.condition(conjunct, scopes, ctes)
         columns = [
             (folded(item.alias_or_name), self.tolerant(item.unalias(), scopes, ctes))
@@ -389,20 +387,19 @@ def _without_absent(tree: exp.Expr) -> exp.Expr:
     """The query without outer joins that must find nothing: `LEFT JOIN b ... WHERE b.id IS NULL`."""
     copy = tree.copy()
     for select in copy.find_all(exp.Select):
-        where = select.args.get("where")
         missing = {
             folded(each.this.table)
-            for each in (conjuncts(where.this) if where else ())
+            for each in where_of(select)
             if isinstance(each, exp.Is)
             and isinstance(each.expression, exp.Null)
             and isinstance(each.this, exp.Column)
         }
-        joins = select.args.get("joins") or []
+        joins = joins_of(select)
         gone = {folded(join.this.alias_or_name) for join in joins if join.side == "LEFT"} & missing
         if gone:
             kept = [
                 each.copy()
-                for each in conjuncts(where.this if where else None)
+                for each in where_of(select)
                 if not any(folded(column.table) in gone for column in each.find_all(exp.Column))
             ]
             select.set("joins", [join for join in joins if folded(join.this.alias_or_name) not in gone])

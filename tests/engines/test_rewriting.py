@@ -13,10 +13,10 @@ from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
 from harness.data.sets.loading import load_set
 from harness.efficiency.rewriting import RULES, consider, consider_all, held_keys, proven, rewrite
-from harness.efficiency.rewriting.statement import HeldKeys
 from harness.engines import kind_of, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Limits, execute
+from harness.sqltree.query import HeldKeys
 from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database

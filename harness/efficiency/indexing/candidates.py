@@ -11,16 +11,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sqlglot import Dialect as Speaker
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from dialects.enums import Dialect
 from dialects.schema import Schema, Table
-from dialects.targets import SQLGLOT
 from harness.efficiency.indexing.copies import Index
-from harness.sqltree.parsing import TooMuch, parser
+from harness.sqltree.parsing import TooMuch, statements
 
 MOST_COLUMNS = 3
 """Of one index."""
@@ -72,10 +70,9 @@ def candidates(texts: Iterable[str], dialect: Dialect, schema: Schema) -> list[I
 
 def _scopes(text: str, dialect: Dialect) -> list[Scope]:
     """The SELECTs of a text; none where it cannot be read."""
-    speaker = Speaker.get_or_raise(SQLGLOT[dialect])
     try:
-        [tree] = parser(speaker).parse(speaker.tokenize(text), text)
-        return [] if tree is None else traverse_scope(tree)
+        [tree] = statements(text, dialect)
+        return traverse_scope(tree)
     except (SqlglotError, TooMuch, RecursionError, ValueError):
         return []
 

@@ -6,15 +6,15 @@ from functools import lru_cache
 from dialects.enums import Dialect
 from dialects.identifiers import column_name, quoted, table_name
 from dialects.schema import Schema
-from harness.efficiency.rewriting.engines import ENGINES
-from harness.efficiency.rewriting.rule import Rewritten
-from harness.efficiency.rewriting.statement import HeldKeys
+from harness.efficiency.rewriting.rewriter import Rewritten
 from harness.engines import kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits
 from harness.engines.retry import execute_patiently
 from harness.metrics.comparison import compare
 from harness.scoring.ties import is_ordered
+from harness.sqltree.engine_facts import ENGINES
+from harness.sqltree.query import HeldKeys
 from loaders.namespace import Database
 
 

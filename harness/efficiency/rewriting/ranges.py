@@ -8,9 +8,9 @@ from datetime import date, timedelta
 from sqlglot import exp
 
 from dialects.schema import affinity
-from harness.efficiency.rewriting.settled import aggregates, is_grouped
-from harness.efficiency.rewriting.statement import Fact, Named, Refused, Statement
-from harness.sqltree.calls import arguments, called
+from harness.efficiency.rewriting.statement import Statement
+from harness.sqltree.calls import aggregates, arguments, called, is_grouped
+from harness.sqltree.query import Fact, Named, Refused
 
 _FORMATS: Mapping[str, str] = {"%Y": "year", "%Y-%m": "month", "%Y-%m-%d": "day"}
 _LENGTHS: Mapping[int, str] = {4: "year", 7: "month", 10: "day"}

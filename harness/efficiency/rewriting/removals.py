@@ -2,10 +2,10 @@
 
 from sqlglot import exp
 
-from harness.efficiency.rewriting.conditions import has_star, is_joined_by_commas, set_where, where_of
-from harness.efficiency.rewriting.settled import aggregates, is_grouped
-from harness.efficiency.rewriting.statement import Fact, Named, Refused, Source, Statement
-from harness.sqltree.calls import arguments, called, conjuncts, is_distinct
+from dialects.clauses import joins_of, on_of, where_of
+from harness.efficiency.rewriting.statement import Statement, has_star, is_joined_by_commas, set_where
+from harness.sqltree.calls import aggregates, arguments, called, is_distinct, is_grouped, with_argument
+from harness.sqltree.query import Fact, Named, Refused, Source
 
 Pair = tuple[exp.Column, exp.Column]
 """The columns of an equality: of the source that may go, and of another one."""
@@ -26,7 +26,7 @@ def join_elimination(statement: Statement) -> list[Fact] | None:
 
 
 def _remove(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
-    joins = select.args["joins"]
+    joins = joins_of(select)
     if is_joined_by_commas(select) or any(
         join.side not in {"", "LEFT"} or join.method or join.args.get("using") for join in joins
     ):
@@ -81,15 +81,14 @@ def _pairs(
 
 def _remove_left(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
     assert source.join is not None and source.table is not None  # noqa: S101, PT018 - what calls this
-    on = source.join.args.get("on")
     if any(not _within(node, source.join) for node, _ in _uses(statement, select, source)):
         raise Refused("its columns are used")
     if source.join.find(exp.Query):
         raise Refused("its ON has a subquery")
-    pairs = _pairs(statement, source, list(conjuncts(on)))
+    pairs = _pairs(statement, source, on_of(source.join))
     for key in statement.keys(source.table):
         if all(name in pairs for name in key.columns):
-            select.set("joins", [join for join in select.args["joins"] if join is not source.join])
+            select.set("joins", [join for join in joins_of(select) if join is not source.join])
             return [key.fact]
     raise Refused("it is not joined by a key, so that it may repeat rows")
 
@@ -97,9 +96,7 @@ def _remove_left(statement: Statement, select: exp.Select, source: Source) -> li
 def _remove_inner(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
     table = source.table
     assert table is not None  # noqa: S101 - what calls this
-    conditions = [
-        one for join in select.args["joins"] if not join.side for one in conjuncts(join.args.get("on"))
-    ]
+    conditions = [one for join in joins_of(select) if not join.side for one in on_of(join)]
     pairs = _pairs(statement, source, conditions)
     reference, parent, facts = _reference(statement, source, pairs)
     by_name = {pairs[name][0].name: pairs[name] for name in parent}
@@ -173,17 +170,17 @@ def _reference(
 def _drop(select: exp.Select, source: Source, equalities: list[exp.Expr]) -> None:
     """Take a source and the equalities that join it out of FROM."""
     gone = {id(one) for one in equalities}
-    joins = list(select.args["joins"])
+    joins = joins_of(select)
     if source.join is None:
         taken = joins.pop(0)
         select.set("from_", exp.From(this=taken.this))
     else:
         taken = source.join
         joins = [join for join in joins if join is not taken]
-    rest = [one for one in conjuncts(taken.args.get("on")) if id(one) not in gone]
+    rest = [one for one in on_of(taken) if id(one) not in gone]
     for join in joins:
         if not join.side:
-            left = [one for one in conjuncts(join.args.get("on")) if id(one) not in gone]
+            left = [one for one in on_of(join) if id(one) not in gone]
             join.set("on", exp.and_(*[one.copy() for one in left]) if left else exp.true())
     select.set("joins", joins or None)
     set_where(select, [*where_of(select), *rest])
@@ -202,8 +199,7 @@ def _in_sight(
         Refused: one would not.
     """
     gone = {id(one) for one in equalities}
-    joins = select.args["joins"]
-    if source.join is None and joins[0].side:
+    if source.join is None and joins_of(select)[0].side:
         raise Refused("an outer join stands behind it")
     seen: set[str] = set()
     for one in statement.sources(select):
@@ -214,7 +210,7 @@ def _in_sight(
         seen.add(one.alias)
         if one.join is None or is_first:
             continue
-        for condition in conjuncts(one.join.args.get("on")):
+        for condition in on_of(one.join):
             for node in condition.find_all(exp.Column) if id(condition) not in gone else ():
                 named = statement.named(instead.get(id(node), node))
                 if named is None or (named.select is select and named.source.alias not in seen):
@@ -276,10 +272,5 @@ def _each_once(statement: Statement, select: exp.Select, call: exp.Expr) -> list
     if select.args.get("group") is not None and named.select is not select:
         raise Refused("DISTINCT is of a column of a query around it")
     facts = statement.determined(select, [named])
-    new = call.copy()
-    if isinstance(new, exp.Anonymous):
-        new.set("expressions", [columns[0].copy()])
-    else:
-        new.set("this", columns[0].copy())
-    call.replace(new)
+    call.replace(with_argument(call, columns[0].copy()))
     return facts

@@ -1,14 +1,191 @@
-"""A text written otherwise with the same rows: by each rule alone, and by all together."""
+"""A text written otherwise with the same rows: the rules, each alone, and all together."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
-from harness.efficiency.rewriting.rule import Considered, Rewritten, Rule
-from harness.efficiency.rewriting.rules import RULES
+from harness.efficiency.rewriting.clauses import (
+    count_star_to_key,
+    cte_inline,
+    limit_to_extreme,
+    or_to_union_all,
+)
+from harness.efficiency.rewriting.ranges import date_part_to_range
+from harness.efficiency.rewriting.removals import distinct_elimination, join_elimination
 from harness.efficiency.rewriting.settled import settled
-from harness.efficiency.rewriting.statement import Fact, HeldKeys, Refused, Statement, read
+from harness.efficiency.rewriting.statement import Statement, read
+from harness.efficiency.rewriting.subqueries import (
+    correlated_to_derived,
+    in_to_distinct_join,
+    in_to_exists,
+    in_to_join,
+    not_in_to_not_exists,
+)
+from harness.sqltree.query import Fact, HeldKeys, Refused
+
+Apply = Callable[[Statement], list[Fact] | None]
+"""Changes the first place of a statement where a rule applies, and says what that relies on; None where there
+is none. Notes in `Statement.refused` why it does not apply where it could."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One way to write a query otherwise with the same rows."""
+
+    name: str
+    title: str
+    precondition: str
+    """What has to hold, so that the rows are the same, as often, and in the order that is asked for."""
+    source: str
+    """Who has described it."""
+    apply: Apply
+    counterexample: str = ""
+    """What differs where the precondition does not hold."""
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """A text written otherwise.
+
+    `rules` are the names of those that were applied, in their order. `facts` are what the sameness of the
+    rows relies on beyond the text: declared ones hold for any data, others for the loaded data alone.
+    """
+
+    sql: str
+    rules: tuple[str, ...]
+    original: str
+    facts: tuple[Fact, ...] = ()
+
+    @property
+    def holds_for_any_data(self) -> bool:
+        """Whether all that it relies on is declared."""
+        return all(fact.declared for fact in self.facts)
+
+
+@dataclass(frozen=True)
+class Considered:
+    """What a rule comes to on one text: rewritten, or refused; neither where there is no place for it."""
+
+    rule: Rule
+    rewritten: Rewritten | None
+    refused: tuple[str, ...]
+
+
+_BIRD = "Li et al. 2023 (BIRD), two-stage optimization"
+_KIM = "Kim 1982, On Optimizing an SQL-like Nested Query"
+_DAYAL = "Dayal 1987, Of Nests and Trees"
+_PIRAHESH = (
+    "Pirahesh, Hellerstein and Hasan 1992, Extensible/Rule Based Query Rewrite Optimization in Starburst"
+)
+_PAULLEY = "Paulley and Larson 1994, Exploiting Uniqueness in Query Optimization"
+_CHENG = "Cheng et al. 1999, Implementation of Two Semantic Query Optimization Techniques in DB2"
+
+_RULES = (
+    Rule(
+        "cte-inline",
+        "CTE inlined",
+        "It is used once, is not recursive or correlated, and its names mean the same where it is put.",
+        "PostgreSQL's manual, 7.8.3, on common table expressions that are folded into the query",
+        cte_inline,
+        "A CTE that refers to a table of its own name would refer to itself, or to another.",
+    ),
+    Rule(
+        "date-part-to-range",
+        "STRFTIME(col) = .. -> range",
+        "Every value of the column is a day or moment from year 1 to 9999, or, for a prefix, a text that is"
+        " compared letter by letter.",
+        "Winand, Use the Index, Luke, on obfuscated conditions on dates",
+        date_part_to_range,
+        "2021-9-5 lies in the range of 2021 as a text, and STRFTIME takes it for no day.",
+    ),
+    Rule(
+        "limit-to-extreme",
+        "ORDER BY x LIMIT 1 -> = (SELECT MAX(x))",
+        "x decides the row by a key and is not NULL; or x alone is shown, and NULL does not sort first.",
+        _BIRD,
+        limit_to_extreme,
+        "Of rows that tie at the maximum LIMIT 1 takes one, and = (SELECT MAX(x)) all.",
+    ),
+    Rule(
+        "in-to-join",
+        "IN (subquery) -> JOIN",
+        "No value comes twice in the subquery, and it is not correlated. Both columns are of one type.",
+        f"{_KIM}; {_PIRAHESH}; {_BIRD}",
+        in_to_join,
+        "A join repeats a row for each equal value of the subquery.",
+    ),
+    Rule(
+        "in-to-exists",
+        "IN (subquery) -> EXISTS",
+        "It is a condition of WHERE, where NULL counts as false. Both columns are of one type.",
+        f"{_DAYAL}; {_BIRD}, Figure 1",
+        in_to_exists,
+        "Among the results IN is NULL where EXISTS is false.",
+    ),
+    Rule(
+        "in-to-distinct-join",
+        "IN (subquery) -> JOIN of DISTINCT",
+        "The subquery is not correlated. Both columns are of one type and collation.",
+        f"{_KIM}; {_DAYAL}",
+        in_to_distinct_join,
+        "Texts that differ in case are different to DISTINCT of one collation and equal to = of another.",
+    ),
+    Rule(
+        "not-in-to-not-exists",
+        "NOT IN (subquery) -> NOT EXISTS",
+        "Neither column can be NULL.",
+        f"{_KIM}; {_DAYAL}",
+        not_in_to_not_exists,
+        "NOT IN finds nothing where the subquery has a NULL, NOT EXISTS does.",
+    ),
+    Rule(
+        "correlated-to-derived",
+        "correlated subquery -> derived table",
+        "It is one aggregate of a column, correlated by one equality of columns of one type, and no group can"
+        " fail; the count of no rows is 0.",
+        f"{_KIM}; Ganski and Wong 1987, Optimization of Nested SQL Queries Revisited (the COUNT bug)",
+        correlated_to_derived,
+        "A derived table has no row for a key without rows, whose count is 0.",
+    ),
+    Rule(
+        "join-elimination",
+        "join that can go",
+        "A foreign key to a unique key says that each row finds one, and nothing but the key is used; NULL is"
+        " taken out apart. Of a LEFT JOIN a unique key is enough.",
+        f"{_CHENG}; {_PIRAHESH}",
+        join_elimination,
+        "A row without its parent is dropped by the join, and one with two is repeated.",
+    ),
+    Rule(
+        "distinct-elimination",
+        "DISTINCT that can go",
+        "What is shown has, or decides by equalities, a key without NULL of each table.",
+        f"{_PAULLEY}; {_PIRAHESH}",
+        distinct_elimination,
+        "Rows that differ in a column that is not shown look alike.",
+    ),
+    Rule(
+        "count-star-to-key",
+        "COUNT(*) -> COUNT(key)",
+        "The column is not NULL, and no outer join can make it so.",
+        _BIRD,
+        count_star_to_key,
+        "COUNT of a column leaves out NULL.",
+    ),
+    Rule(
+        "or-to-union-all",
+        "OR -> UNION ALL",
+        "The query shows every row, neither grouped nor cut; each part leaves out what an earlier one has.",
+        "Winand, Use the Index, Luke, on combining indexes; MySQL's manual, Index Merge",
+        or_to_union_all,
+        "A row that meets both conditions would come twice.",
+    ),
+)
+
+RULES: Mapping[str, Rule] = {rule.name: rule for rule in _RULES}
+"""By name, in the order in which they are applied together."""
+
 
 MOST_STEPS = 40
 """Places that all rules together change in one text."""
@@ -145,7 +322,7 @@ class _Context:
             unchanged.refused = []
             return unchanged
         found = self._read(text)
-        return None if found is None else replace(found, tree=found.tree.copy(), refused=[])
+        return None if found is None else found.copied()
 
     def _relied(self, text: str) -> list[Fact]:
         """What it relies on that the rows of a text are settled.

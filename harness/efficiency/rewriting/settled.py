@@ -4,66 +4,16 @@ What a plan decides, another text may decide otherwise: which of tied rows a LIM
 outside GROUP BY comes from, which of two equal texts stands for both. No rule touches such a statement.
 """
 
-from collections.abc import Iterator
-
 from sqlglot import exp
 
+from dialects.clauses import from_items
 from dialects.volatility import is_volatile
-from harness.efficiency.rewriting.statement import Fact, Named, Refused, Statement
-from harness.sqltree.calls import arguments, called
-
-_OF_BAGS = frozenset({
-    "COUNT", "SUM", "AVG", "TOTAL", "MIN", "MAX", "STDDEV", "STDDEV_POP", "STDDEV_SAMP", "VARIANCE",
-    "VARIANCE_POP", "VAR_POP", "VAR_SAMP", "COUNT_IF", "LOGICAL_AND", "LOGICAL_OR", "BIT_AND", "BIT_OR",
-})  # fmt: skip
-"""Aggregates whose value does not depend on the order in which rows come, rounding apart."""
-
-_OF_LISTS = frozenset({
-    "GROUP_CONCAT", "STRING_AGG", "ARRAY_AGG", "JSON_GROUP_ARRAY", "JSON_GROUP_OBJECT", "JSONB_GROUP_ARRAY",
-    "JSONB_GROUP_OBJECT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "JSON_AGG", "JSONB_AGG", "JSON_OBJECT_AGG",
-    "JSONB_OBJECT_AGG", "ANY_VALUE", "XMLAGG", "FIRST", "LAST", "MODE",
-})  # fmt: skip
-"""Those whose value does."""
+from harness.efficiency.rewriting.statement import Statement
+from harness.sqltree.calls import OF_BAGS, aggregates, called, is_aggregate, is_grouped, parts_of
+from harness.sqltree.query import Fact, Named, Refused, leaves, results_of
 
 _RANKS = frozenset({"RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"})
 """Window functions that tied rows share."""
-
-
-def aggregates(select: exp.Select) -> Iterator[exp.Expr]:
-    """The aggregates that a SELECT computes itself; those of windows are none."""
-    for part in ("expressions", "having", "order", "qualify"):
-        found = select.args.get(part)
-        for node in found if isinstance(found, list) else [found] if found is not None else []:
-            for call in node.find_all(exp.Func):
-                own = call.find_ancestor(exp.Select) is select and not _is_windowed(call)
-                if own and is_aggregate(call):
-                    yield call
-
-
-def is_aggregate(call: exp.Expr) -> bool:
-    """Whether a call makes one value of several rows."""
-    name = called(call)
-    if name in {"MIN", "MAX"}:
-        return len(arguments(call)) == 1
-    return isinstance(call, exp.AggFunc) or name in _OF_BAGS | _OF_LISTS
-
-
-def _is_windowed(call: exp.Expr) -> bool:
-    node = call.parent
-    while isinstance(node, exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls):
-        node = node.parent
-    return isinstance(node, exp.Window) and node.this.find(type(call)) is not None
-
-
-def is_grouped(select: exp.Select) -> bool:
-    """Whether a SELECT makes one row of several."""
-    return bool(select.args.get("group") or select.args.get("having") or next(aggregates(select), None))
-
-
-def is_plain(select: exp.Select) -> bool:
-    """Whether a SELECT gives a row for each row of FROM and WHERE, in no order and without a cut."""
-    parts = ("distinct", "order", "limit", "offset", "qualify", "windows", "laterals", "kind", "fetch")
-    return not (is_grouped(select) or any(select.args.get(part) for part in parts) or select.find(exp.Window))
 
 
 def settled(statement: Statement) -> list[Fact]:  # noqa: C901, PLR0912 - what is open, one by one
@@ -96,7 +46,7 @@ def settled(statement: Statement) -> list[Fact]:  # noqa: C901, PLR0912 - what i
         elif isinstance(query, exp.SetOperation) and (
             query.args.get("distinct") or isinstance(query, exp.Except | exp.Intersect)
         ):
-            for select in _leaves(query):
+            for select in leaves(query):
                 for output in select.expressions:
                     statement.exact(output)
         is_cut = any(query.args.get(part) for part in ("limit", "offset"))
@@ -140,7 +90,7 @@ def single(statement: Statement, query: exp.Expr) -> list[Fact]:
         group = query.args.get("group")
         if group is None and next(aggregates(query), None) is not None:
             return []
-        if query.args.get("from_") is None:
+        if not from_items(query):
             return []
         try:
             if group is None:
@@ -150,21 +100,11 @@ def single(statement: Statement, query: exp.Expr) -> list[Fact]:
     raise Refused("a subquery that stands for one value may have several rows")
 
 
-def _leaves(query: exp.Expr) -> Iterator[exp.Select]:
-    if isinstance(query, exp.Select):
-        yield query
-    elif isinstance(query, exp.Subquery):
-        yield from _leaves(query.this)
-    elif isinstance(query, exp.SetOperation):
-        yield from _leaves(query.this)
-        yield from _leaves(query.expression)
-
-
 def _of_bags(statement: Statement, call: exp.Expr) -> None:
     name = called(call)
     if isinstance(call, exp.Window) or not is_aggregate(call):
         return
-    if name not in _OF_BAGS and name not in _RANKS:
+    if name not in OF_BAGS and name not in _RANKS:
         raise Refused(f"{name} depends on the order in which rows come")
     if name in {"MIN", "MAX"}:
         statement.exact(call)
@@ -173,51 +113,10 @@ def _of_bags(statement: Statement, call: exp.Expr) -> None:
 def _of_peers(window: exp.Window) -> None:
     name = called(window.this)
     spec = window.args.get("spec")
-    if name not in _OF_BAGS | _RANKS or window.args.get("alias") or window.find(exp.IgnoreNulls):
+    if name not in OF_BAGS | _RANKS or window.args.get("alias") or window.find(exp.IgnoreNulls):
         raise Refused(f"{name or 'a window'} depends on the order in which tied rows come")
     if spec is not None and str(spec.args.get("kind") or "").upper() == "ROWS":
         raise Refused("a window of ROWS depends on the order in which tied rows come")
-
-
-def terms(statement: Statement, query: exp.Query) -> list[exp.Expr]:
-    """What a query sorts by, names and numbers of results put in their places."""
-    order = query.args.get("order")
-    results = _results(query)
-    found = []
-    for ordered in order.expressions if order is not None else ():
-        node = ordered.this if isinstance(ordered, exp.Ordered) else ordered
-        if isinstance(node, exp.Literal) and node.is_int:
-            number = int(node.name)
-            node = results[number - 1].unalias() if 0 < number <= len(results) else node
-        elif isinstance(node, exp.Column):
-            meaning = statement.meaning(node)
-            node = meaning if isinstance(meaning, exp.Expr) else node
-        found.append(node.unalias())
-    return found
-
-
-def _results(query: exp.Query) -> list[exp.Expr]:
-    first = next(_leaves(query), None)
-    return list(first.expressions) if first is not None else []
-
-
-def _groups(statement: Statement, select: exp.Select) -> list[exp.Expr]:
-    """What a SELECT groups by, names and numbers of results put in their places."""
-    group = select.args.get("group")
-    found = []
-    for node in group.expressions if group is not None else ():
-        one = node
-        if isinstance(one, exp.Literal) and one.is_int and 0 < int(one.name) <= len(select.expressions):
-            one = select.expressions[int(one.name) - 1].unalias()
-        elif isinstance(one, exp.Column):
-            meaning = statement.meaning(one)
-            one = meaning if isinstance(meaning, exp.Expr) else one
-        found.append(one)
-    if group is not None and any(
-        group.args.get(part) for part in ("grouping_sets", "cube", "rollup", "totals", "all")
-    ):
-        raise Refused("GROUPING SETS, CUBE and ROLLUP are not read")
-    return found
 
 
 def _named_of(statement: Statement, nodes: list[exp.Expr]) -> list[Named]:
@@ -235,13 +134,12 @@ def _columns_of_groups(statement: Statement, select: exp.Select) -> None:
     """Each column outside of aggregates has one value for a group."""
     if not is_grouped(select):
         return
-    keys = _groups(statement, select)
+    keys = statement.groups(select)
     named = _named_of(statement, keys)
     places = {one.place for one in named}
     own = {id(call) for call in aggregates(select)}
     for part in ("expressions", "having", "order"):
-        found = select.args.get(part)
-        for node in found if isinstance(found, list) else [found] if found is not None else []:
+        for node in parts_of(select, part):
             if node.is_star:
                 raise Refused("* beside GROUP BY takes its columns from any row")
             for column, used in statement.uses(node):
@@ -288,7 +186,7 @@ def _one_of_equals(statement: Statement, select: exp.Select) -> None:
             raise Refused("DISTINCT ON takes any of the rows that agree")
         for output in select.expressions:
             _exact_result(statement, select, output)
-    for key in _groups(statement, select) if select.args.get("group") else ():
+    for key in statement.groups(select) if select.args.get("group") else ():
         _exact_key(statement, select, key)
 
 
@@ -318,20 +216,20 @@ def _ordered_by_values(statement: Statement, query: exp.Query) -> list[Fact]:
     """Rows with equal sort keys are equal rows."""
     if isinstance(query, exp.Select) and is_grouped(query) and query.args.get("group") is None:
         return []
-    by = terms(statement, query)
+    by = statement.terms(query)
     if query.args.get("order") is None:
         what = "LIMIT without ORDER BY takes any rows"
-        if isinstance(query, exp.Select) and query.args.get("from_") is None:
+        if isinstance(query, exp.Select) and not from_items(query):
             return []
         raise Refused(what)
-    results = _results(query)
+    results = results_of(query)
     if isinstance(query, exp.Select) and query.args.get("group") is not None:
-        wanted: list[exp.Expr] = _groups(statement, query)
+        wanted: list[exp.Expr] = statement.groups(query)
         if all(any(_same(statement, one, key) for one in by) for key in wanted):
             return []
     wanted = [one.unalias() for one in results]
     if all(not one.is_star and any(_same(statement, one, term) for term in by) for one in wanted):
-        for one in (output for select in _leaves(query) for output in select.expressions):
+        for one in (output for select in leaves(query) for output in select.expressions):
             statement.exact(one)
         return []
     if isinstance(query, exp.Select) and not is_grouped(query):

@@ -4,18 +4,18 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from harness.efficiency.rewriting.conditions import (
+from dialects.clauses import from_items, joins_of, where_of
+from harness.efficiency.rewriting.settled import is_scalar
+from harness.efficiency.rewriting.statement import (
+    Statement,
     append_join,
-    column,
     equals,
     has_star,
     is_joined_by_commas,
     set_where,
-    where_of,
 )
-from harness.efficiency.rewriting.settled import is_grouped, is_plain, is_scalar
-from harness.efficiency.rewriting.statement import Fact, Named, Refused, Statement
-from harness.sqltree.calls import arguments, called
+from harness.sqltree.calls import arguments, called, is_grouped, is_plain
+from harness.sqltree.query import Fact, Named, Refused
 
 Member = tuple[exp.Select, exp.Expr, exp.In, exp.Select, Named, Named]
 """A SELECT, the condition of its WHERE, the IN in it, the subquery, what is looked up, and where."""
@@ -46,7 +46,7 @@ def _looked_up(statement: Statement, node: exp.In, inner: exp.Expr) -> tuple[exp
     if _shows_its_group(statement, inner):
         for part in ("group", "having"):
             plain.set(part, None)
-    if inner.args.get("from_") is None or not is_plain(plain):
+    if not from_items(inner) or not is_plain(plain):
         raise Refused("the subquery of IN groups, sorts or cuts")
     one, other = statement.directly(node.this.unnest()), statement.directly(inner.expressions[0].unalias())
     if one is None or other is None:
@@ -130,7 +130,7 @@ def _join(  # noqa: PLR0913 - the parts of an IN
     if distinct:
         query.set("distinct", exp.Distinct())
     rest = [one for one in where_of(select) if one is not condition]
-    on = equals(node.this.unnest(), column(alias, name))
+    on = equals(node.this.unnest(), exp.column(name, table=alias))
     set_where(select, rest)
     append_join(select, query.subquery(alias, copy=False), on)
 
@@ -181,11 +181,8 @@ def _qualified(node: exp.Expr, named: Named) -> exp.Expr:
     """A column with the name of its source, as FROM spells it."""
     if node.args.get("table") is not None:
         return node.copy()
-    source = named.source.node
-    alias = source.args.get("alias")
-    name = alias.this if alias is not None else source.this
     found = node.copy()
-    found.set("table", name.copy())
+    found.set("table", named.source.name)
     return found
 
 
@@ -229,9 +226,7 @@ def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list
         keys.append(_correlation(statement, condition, inner))
     if len(keys) != 1:
         raise Refused("the subquery is not correlated by one equality")
-    if any(
-        statement.outer_uses(inner, one) for join in inner.args.get("joins") or () for one in _parts(join)
-    ):
+    if any(statement.outer_uses(inner, one) for join in joins_of(inner) for one in _parts(join)):
         raise Refused("a join of the subquery is correlated")
     if any(statement.outer_uses(inner, one) for one in inner.expressions):
         raise Refused("what the subquery shows is correlated")
@@ -241,12 +236,12 @@ def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list
     derived.set("expressions", [exp.alias_(own.copy(), key), exp.alias_(call.copy(), value)])
     derived.set("group", exp.Group(expressions=[own.copy()]))
     set_where(derived, local)
-    shown: exp.Expr = column(alias, value)
+    shown: exp.Expr = exp.column(value, table=alias)
     empty = _EMPTY.get(called(call))
     if empty is not None:
         shown = exp.Coalesce(this=shown, expressions=[exp.Literal.number(empty)])
     named = statement.named(outer)
-    on = equals(column(alias, key), _qualified(outer, named) if named is not None else outer)
+    on = equals(exp.column(key, table=alias), _qualified(outer, named) if named is not None else outer)
     if isinstance(node.parent, exp.Select) and node.arg_key == "expressions" and not node.alias:
         shown = exp.alias_(shown, statement.fresh("result"))
     elif node.alias:
@@ -272,7 +267,7 @@ def _may_join_left(select: exp.Select, node: exp.Subquery) -> None:
         raise Refused("the subquery is computed for groups")
     if has_star(select):
         raise Refused("* would show the columns of the derived table, too")
-    if is_joined_by_commas(select) or select.args.get("from_") is None:
+    if is_joined_by_commas(select) or not from_items(select):
         raise Refused("an outer join sees nothing before a comma")
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from dialects.schema import Schema
 from harness.efficiency.rewriting import Proof, Rewritten, consider_all, held_keys, proven
-from harness.efficiency.rewriting.statement import HeldKeys
 from harness.efficiency.study.measuring import counted, plan_of, work_of
 from harness.efficiency.study.part import StudyContext
 from harness.engines import EngineName, dialect_of
 from harness.engines.plans import compare_plans
 from harness.scoring.timing import Method, measure
+from harness.sqltree.query import HeldKeys
 from loaders.census import census
 
 TOGETHER = "all together"

@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
-from dialects.targets import SQLGLOT
-from harness.engines import EngineName, dialect_of
+from dialects.clauses import from_items, joins_of
+from harness.engines import EngineName
 from harness.sqltree.diagnosis.conditions import condition, conjuncts
 from harness.sqltree.diagnosis.expressions import term
 from harness.sqltree.diagnosis.reader import (
@@ -20,7 +19,7 @@ from harness.sqltree.diagnosis.reader import (
     tables_of,
 )
 from harness.sqltree.diagnosis.reading import NOTHING, Clause, Cut, Key, Notes, Reading, Term, combined
-from harness.sqltree.parsing import parser
+from harness.sqltree.parsing import statements, tokens_of
 from harness.sqltree.schema import DatabaseSchema
 
 _DERIVED = (exp.Subquery, exp.Lateral)
@@ -28,13 +27,11 @@ _DERIVED = (exp.Subquery, exp.Lateral)
 
 def sources(reader: Reader, select: exp.Select, scope: ReadingScope) -> None:
     """Read what a SELECT reads from, and the conditions of its joins."""
-    clause = select.args.get("from_")
-    if clause is not None:
-        _source(reader, clause.this, scope)
-    for join in select.args.get("joins") or ():
-        _join(reader, join, scope)
-    for lateral in select.args.get("laterals") or ():
-        _source(reader, lateral, scope)
+    for node, join in from_items(select):
+        if join is None:
+            _source(reader, node, scope)
+        else:
+            _join(reader, join, scope)
 
 
 def renamed(outputs: Outputs, names: Sequence[str]) -> Outputs:
@@ -56,7 +53,7 @@ def _source(reader: Reader, node: exp.Expr, scope: ReadingScope) -> None:
     else:
         # A function's rows: their columns go by its place in FROM.
         scope.sources[alias] = ReadingSource({}, of=f"#{len(scope.sources)}.")
-    for join in node.args.get("joins") or ():
+    for join in joins_of(node):
         _join(reader, join, scope)
 
 
@@ -256,7 +253,6 @@ class QueryReader:
             yield from source.all()
 
 
-_SPEAKERS = {dialect: sqlglot.Dialect.get_or_raise(name) for dialect, name in SQLGLOT.items()}
 _FIRST = frozenset((TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.VALUES))
 
 
@@ -266,9 +262,9 @@ def reading_of(sql: str, dialect: EngineName, schema: DatabaseSchema | None) -> 
         statement = _last_statement(sql, dialect)
         if not _begins_query(statement):
             return None
-        node = parser(_SPEAKERS[dialect_of(dialect)]).parse(statement, sql)[0]
+        node = statements(sql, dialect, statement)[0]
         reader = QueryReader(dialect, schema)
-        outputs = reader.query(node, ReadingScope()) if node is not None else []
+        outputs = reader.query(node, ReadingScope())
     except Exception:  # noqa: BLE001 - what sqlglot raises for texts that are no SQL is of many kinds
         return None
     return Reading.of(reader.notes, [term for _, term in outputs])
@@ -292,7 +288,7 @@ def _last_statement(sql: str, dialect: EngineName) -> list[Token]:
     Raises:
         TokenError: the text has a token that is none.
     """
-    tokens = _SPEAKERS[dialect_of(dialect)].tokenize(sql)
+    tokens = tokens_of(sql, dialect)
     while tokens and tokens[-1].token_type is TokenType.SEMICOLON:
         tokens.pop()
     ends = [place for place, token in enumerate(tokens) if token.token_type is TokenType.SEMICOLON]

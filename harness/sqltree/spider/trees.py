@@ -9,10 +9,11 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import sqlglot
 from sqlglot import exp
 
-from harness.sqltree.parsing import parser
+from dialects.clauses import from_items
+from dialects.enums import Dialect
+from harness.sqltree.parsing import statements
 from harness.sqltree.spider.expressions import Expressions, bare, conditions, joined
 from harness.sqltree.spider.query import (
     Conditions,
@@ -63,9 +64,7 @@ class Block:
         self._units: list[str] = []
         self._joins: list[exp.Join] = []
         self._named_queries = 0
-        if (clause := select.args.get("from_")) is not None:
-            self._from(clause.this, "")
-        self._join(select)
+        self._read_from(select)
         aliases = {
             node.alias.lower(): node.this for node in select.expressions if isinstance(node, exp.Alias)
         }
@@ -129,12 +128,13 @@ class Block:
             unit, source = self._table(node)
             self._units.append(f"{side} {unit}".lstrip())
             self.sources.append(source)
-        self._join(node)
+        self._read_from(node)
 
-    def _join(self, node: exp.Expr) -> None:
-        for join in node.args.get("joins") or ():
-            self._from(join.this, join.side.lower())
-            self._joins.append(join)
+    def _read_from(self, node: exp.Expr) -> None:
+        for item, join in from_items(node):
+            self._from(item, join.side.lower() if join is not None else "")
+            if join is not None:
+                self._joins.append(join)
 
     def _table(self, node: exp.Expr) -> tuple[str, FromSource]:
         name, alias = node.name.lower(), node.alias.lower()
@@ -220,14 +220,10 @@ def _nulls(node: exp.Ordered) -> str:
     return " nulls first" if is_first else " nulls last"
 
 
-_SPEAKER = sqlglot.Dialect.get_or_raise("sqlite")
-
-
 def query_of(sql: str, schema: SpiderSchema) -> SpiderQuery | None:
     """Read one SELECT or compound SELECT of SQLite's dialect; None where the text cannot be read."""
     try:
-        parsed = parser(_SPEAKER).parse(_SPEAKER.tokenize(sql), sql)
-        trees = [tree for tree in parsed if tree is not None and not isinstance(tree, exp.Semicolon)]
+        trees = statements(sql, Dialect.SQLITE)
         if len(trees) != 1 or not isinstance(trees[0], exp.Query):
             return None
         return _query(trees[0], Place(schema, sql, _query, {}, None, is_nested=False))[0]
