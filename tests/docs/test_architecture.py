@@ -94,7 +94,7 @@ TABLES = {
     "dialects/identifiers.py",
     "dialects/server_schema.py",
     "dialects/targets.py",
-    "harness/efficiency/rewriting/engines.py",
+    "harness/sqltree/engine_facts.py",
     "loaders/dumps.py",
     "loaders/indexing.py",
     "loaders/namespace.py",
