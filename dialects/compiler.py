@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any, Protocol
 
 from sqlglot import exp
@@ -15,7 +16,7 @@ from dialects.errors import Untranslatable
 from dialects.relation import Relation, Wanted
 from dialects.scope import Scope, has_outer_join, names_rowid
 from dialects.source import position
-from dialects.tables import Tables
+from dialects.tables import Tables, folded
 from dialects.targets import TARGETS
 from dialects.typed import Collation, Kind, Typed
 from dialects.visits import Plan
@@ -58,6 +59,9 @@ def _collation_below(node: exp.Expr) -> Collation | None:
 
 _INDEXED_BY = re.compile(r"indexed\s+by\s*\Z", re.IGNORECASE)
 
+_LONGEST_STEM = 48
+"""Bytes."""
+
 _LISTS = frozenset({"group_concat", "json_group_array", "json_group_object"})
 
 
@@ -84,7 +88,9 @@ class Compiler:
         self._read: set[str] = set()
         self.cte_names: set[str] = set()
         """The target's names of common table expressions (lower case)."""
-        self._names = 0
+        self._numbers = count(1)
+        self.joined: set[str] = set()
+        """The aliases of derived tables that stand for FULL JOINs, with columns named `source.column`."""
 
     @cached_property
     def plan(self) -> Plan:
@@ -161,10 +167,23 @@ class Compiler:
         """See `Context.warn`."""
         self.warnings[text] = None
 
+    @cached_property
+    def _taken(self) -> set[str]:
+        """The folded names of the statement and of the schema, and those that `name` has returned."""
+        written = self.root.find_all(exp.Identifier, exp.Literal)
+        return self.tables.names | {folded(each.name) for each in written}
+
     def name(self, stem: str) -> str:
-        """A name that no table or alias of the statement has."""
-        self._names += 1
-        return f"_{stem}{self._names}"
+        """Return a new name, which nothing in the statement or the schema has.
+
+        Names are compared as the most tolerant engine does it, without regard to case and accents. PostgreSQL
+        cuts names after 63 bytes, hence the stem is cut before.
+        """
+        stem = stem.encode()[:_LONGEST_STEM].decode(errors="ignore")
+        names = (f"_{stem}{number}" for number in self._numbers)
+        found = next(name for name in names if folded(name) not in self._taken)
+        self._taken.add(folded(found))
+        return found
 
     def expression(self, node: exp.Expr | None, scope: Scope) -> Typed:
         """Compile one expression.

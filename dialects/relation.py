@@ -1,9 +1,11 @@
 """A compiled query, and what is known of its rows."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from sqlglot import exp
+from sqlglot.helper import find_new_name
 
 from dialects.scope import Column
 from dialects.typed import Collation
@@ -46,13 +48,16 @@ def exported_order(relation: Relation) -> list[exp.Expr]:
         return relation.order
     terms = []
     for at, term in enumerate(relation.sort, start=1):
-        name = f"_o{at}"
+        name = new_name(f"_o{at}", {item.alias_or_name.lower() for item in relation.node.selects})
         relation.node.append("expressions", _aliased(term.this.copy(), name))
         hidden = term.copy()
         hidden.set("this", exp.column(exp.to_identifier(name, quoted=True)))
         terms.append(hidden)
     return terms
 
+
+LONGEST = 60
+"""Bytes of a name, and three for a number."""
 
 _ALL = 2**64 - 1
 """More rows than there can be."""
@@ -81,6 +86,11 @@ def _is_computed(item: exp.Expr) -> bool:
     return not isinstance(item.unalias().unnest(), plain) and not item.find(exp.Column, exp.Query)
 
 
+def new_name(name: str, taken: AbstractSet[str]) -> str:
+    """Return `name`, or another one where it is taken or longer than the 63 bytes that PostgreSQL keeps."""
+    return find_new_name(taken, name if len(name.encode()) <= LONGEST else f"_c{len(taken) + 1}")
+
+
 def named(relation: Relation) -> list[str]:
     """Give every result column a name, and return the names."""
     names = []
@@ -88,7 +98,9 @@ def named(relation: Relation) -> list[str]:
         if isinstance(item, exp.Alias) and item.alias:
             names.append(item.alias)
             continue
-        name = item.name if isinstance(item, exp.Column) and item.name not in names else f"_c{at + 1}"
+        is_free = isinstance(item, exp.Column) and item.name not in names
+        taken = {other.alias.lower() for other in relation.node.selects} | {name.lower() for name in names}
+        name = item.name if is_free else new_name(f"_c{at + 1}", taken)
         names.append(name)
         leaf: exp.Expr = relation.node
         while isinstance(leaf, exp.SetOperation | exp.Subquery):

@@ -1,12 +1,16 @@
 """The tables of a database as the compiler sees them: SQLite's names and types, the target's spelling."""
 
 import math
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from sqlglot import exp
 
 from dialects.enums import Dialect, Profile
+from dialects.errors import Untranslatable
 from dialects.schema import Column as StoredColumn
 from dialects.schema import PortableType, Schema, affinity
 from dialects.scope import Column
@@ -40,6 +44,19 @@ class Tables:
         """SQLite with the same tables."""
         return Planner(self._schema)
 
+    @cached_property
+    def names(self) -> set[str]:
+        """The folded names of tables, columns and views, and all that the views name."""
+        views = (each.name for name in self._views for each in self._written(name))
+        tables = (name for table in self._tables.values() for name in _all_names(table))
+        return {folded(name) for name in (*tables, *self._views, *views)}
+
+    def _written(self, view: str) -> Iterator[exp.Expr]:
+        with suppress(Untranslatable):  # a statement that reads the view raises it
+            query = self.view(view)
+            if query is not None:
+                yield from query[0].find_all(exp.Identifier, exp.Literal)
+
     def find(self, name: str) -> ServerTable | None:
         """A table, the case of letters aside."""
         return self._tables.get(name.lower())
@@ -71,6 +88,24 @@ class Tables:
             ]
             self._columns[table.name] = found
         return found
+
+
+def folded(name: str) -> str:
+    """A name as the most tolerant engine compares it: MySQL regards neither case nor accents.
+
+    https://dev.mysql.com/doc/refman/9.7/en/charset-collation-effect.html
+    """
+    if name.isascii():
+        return name.lower()
+    parts = unicodedata.normalize("NFKD", name)
+    return "".join(part for part in parts if not unicodedata.combining(part)).casefold()
+
+
+def _all_names(table: ServerTable) -> Iterator[str]:
+    """The names of a table and its columns, in the database and on the server."""
+    yield from (table.name, table.source.name)
+    for column in table.columns:
+        yield from (column.name, column.source.name)
 
 
 def stored(column: StoredColumn, name: str, *, escapes: bool = False) -> Typed:

@@ -20,6 +20,7 @@ from dialects.nodes import (
     number,
     some,
 )  # fmt: skip
+from dialects.relation import new_name
 from dialects.rewrites.grouping import Groups, reached
 from dialects.rewrites.results import aliased
 
@@ -80,7 +81,8 @@ def _derive(c: Compiler, tree: exp.Select, nest: exp.Join, more: list[exp.Expr])
     others = [join for join in tree.args["joins"] if join is not nest]
     outside = [*_parts(tree, "expressions", "where", "group", "having", "order"), *others]
     on = nest.args.get("on")
-    _remap([*outside, *more, *([on] if on is not None else [])], aliases, alias, seen)
+    _remap(c, [*outside, *more, *([on] if on is not None else [])], aliases, alias, seen)
+    c.joined.add(alias)
     inside = exp.Select(expressions=_items(seen), from_=exp.From(this=start), joins=joins)
     _full_joins(c, inside, [])
     named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
@@ -111,14 +113,19 @@ def _lacks(c: Compiler, join: exp.Join) -> bool:
     )
 
 
-def _remap(trees: list[exp.Expr], aliases: set[str], target: str, seen: dict[str, exp.Column]) -> None:
+def _remap(
+    c: Compiler, trees: list[exp.Expr], aliases: set[str], target: str, seen: dict[str, exp.Column]
+) -> None:
     """Let every column of some sources come from one derived table."""
     for tree in trees:
         for column in list(tree.find_all(exp.Column)):
             if column.table in aliases:
-                # What comes from such a table has its name already.
-                name = column.name if column.table.startswith("_full") else f"{column.table}.{column.name}"
-                seen.setdefault(name, column.copy())
+                name = next((known for known, each in seen.items() if each == column), None)
+                if name is None:
+                    # What comes from such a table has its name already.
+                    name = column.name if column.table in c.joined else f"{column.table}.{column.name}"
+                    name = new_name(name, set(seen))
+                    seen[name] = column.copy()
                 column.set("this", exp.to_identifier(name, quoted=True))
                 column.set("table", exp.to_identifier(target, quoted=True))
 
@@ -143,11 +150,13 @@ def _full_join(c: Compiler, tree: exp.Select, at: int, more: list[exp.Expr]) -> 
     seen: dict[str, exp.Column] = {}
     # Every column gets its place before the tree is changed: ON stays as it is inside.
     _remap(
+        c,
         [*_parts(tree, "expressions", "where", "group", "having", "order"), *after, *more],
         left_aliases | right_aliases,
         alias,
         seen,
     )
+    c.joined.add(alias)
     on = full.args["on"]
     items = _items(seen)
     left = exp.Select(
@@ -212,7 +221,8 @@ def _first_rows(c: Compiler, tree: exp.Select, groups: Groups) -> None:
         for picked in part.find_all(FirstOf):
             picked.set("expressions", None)
     seen: dict[str, exp.Column] = {}
-    _remap(outer, own, alias, seen)
+    _remap(c, outer, own, alias, seen)
+    place = new_name(place, set(seen))
     first = exp.EQ(
         this=exp.column(exp.to_identifier(place, quoted=True), table=exp.to_identifier(alias, quoted=True)),
         expression=number(1),
@@ -352,7 +362,7 @@ def _frames(c: Compiler, tree: exp.Select) -> None:
             window.set(part, None)
     sources = [part.this for part in (tree.args.get("from_"), *(tree.args.get("joins") or [])) if part]
     seen: dict[str, exp.Column] = {}
-    _remap(outer, {name for source in sources for name in _names(source)}, alias, seen)
+    _remap(c, outer, {name for source in sources for name in _names(source)}, alias, seen)
     columns = [aliased(column, name) for name, column in seen.items()]
     inner = exp.Select(
         expressions=[*columns, *numbers], from_=tree.args.get("from_"), joins=tree.args.get("joins"),

@@ -106,6 +106,7 @@ def _selected(
     if collated:
         groups, values = _grouped_instead(c, node, scope, results, values)
         values = _as_columns(c, values, results, derived=derived, distinct=False)
+        _check_no_windows(values)
         distinct = False
     bounds = computed(c, node, scope)
     names = target_names(results, values, derived=derived or bounds is not None)
@@ -184,6 +185,11 @@ def _grouped_by(values: list[Typed], names: list[str | None], groups: Groups) ->
     return tuple(name for key in keys if (name := names[nodes.index(key)]))
 
 
+def _check_no_windows(values: list[Typed]) -> None:
+    if any(each.node.find(exp.Window) for each in values):
+        raise Untranslatable("SELECT DISTINCT", "it has window functions, and compares texts by a collation")
+
+
 def _grouped_instead(
     c: Compiler, node: exp.Select, scope: Scope, results: list[Result], values: list[Typed]
 ) -> tuple[Groups, list[Typed]]:
@@ -197,8 +203,6 @@ def _grouped_instead(
     aliases, scope.aliases = scope.aliases, {}
     values = [c.expression(written, scope) for _, written, _ in results]
     scope.aliases = aliases
-    if any(found.node.find(exp.Window) for found in values):
-        raise Untranslatable("SELECT DISTINCT", "it has window functions, and compares texts by a collation")
     return groups, values
 
 

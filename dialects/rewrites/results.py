@@ -4,6 +4,7 @@ from sqlglot import exp
 
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
+from dialects.relation import LONGEST, new_name
 from dialects.scope import Nest, Scope
 from dialects.source import Starred
 from dialects.typed import Typed
@@ -68,9 +69,9 @@ def target_names(results: list[Result], values: list[Typed], *, derived: bool) -
     names: list[str | None] = []
     taken: set[str] = set()
     for at, ((name, written, explicit), _) in enumerate(zip(results, values, strict=True)):
-        plain = name if explicit or isinstance(written, exp.Column | Starred) else f"_c{at + 1}"
-        if not 0 < len(plain.encode()) <= 60 or plain.lower() in taken:  # noqa: PLR2004 - the longest name is 63
-            plain = f"_c{at + 1}"
+        plain = name if explicit or isinstance(written, exp.Column | Starred) else ""
+        if not 0 < len(plain.encode()) <= LONGEST or plain.lower() in taken:
+            plain = new_name(f"_c{at + 1}", taken)
         taken.add(plain.lower())
         names.append(plain)
     return names

@@ -529,4 +529,31 @@ REGRESSIONS = (
         db_id="botanic_garden",
         untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
     ),
+    Regression(
+        "a window under DISTINCT in a CASE of numbers and texts",
+        "SELECT DISTINCT CASE WHEN 1 THEN MAX('a') OVER () WHEN 1 THEN (1 COLLATE NOCASE != 1) END FROM item",
+        untranslatable=(Dialect.MYSQL, Dialect.POSTGRESQL),
+    ),
+    Regression(
+        "a table called like a derived table that has no name",
+        "SELECT * FROM kind AS _q1, (SELECT id AS x FROM person)",
+    ),
+    Regression(
+        "a column of a table called like a derived table",
+        "SELECT (SELECT COUNT(*) FROM (SELECT id FROM item) WHERE id < _q1.id) FROM person AS _q1",
+    ),
+    Regression(
+        "a table called like an emulated FULL JOIN",
+        "SELECT _full1.id, i.label, p.name FROM person AS _full1 FULL JOIN item AS i ON _full1.id < i.owner "
+        "FULL JOIN person AS p ON p.id > i.owner",
+    ),
+    Regression(
+        "columns called like those without a name",
+        "SELECT * FROM (SELECT 1 AS _c2, 2, 3 AS _c1, 4 FROM person)",
+    ),
+    Regression(
+        "columns whose names are the same with those of their tables before them",
+        'SELECT "a.b".code, a."b.code", _place FROM (SELECT code, 1 AS _place FROM kind) AS "a.b" FULL JOIN '
+        '(SELECT code AS "b.code" FROM item) AS a ON "a.b".code < a."b.code"',
+    ),
 )
