@@ -15,7 +15,7 @@ GLOSSARY = PAGE.with_name("glossary.md")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def rows(head: str, page: Path = PAGE) -> list[list[str]]:
+def rows(head: str, page: Path) -> list[list[str]]:
     """The cells of the table below `head`, row by row."""
     lines = page.read_text(encoding="utf-8").splitlines()
     first = lines.index(head) + 2
@@ -25,7 +25,7 @@ def rows(head: str, page: Path = PAGE) -> list[list[str]]:
 
 def replaced() -> dict[str, str]:
     """The words that are not used, with what is said instead."""
-    return {word: say for say, words in rows("| say | not |") for word in words.split(", ")}
+    return {word: say for say, words in rows("| say | not |", GLOSSARY) for word in words.split(", ")}
 
 
 def named() -> list[tuple[str, str]]:
@@ -71,17 +71,17 @@ def test_no_word_of_the_glossary_is_one_that_was_replaced() -> None:
     assert listed == sorted(listed)
 
 
-def test_the_rooms_of_the_page_are_there() -> None:
+def test_the_modules_that_the_page_names_are_there() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    rooms = page.split("```text\n", 1)[1].split("```", 1)[0]
-    files, folders = (
-        set(re.findall(r"\b\w+\.py\b", rooms)),
-        set(re.findall(r"^ *(\w+)/ ", rooms, re.MULTILINE)),
-    )
-    there = [path for room in ROOMS for path in (ROOT / room).rglob("*")]
-    assert len(files) > 60
-    assert files - {path.name for path in there} == set()
-    assert folders - {path.name for path in there} - {*ROOMS, "docker", "benchmarks", "tests"} == set()
+    named = re.findall(r"`((?:harness|loaders|dialects|tests)/[\w/.]*)`", page)
+    assert len(named) > 35
+    assert [name for name in named if not (ROOT / name).exists()] == []
+    assert page.count("\n") <= 150
+
+
+def test_the_picture_of_the_page_is_drawn_from_the_imports() -> None:
+    drawn = PAGE.read_text(encoding="utf-8").split(rooms.FENCE, 1)[1].split("```", 1)[0]
+    assert drawn == f"{rooms.picture()}\n", "python -m tests.docs.rooms --update"
 
 
 OWN = re.compile(
@@ -126,8 +126,7 @@ def test_tables_of_data_name_dialects_as_keys_alone() -> None:
 
 def measured(what: str) -> list[str]:
     """The numbers of the page that are those of now."""
-    table = rows("| what | first | goal | now | command |")
-    (now,) = [cells[3] for cells in table if cells[0].startswith(what)]
+    (now,) = [cells[1] for cells in rows("| what | now |", PAGE) if cells[0].startswith(what)]
     return re.findall(r"\d+", now)
 
 
