@@ -22,12 +22,6 @@ from harness.provision.servers import State
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
-_MAIN = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-    "from harness.cli import main; main()"
-)
-"""bird-harness as from a terminal: tests may run where Ctrl-C is ignored, which children inherit."""
-
 
 @dataclass(frozen=True)
 class Victim:
@@ -133,7 +127,7 @@ class Victim:
             more: what else its environment has.
         """
         return subprocess.Popen(
-            [sys.executable, "-c", _MAIN, *arguments],
+            [sys.executable, "-m", "harness", *arguments],
             cwd=cwd,
             env={**self.environment, **(more or {})},
             stdin=subprocess.DEVNULL,

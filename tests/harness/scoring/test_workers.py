@@ -160,7 +160,7 @@ def test_a_text_whose_rows_take_too_long_to_score_is_a_timeout(setup: Setup) -> 
         Outcome.MISMATCH, Outcome.PREDICTION_TIMEOUT, Outcome.MISMATCH,
     ]  # fmt: skip
     assert judged.judgements[1].error == "scoring its rows took longer than 2 s"
-    assert replace(setup, limits=Limits(10)).scoring_seconds == 30
+    assert replace(setup, limits=Limits(10)).scoring_seconds == 13
 
 
 @pytest.mark.parametrize("stage", Stage)
