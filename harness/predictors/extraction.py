@@ -1,8 +1,9 @@
-"""Taking the SQL out of a model's answer: fences, reasoning, prose around it.
+"""Take the SQL out of a model's answer: tags, fences, JSON, reasoning and prose around it.
 
 The answer is kept beside what was taken out of it. What has no query in it has no SQL: none is ever made up.
 """
 
+import html
 import json
 import re
 from enum import StrEnum
@@ -11,9 +12,10 @@ from enum import StrEnum
 _NAME = r"(?:\w++|\"[^\"\n]++\"|`[^`\n]++`|\[[^\[\]\n]++\])"
 _WITH = rf"WITH\s++(?:RECURSIVE\s++)?{_NAME}\s*+(?:\([^()]*+\)\s*+)?AS\b"
 _STATEMENT = rf"(?:SELECT\b|{_WITH})"
-_FENCED = re.compile(
-    r"^[ \t]*+(?P<fence>```++|~~~++)[ \t]*+[\w+-]*+[ \t]*+$\n?(?P<block>.*?)(?:^[ \t]*+(?P=fence)|\Z)",
-    flags=re.MULTILINE | re.DOTALL,
+_FENCE_LINE = r"(?P<fence>```++|~~~++)[ \t]*+[\w+-]*+[ \t]*+$\n?"
+_BLOCK = r"(?P<block>.*?)(?:^[ \t]*+(?P=fence)|\Z)"
+_FENCED_QUERY = re.compile(
+    rf"{_FENCE_LINE}(?=[\s(]*+(?i:{_STATEMENT})){_BLOCK}", flags=re.MULTILINE | re.DOTALL
 )
 _INLINE = re.compile(
     r"(?<!`)```++[ \t]*+(?:[a-z]++[ \t]++)?(?P<block>[^`]*+)```++|`(?P<one>[^`\n]++)`", flags=re.IGNORECASE
@@ -24,14 +26,25 @@ _SELECT = r"(?:SELECT|select)\b|Select\b(?=[^;]{0,300}?\b[Ff][Rr][Oo][Mm]\b)"
 _QUERY = rf"\(*+(?:{_SELECT}|(?i:{_WITH}))"
 _IS_QUERY = re.compile(_QUERY)
 _IN_PROSE = re.compile(rf"(?:^|[:>])[ \t*]*+(?P<sql>{_QUERY})", flags=re.MULTILINE)
+_LABEL = r"(?i:(?:final[_ -]?)?(?:sql[_-]?query|answer|sql|query))"
+_TAG = re.compile(rf"</?{_LABEL}>")
+_CDATA = re.compile(r"\s*+<!\[CDATA\[")
+_VALUE = rf'"(?P<key>{_LABEL})"\s*+:\s*+(?P<value>"(?:[^"\\]++|\\.)*+")'
+_INNER = re.compile(rf"(?P<tag><{_LABEL}>)|{_VALUE}", flags=re.DOTALL)
+_MARK = re.compile(
+    rf"^[ \t]*+{_FENCE_LINE}{_BLOCK}|{_INNER.pattern}|(?:^|[:>])[ \t*]*+(?P<sql>{_QUERY})",
+    flags=re.MULTILINE | re.DOTALL,
+)
+"""What a query may stand in, or its beginning in prose."""
 _REASONING = re.compile(r"<(?P<closing>/?)(?P<tag>think|thinking|reasoning)>", flags=re.IGNORECASE)
 _FENCE = "```"
-_LABELS = ("sql", "query")
+_LABELS = ("sql", "query", "sql_query", "final_sql", "final_query", "final_answer", "answer")
 
 _TOKEN = re.compile(
     r"'(?:[^']++|'')*+'|\"(?:[^\"]++|\"\")*+\"|`[^`]*+`|--[^\n]*+|/\*(?:.*?\*/|.*+)|"
-    r"(?P<end>;)|(?P<gap>\n[ \t]*+\n\s*+)|.",
-    flags=re.DOTALL,
+    r"(?P<entity>&(?:lt|gt|amp|quot|apos|\#39);)|"
+    rf"(?P<end>;)|(?P<gap>\n[ \t]*+\n\s*+)|(?P<close></{_LABEL}>|^[ \t]*+<{_LABEL}>|\*\*(?!\*))|.",
+    flags=re.DOTALL | re.MULTILINE,
 )
 _CONTINUES = re.compile(
     r"(?:SELECT|FROM|WHERE|GROUP|ORDER|HAVING|LIMIT|OFFSET|UNION|EXCEPT|INTERSECT|JOIN|INNER|LEFT|RIGHT|FULL|CROSS|"
@@ -53,26 +66,89 @@ def take_sql(answer: str) -> str | None:
     """The SQL query of a model's answer; None where it has none.
 
     - Reasoning between `<think>` tags is left out; an answer that was cut off within it has no SQL.
-    - An answer that is a query, or a JSON object with a query at the key `sql` or `query`, is that query.
-    - Of several code blocks with queries it is the last one: models come to their answer at the end.
-    - Else it is the last query that begins a line or follows a colon, up to its semicolon or to the prose
-      after it.
+    - A JSON object is the query at its key `sql`, else `query`, else `answer` or the like.
+    - Of several queries in tags (`<answer>`, `<sql>`, `<query>`, `<final_answer>`) it is the last one: models
+      come to their answer at the end.
+    - Else the last of those in code blocks and at such keys of JSON within a text, else in backticks.
+    - Else it is the last query that begins a line or follows a colon, up to its semicolon, a closing tag or
+      the prose after it.
+
+    A tag, key or semicolon within a text, name or comment of a query is a part of it. Where a query has
+    `&lt;` and the like outside of these, it was escaped, and is taken unescaped.
     """
-    text = _without_reasoning(answer).strip()
-    labelled = _labelled(text)
-    if labelled is not None:
-        return labelled
-    if not _IS_QUERY.match(text) or "```" in text:
-        blocks = [match["block"] for match in _FENCED.finditer(text)]
-        inline = [match["block"] or match["one"] or "" for match in _INLINE.finditer(_FENCED.sub("", text))]
-        for found in (blocks, inline if not blocks else []):
-            queries = [block.strip() for block in found if _STARTS.match(block)]
-            if queries:
-                return queries[-1]
+    sql = _taken(_without_reasoning(answer).strip())
+    escaped = sql is not None and "&" in sql and any(token["entity"] for token in _TOKEN.finditer(sql))
+    return html.unescape(sql) if sql is not None and escaped else sql
+
+
+def _taken(text: str) -> str | None:
+    marked = _labelled(text) or _marked(text, _MARK)
+    if marked is not None:
+        return marked
+    if not _IS_QUERY.match(text) or _FENCE in text:
+        inline = (match["block"] or match["one"] or "" for match in _INLINE.finditer(text))
+        if queries := [code.strip() for code in inline if _STARTS.match(code)]:
+            return queries[-1]
     if _IS_QUERY.match(text):
         return text[: _end(text, 0, _next_fence(text, 0))].strip()
     starts = [match.start("sql") for match in _IN_PROSE.finditer(text)]
     return _last_whole(text, starts) if starts else None
+
+
+def _marked(text: str, marks: re.Pattern[str]) -> str | None:
+    """The last query in tags, else the last one in a code block or at a key of JSON.
+
+    Queries in prose are passed over, so that what stands in their literals is no mark.
+    """
+    tagged = block = None
+    at = fence = 0
+    while mark := marks.search(text, at):
+        groups = mark.groupdict()
+        at = mark.end()
+        if groups.get("block") is not None:
+            block = _of_block(groups["block"]) or block
+        elif groups["tag"]:
+            found, at = _of_tag(text, mark.end())
+            tagged = found or tagged
+        elif groups["value"]:
+            block = _of_value(groups["value"]) or block
+        else:
+            at = mark.start("sql")
+            fence = fence if fence > at else _next_fence(text, at)
+            at = _end(text, at, fence)
+    return tagged or block
+
+
+def _of_block(block: str) -> str | None:
+    return block.strip() if _STARTS.match(block) else _labelled(block) or _marked(block, _INNER)
+
+
+def _of_value(value: str) -> str | None:
+    try:
+        text = json.loads(value, strict=False)
+    except ValueError:
+        return None
+    return text.strip() if _STARTS.match(text) else None
+
+
+def _of_tag(text: str, start: int) -> tuple[str | None, int]:
+    """The query behind an opening tag, and where to read on."""
+    if cdata := _CDATA.match(text, start):
+        if not _STARTS.match(text, cdata.end()):
+            return None, cdata.end()
+        end = text.find("]]>", cdata.end())
+        end = len(text) if end < 0 else end
+        return text[cdata.end() : end].strip(), end
+    while start < len(text) and text[start].isspace():
+        start += 1
+    if _IS_QUERY.match(text, start):
+        end = _end(text, start, _next_fence(text, start))
+        return text[start:end].strip(), end
+    if fenced := _FENCED_QUERY.match(text, start):
+        return fenced["block"].strip(), fenced.end()
+    tag = _TAG.search(text, start)
+    end = len(text) if tag is None else tag.start()
+    return _taken(text[start:end].strip()), end
 
 
 def _without_reasoning(answer: str) -> str:
@@ -134,10 +210,12 @@ def _next_fence(text: str, start: int) -> int:
 
 
 def _end(text: str, start: int, fence: int) -> int:
-    """Where a query ends, prose behind it left out: its semicolon, a fence, or a paragraph that is no SQL."""
+    """Where a query ends: its semicolon, a fence, a tag, bold's end, or a paragraph that is no SQL."""
     for token in _TOKEN.finditer(text, start, fence):
         if token["end"]:
             return token.end()
-        if token["gap"] and not _CONTINUES.match(text, token.end(), fence):
+        if token["close"]:
+            return token.start()
+        if token["gap"] and (_TAG.match(text, token.end()) or not _CONTINUES.match(text, token.end(), fence)):
             return token.start()
     return fence

@@ -58,6 +58,8 @@ READERS: dict[str, Callable[[str], object]] = {
 PIECES = (
     "/**/", "/*", "/* x */", ";/*", ";--", "; ", "--\n", "#\n", "(", "()", "'", "''", "' ", '"', "`", "```",
     "```\n", "$$", "$a$", "\\", "*/", "** ", " ", "\n", "\n\n", "a", "a.", "1", "1.", "e'", "x'", "[", "{",
+    "<sql>", "</sql>", "\n<sql>", "<sql>{", "<sql>```\n", "<sql><![CDATA[", '"sql": ', '"sql": "', "&lt;",
+    "**", "~~~\n",
     "<think>", "</think>", "<think></think>", "SELECT 1\n", "SELECT 1;\n", "Select ", ": SELECT",
     "WITH a (", "WITH [", "with a as (", "set ", ";set ", "(set ", "\nset", "explain ", "date(", "date('",
     "time (", "strftime(", "age(", "age('a'", "age(a ", "now()::", "'%y' ", "cast(now(", "x'6e' ", "'n'||",

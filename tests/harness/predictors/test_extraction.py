@@ -6,6 +6,10 @@ from hypothesis import strategies as st
 
 from harness.predictors.extraction import take_sql
 
+ALL = "all of it"
+LABELS = ("answer", "sql", "SQL", "query", "final_answer")
+LANGUAGES = ("sql", "SQL", "sqlite", "mysql", "postgresql", "")
+PREFIXES = ("SQL:", "Final answer:", "**SQL:**", "**Final Answer**:", "### Answer:\n", "SQLQuery:\n", "> ")
 ANSWERS = {
     "nothing but SQL": ("SELECT 1", "SELECT 1"),
     "SQL and a semicolon": ("SELECT 1;", "SELECT 1;"),
@@ -53,6 +57,65 @@ ANSWERS = {
     "JSON": ('{"sql": "SELECT 1", "confidence": 0.5}', "SELECT 1"),
     "JSON of another kind": ('{"query": "SELECT 2"}', "SELECT 2"),
     "JSON without a query": ('{"sql": "no"}', None),
+    **{f"tags: {tag}": (f"So <{tag}>SELECT 1</{tag}>", "SELECT 1") for tag in LABELS},
+    **{f"a key: {key}": (f'{{"{key}": "SELECT 1"}}', "SELECT 1") for key in LABELS},
+    **{f"a key in prose: {key}": (f'So {{"{key}": "SELECT 1"}}.', "SELECT 1") for key in LABELS},
+    **{f"a block of {tag}": (f"So\n```{tag}\nSELECT 1\n```\n.", "SELECT 1") for tag in LANGUAGES},
+    **{f"a word before it: {word}": (f"{word} SELECT 1", "SELECT 1") for word in PREFIXES},
+    "a closing tag alone": ("SELECT 1</answer>", "SELECT 1"),
+    "a closing tag alone, in prose": ("Here: SELECT 1\n</sql>\nas asked", "SELECT 1"),
+    "an opening tag alone": ("<answer>\nSELECT 1\n\nThis is all.", "SELECT 1"),
+    "tags that are talked of": ("I use <answer> tags.\n<answer>SELECT 1</answer>", "SELECT 1"),
+    "tags in tags": ("<answer><sql>\nSELECT 1\n</sql></answer>", "SELECT 1"),
+    "several tags": ("<sql>SELECT 1</sql> or rather <sql>SELECT 2</sql>", "SELECT 2"),
+    "tags before a block": ("<answer>SELECT 1</answer>\n```sql\nSELECT 2\n```", "SELECT 1"),
+    "tags after a query": ("SELECT 1\n<answer>SELECT 2</answer>", "SELECT 2"),
+    "tags after a query and a blank line": ("SELECT 1\n\n<answer>SELECT 2</answer>", "SELECT 2"),
+    "tags with a semicolon": ("<answer>SELECT 1;</answer>", "SELECT 1;"),
+    "tags with a label": ("<answer>SQL: SELECT 1</answer>", "SELECT 1"),
+    "tags in bold": ("<answer>**SELECT 1**</answer>", "SELECT 1"),
+    "tags around backticks": ("<answer>`SELECT 1`</answer>", "SELECT 1"),
+    "tags around a block": ("<answer>\n```sql\nSELECT 1\n```\n</answer>", "SELECT 1"),
+    "tags around a block on their lines": ("<answer>```sql\nSELECT 1\n```</answer>", "SELECT 1"),
+    "tags around JSON": ('<answer>{"sql": "SELECT 1"}</answer>', "SELECT 1"),
+    "tags within a block": ("```xml\n<answer>SELECT 1</answer>\n```", "SELECT 1"),
+    "tags without a query": ("Try SELECT 1\n<answer>none</answer>", None),
+    "reasoning, then tags": ("<think><answer>SELECT 1</answer></think><sql>SELECT 2</sql>", "SELECT 2"),
+    "CDATA": ("<sql><![CDATA[ SELECT a < 1 ]]></sql>", "SELECT a < 1"),
+    "CDATA that was cut off": ("<sql><![CDATA[SELECT 1", "SELECT 1"),
+    "escaped": ("<sql>SELECT a &lt; 1 AND b &gt;= &apos;x&apos;</sql>", "SELECT a < 1 AND b >= 'x'"),
+    "escaped in prose": ("So: SELECT a &lt; 1; That is all.", "SELECT a < 1;"),
+    "an entity in a text": ("<sql>SELECT 'AT&amp;T'</sql>", "SELECT 'AT&amp;T'"),
+    "bold": ("**SELECT COUNT(*) FROM t**", "SELECT COUNT(*) FROM t"),
+    "bold after a star": ("So: **SELECT ***", "SELECT *"),
+    "JSON in a block": ('```json\n{"sql": "SELECT 1"}\n```', "SELECT 1"),
+    "JSON in a block without a language": ('```\n{"sql": "SELECT 1"}\n```', "SELECT 1"),
+    "JSON in a block that was cut off": ('So\n```json\n{"sql": "SELECT 1"}', "SELECT 1"),
+    "JSON with a line break": ('```json\n{"sql": "SELECT 1\nFROM t",}\n```', "SELECT 1\nFROM t"),
+    "JSON with escapes": ('So {"sql": "SELECT \\"a\\"\\nFROM t"}', 'SELECT "a"\nFROM t'),
+    "JSON, two keys": ('{"sql": "SELECT 1", "query": "SELECT 2"}', "SELECT 1"),
+    "JSON, two keys, one in words": ('{"query": "How many?", "sql": "SELECT 1"}', "SELECT 1"),
+    "JSON with alternatives": ('{"sql": "SELECT 1", "others": [{"sql": "SELECT 2"}]}', "SELECT 1"),
+    "JSON after a block": ('```sql\nSELECT 1\n```\n```json\n{"sql": "SELECT 2"}\n```', "SELECT 2"),
+    "JSON before a block": ('{"sql": "SELECT 1"}\n```sql\nSELECT 2\n```', "SELECT 2"),
+    "JSON of a key within a query": ('SELECT \'{"sql": "SELECT 1"}\' FROM t', ALL),
+    "JSON cut off": ('{"sql": "SELECT 1', None),
+    "a block whose query begins beside its language": ("```sql SELECT 1\nFROM t\n```", "SELECT 1\nFROM t"),
+    "tags in a text": ("SELECT '<answer>SELECT 1</answer>' FROM t", ALL),
+    "a closing tag in a text": ("SELECT a FROM t WHERE b = 'x</answer>y'", ALL),
+    "a closing tag in a name": ('SELECT "</sql>" FROM t', ALL),
+    "a closing tag in a comment": ("SELECT 1 -- </sql>\nFROM t", ALL),
+    "tags in a text in a block": (
+        "```sql\nSELECT '<sql>SELECT 1</sql>'\n```",
+        "SELECT '<sql>SELECT 1</sql>'",
+    ),
+    "tags in a text in prose": ("So:\nSELECT '<sql>SELECT 1</sql>'", "SELECT '<sql>SELECT 1</sql>'"),
+    "tags in a text in tags": ("<sql>SELECT '<sql>SELECT 1</sql>'</sql>", "SELECT '<sql>SELECT 1</sql>'"),
+    "a closing tag in a block in tags": ("<sql>\n```\nSELECT '</sql>'\n```\n</sql>", "SELECT '</sql>'"),
+    "less than a name like a tag": ("SELECT a FROM t WHERE a<answer AND b>sql", ALL),
+    "less and greater": ("SELECT a FROM t WHERE a<answer>b", ALL),
+    "less than a name in tags": ("<sql>SELECT a<answer, b>sql FROM t</sql>", "SELECT a<answer, b>sql FROM t"),
+    "an index of an index": ("SELECT a[b[1]]>0 FROM t", ALL),
     "a refusal": ("I cannot answer that.", None),
     "something else than a query": ("DROP TABLE customers", None),
     "nothing": ("", None),
@@ -61,10 +124,12 @@ ANSWERS = {
 
 @pytest.mark.parametrize(("answer", "sql"), ANSWERS.values(), ids=ANSWERS)
 def test_the_query_of_an_answer_is_taken_or_none(answer: str, sql: str | None) -> None:
-    assert take_sql(answer) == sql
+    assert take_sql(answer) == (answer if sql == ALL else sql)
 
 
-PIECES = st.sampled_from([*"aS;\n `'\"(){}<>/:-", "SELECT ", "WITH x AS (", "```", "\n```sql\n", "</think>"])
+PIECES = st.sampled_from(
+    [*"aS;\n `'\"(){}<>/:-", "SELECT ", "WITH x AS (", "```", "\n```sql\n", "</think>", "<sql>", "</sql>"]
+)
 
 
 @given(st.lists(PIECES).map("".join))
