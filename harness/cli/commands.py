@@ -84,7 +84,7 @@ COMMANDS: Mapping[str, ListedCommand] = {
         "reports", Group.SCORE, "Say what is kept from earlier runs, so that it need not be executed again"
     ),
     "data": ListedCommand(
-        "packages",
+        "databases",
         Group.SERVE,
         "Bring a published question set with its databases to where `eval` looks for it",
     ),

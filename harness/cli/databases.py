@@ -1,4 +1,4 @@
-"""Commands that look at the databases of a question set, and load them into servers."""
+"""Commands about published data and databases: fetch, look into, load, and make up."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -13,6 +13,7 @@ from harness.cli.commands import app
 from harness.cli.console import Dialects, SetName, messages, say, servers_up
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
+from harness.data.sets.packages import PackageRequest, get
 from harness.engines import served
 from harness.report.census import census_json, census_lines
 from harness.report.loading import getting_bar, loading_bar, loading_lines
@@ -137,3 +138,30 @@ def _verify(databases: Sequence[Database], server: Server) -> bool:
     for line in verifying.verified_lines(found):
         say(line)
     return not all(one.is_clean for one in found)
+
+
+@app.command()
+def data(
+    *,
+    set_name: Annotated[
+        str,
+        typer.Option(
+            "--set", metavar="SET", help="mini_dev, mini_dev_2025, dev, train, spider, ...: docs/data.md."
+        ),
+    ] = "mini_dev",
+    archive: Annotated[
+        Path | None, typer.Option(help="The package or a folder with it. Default: from its official place.")
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of all published data. Default: BIRD_HOME, else ./data."),
+    ] = None,
+    allow_unknown: Annotated[
+        bool, typer.Option("--allow-unknown", help="Take what has other digests than known ones.")
+    ] = False,
+) -> None:
+    """Bring a published question set with its databases to where `eval` looks for it."""
+    with getting_bar(messages) as progress:
+        lines = get(PackageRequest(set_name, to, archive, allow_unknown), progress)
+    for line in lines:
+        say(line)

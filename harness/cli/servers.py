@@ -1,19 +1,27 @@
-"""Commands about servers and the images that they are started from."""
+"""Commands about servers, the images that they are started from, and what is loaded there."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from rich import box
+from rich.table import Table
 
+from dialects.enums import Dialect, Profile
 from harness import provision
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, SetName, give_json, messages, say, served_dialects
-from harness.cli.status import print_status, status_of
+from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines import on_server
+from harness.engines import EngineKind, kinds, on_server
+from harness.engines.base import Engine
+from harness.provision import compose
 from harness.provision.images import bake, build
 from harness.report.loading import loading_bar
+from harness.report.tables import plain, print_line, print_table, wide
 from harness.session.request import ALL
 from loaders.base.errors import command
+from loaders.load import loaded
+from loaders.server import Origin, Server
 
 
 @app.command()
@@ -76,3 +84,80 @@ def status(*, set_name: SetName = "sample", as_json: AsJson = False) -> None:
         give_json(status_of(set_name))
     else:
         print_status(set_name)
+
+
+def print_status(set_name: str) -> None:
+    """Print one row per engine, with the loaded databases of a question set.
+
+    Raises:
+        BadInput: the question set cannot be read.
+        EngineUnavailable: a server that is up does not let the harness in.
+    """
+    questions = load_set(set_name, on_server=True)
+    if questions.server is not None:
+        print_line(
+            wide(),
+            f"{questions.name}: stands on a {questions.server.dialect} server of its own; nothing is loaded",
+        )
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in (
+        "engine",
+        "version",
+        "where",
+        f"{questions.name}: official",
+        f"{questions.name}: faithful",
+        "to do",
+    ):
+        table.add_column(head, overflow="fold")
+    for kind in kinds():
+        table.add_row(kind.name, *map(plain, _row(kind, questions, set_name)))
+    print_table(wide(), table)
+
+
+def status_of(set_name: str) -> dict[str, Any]:
+    """The same as plain values: each engine by the heads of the table.
+
+    Raises:
+        BadInput: the question set cannot be read.
+        EngineUnavailable: a server that is up does not let the harness in.
+    """
+    questions = load_set(set_name, on_server=True)
+    heads = ("version", "where", *Profile, "to_do")
+    shown = () if questions.server is not None else kinds()
+    engines = {kind.name: dict(zip(heads, _row(kind, questions, set_name), strict=True)) for kind in shown}
+    return {"set": questions.name, "databases": len(questions.db_ids), "engines": engines}
+
+
+def _row(kind: EngineKind, questions: QuestionSet, set_name: str) -> tuple[str, ...]:
+    if not kind.has_server:
+        count = f"{len(questions.db_ids)} {'file' if len(questions.db_ids) == 1 else 'files'}"
+        return kind.make(None, pooled=False).version(), "embedded", count, count, ""
+    server = provision.find(kind.dialect)
+    if server is None:
+        return "-", "-", "-", "-", _to_start(kind.dialect, set_name)
+    engine: Engine = on_server(server)
+    counts = {profile: _loaded(server, questions, profile) for profile in Profile}
+    missing = any(count < len(questions.db_ids) for count in counts.values())
+    return (
+        engine.version().partition(" ")[0],
+        _where(server),
+        *(f"{count} of {len(questions.db_ids)}" for count in counts.values()),
+        command("load", set=set_name) if missing else "",
+    )
+
+
+def _where(server: Server) -> str:
+    image = compose.started_from(server.dialect) if server.origin is Origin.COMPOSE else None
+    return f"{server.origin} {server.address}" + (f", from {image}" if image else "")
+
+
+def _to_start(dialect: Dialect, set_name: str) -> str:
+    """How to start the server, and what is to be said of images that have the databases inside."""
+    start = command("up", set=set_name)
+    notes = compose.beginning(dialect, set_name)
+    return "; ".join((f"{start} (without Docker: {command('up', 'native')})", *notes))
+
+
+def _loaded(server: Server, questions: QuestionSet, profile: Profile) -> int:
+    return len(loaded([questions.database(db_id, profile) for db_id in questions.db_ids], server))

@@ -10,7 +10,7 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness import Answer, Evaluator
-from harness.cli.status import print_status
+from harness.cli.servers import print_status
 from harness.coverage.command import CoverageRequest, measure
 from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet

@@ -58,7 +58,7 @@ def test_nothing_is_left_behind(
     monkeypatch.setenv("BIRD_PROVISION", "native")
     # `data` finds no way to its package, whether there is a network or not, and tries once.
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setattr("harness.cli.packages.get", partial(get, pauses=()))
+    monkeypatch.setattr("harness.cli.databases.get", partial(get, pauses=()))
     here = tmp_path / "here"
     here.mkdir()
     monkeypatch.chdir(here)
