@@ -36,7 +36,7 @@ from harness.engines import TITLES, EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, Session, SqlError
 from harness.engines.execution import WATCHDOG, Limits, Work, count_work
 from harness.metrics.work import WEIGHTS
-from harness.session.servers import find_servers
+from harness.session.plan import find_servers
 from loaders.load import load_each
 from loaders.namespace import Database
 

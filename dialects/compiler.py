@@ -13,13 +13,11 @@ from sqlglot import exp
 from dialects.carried import carry
 from dialects.coercions import as_condition
 from dialects.errors import Untranslatable
-from dialects.relation import Relation, Wanted
-from dialects.scope import Scope, has_outer_join, names_rowid
+from dialects.scope import Relation, Scope, Wanted, has_outer_join, names_rowid
 from dialects.source import position
-from dialects.tables import Tables, folded
+from dialects.tables import Plan, Tables, folded
 from dialects.targets import TARGETS
 from dialects.typed import Collation, Kind, Typed
-from dialects.visits import Plan
 
 Handler = Callable[["Compiler", Any, Scope], Typed]
 """What one kind of node becomes, in the scope in which it stands."""

@@ -18,13 +18,13 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.generator import spell
 from dialects.nodes import Random
-from dialects.relation import Relation
 from dialects.rewrites import queries
 from dialects.rewrites.aggregates import OuterAggregate
 from dialects.rewrites.ctes import levels
 from dialects.rewrites.expressions import HANDLERS, TRANSPARENT
 from dialects.rewrites.windows import share_windows
 from dialects.schema import Schema
+from dialects.scope import Relation
 from dialects.source import parse
 from dialects.tables import Tables
 

@@ -25,8 +25,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from harness.runs.reading import Run
-    from harness.session.answers import Answer, Triple
-    from harness.session.evaluator import Evaluator
+    from harness.session.evaluator import Answer, Evaluator, Triple
 
 __all__ = ["Answer", "Evaluator", "Run", "Triple", "__version__"]
 

@@ -9,11 +9,10 @@ from dialects.coercions import bounds, is_beyond_double
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Text, number
-from dialects.relation import Relation, Wanted, named
 from dialects.rewrites.comparison import ordered
 from dialects.rewrites.names import told_apart
 from dialects.rewrites.sorting import first_row, limit_rows
-from dialects.scope import Column, Scope
+from dialects.scope import Column, Relation, Scope, Wanted, named
 from dialects.typed import Affinity, Carried, Collation, Kind, Typed
 
 CUT = "rows of a compound SELECT are cut off in an order that SQLite does not define"

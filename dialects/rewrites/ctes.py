@@ -7,10 +7,9 @@ from sqlglot import exp
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, Double, Wide, number
-from dialects.relation import Relation, keep_whole
 from dialects.rewrites import compound
 from dialects.rewrites.sorting import row_counts, set_limit
-from dialects.scope import Column, Recipe, Scope
+from dialects.scope import Column, Recipe, Relation, Scope, keep_whole
 from dialects.typed import Collation, Kind, Typed
 
 _STEPS = 2**62

@@ -20,9 +20,9 @@ from dialects.nodes import (
     number,
     some,
 )  # fmt: skip
-from dialects.relation import new_name
 from dialects.rewrites.grouping import Groups, reached
-from dialects.rewrites.results import aliased
+from dialects.rewrites.names import aliased
+from dialects.scope import new_name
 
 
 def emulate(c: Compiler, tree: exp.Select, groups: Groups | None) -> None:

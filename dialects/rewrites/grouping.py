@@ -14,8 +14,8 @@ from dialects.compiler import Compiler
 from dialects.nodes import AGGREGATES, AnyOf, FirstOf, Listed, Whichever, grouped, is_constant, number
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.scope import Column, Grouping, Scope, Source
+from dialects.tables import Visit, Visits
 from dialects.typed import Kind, Typed
-from dialects.visits import Visit, Visits
 
 Name = tuple[str, str]
 """The target's names of a source and of one of its columns."""

@@ -8,13 +8,12 @@ from dialects.clauses import conjuncts
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import Bigint, case, every, grouped, number
-from dialects.relation import exported_order
 from dialects.rewrites import json
 from dialects.rewrites.comparison import equal
 from dialects.rewrites.ctes import keep, renamed
 from dialects.rewrites.grouping import reached
 from dialects.rewrites.names import told_apart
-from dialects.scope import Column, Nest, Scope, Source, has_outer_join, names_rowid
+from dialects.scope import Column, Nest, Scope, Source, exported_order, has_outer_join, names_rowid
 from dialects.server_schema import PLACE, ServerTable
 from dialects.source import position
 from dialects.typed import Affinity, Kind, Typed

@@ -10,15 +10,14 @@ from dialects.coercions import value
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import is_constant, number
-from dialects.relation import Relation, Wanted
 from dialects.rewrites import compound, ctes, emulation
 from dialects.rewrites.aggregates import OuterAggregate, is_aggregate, owner_of
 from dialects.rewrites.grouping import Groups, Name, determined, group, is_fixed, name_of
 from dialects.rewrites.joins import From, sources
-from dialects.rewrites.results import Result, aliased, results_of, target_names
+from dialects.rewrites.names import Result, aliased, results_of, target_names
 from dialects.rewrites.sorting import computed, cuts, first_row, is_decided, limited, sort_terms, tie_terms
 from dialects.rewrites.windows import named_windows, warn_of_peers
-from dialects.scope import Column, Scope
+from dialects.scope import Column, Relation, Scope, Wanted
 from dialects.source import position
 from dialects.typed import Collation, Kind, Typed
 

@@ -11,7 +11,7 @@ from dialects.numbers import well_formed
 from dialects.rewrites.comparison import keyed, ordered
 from dialects.rewrites.functions import written_out
 from dialects.rewrites.grouping import Found, Groups, determined, found_first, is_fixed, name_of
-from dialects.rewrites.results import Result
+from dialects.rewrites.names import Result
 from dialects.scope import Scope
 from dialects.source import Plus, Starred, position
 from dialects.typed import Collation, Kind, Typed

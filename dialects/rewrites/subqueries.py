@@ -7,7 +7,6 @@ from dialects.coercions import is_beyond_double, plain
 from dialects.compiler import Compiler
 from dialects.errors import Untranslatable
 from dialects.nodes import case, every, grouped, is_null, number, some
-from dialects.relation import Relation, Wanted, named
 from dialects.rewrites.comparison import (
     compare,
     compare_rows,
@@ -18,7 +17,7 @@ from dialects.rewrites.comparison import (
 )
 from dialects.rewrites.names import told_apart
 from dialects.rewrites.operators import mixed
-from dialects.scope import Scope
+from dialects.scope import Relation, Scope, Wanted, named
 from dialects.typed import Affinity, Collation, Kind, Typed, boolean, null
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.audit.command import Audited, AuditRequest
-from harness.audit.finding import FoundIn
+from harness.audit.gold import FoundIn
 from harness.audit.probes import PROBES
 from harness.audit.rendering import markdown
 from harness.data.gold_packs import PUBLISHED

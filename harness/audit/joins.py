@@ -8,11 +8,10 @@ from sqlglot import exp
 
 from dialects.clauses import joins_of, on_of, where_of
 from dialects.schema import Table
-from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold
+from harness.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
-from harness.sqltree.calls import aggregates, arguments, called, is_distinct, with_argument
+from harness.sqltree.parsing import aggregates, arguments, called, is_distinct, with_argument
 
 _ADDING = frozenset({"SUM", "AVG", "TOTAL", "COUNT"})
 

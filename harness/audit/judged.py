@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.audit.finding import FoundIn
+from harness.audit.gold import FoundIn
 from harness.data.gold_packs import Status
 
 PATH = Path(__file__).with_name("judged.json")

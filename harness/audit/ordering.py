@@ -7,14 +7,13 @@ from datetime import date
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold, RankedRow
+from harness.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, RankedRow, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
 from harness.metrics.comparison.ranking import Ranking
 from harness.scoring.ranking import rank
 from harness.scoring.ties import rankings
-from harness.sqltree.calls import aggregates, arguments, called
+from harness.sqltree.parsing import aggregates, arguments, called
 from harness.sqltree.query import StoredColumn, cut_of
 
 _MOST_VALUES = 3_000

@@ -9,8 +9,7 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.audit import joins, ordering, values
-from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold
+from harness.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 from harness.coverage import Reason
 
 

@@ -9,13 +9,12 @@ from sqlglot import exp
 from dialects.clauses import joins_of, on_of, where_of
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
-from harness.audit.finding import Evidence, Finding, FindingBasis, Severity
-from harness.audit.gold import AuditedGold
+from harness.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 from harness.coverage import Reason
-from harness.coverage.differences import of_failure
+from harness.coverage.checking import of_failure
 from harness.engines.execution import Ending
 from harness.metrics.comparison import Tolerance, compare
-from harness.sqltree.calls import aggregates, arguments, called, is_distinct
+from harness.sqltree.parsing import aggregates, arguments, called, is_distinct
 from harness.sqltree.query import StoredColumn
 
 _MOST_VALUES = 3_000

@@ -14,10 +14,10 @@ from dialects.enums import Dialect
 from harness.data.predictions import Extract
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.metrics import METRICS
-from harness.report.formatting import printable_json
+from harness.report.table_model import printable_json
 from harness.session.options import OPTIONS
+from harness.session.plan import find_servers
 from harness.session.request import AUTO, Request, parse_dialects, parse_metrics
-from harness.session.servers import find_servers
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import one_line
 from loaders.server import Server

@@ -16,8 +16,7 @@ from harness.data.sets.describing import describe as describe_set
 from harness.data.sets.loading import load_set
 from harness.report.console import print_grids
 from harness.report.describing import described
-from harness.report.formatting import printable_json
-from harness.report.table_model import Document
+from harness.report.table_model import Document, printable_json
 from harness.report.texts import latex, markdown
 from harness.report.writing import write
 

@@ -17,8 +17,7 @@ from harness.data.predictions import Extract
 from harness.data.published import PUBLISHED_SET, provenance, read_published
 from harness.pytest_plugin.runner import exit_code, run
 from harness.report.console import print_grids
-from harness.report.dev_rows import DEV, dev_rows
-from harness.report.documents import reproduced
+from harness.report.documents import DEV, dev_rows, reproduced
 from harness.report.loading import loading_bar
 from harness.report.overview import fenced_lines
 from harness.report.paper import PaperRequest, paper

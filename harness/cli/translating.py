@@ -13,16 +13,22 @@ from dialects.errors import BadInput
 from dialects.translate import Untranslatable
 from harness.cli.commands import app
 from harness.cli.console import messages, say, served_dialects
-from harness.coverage.golds import GoldTranslator, counted, refuse_other_sets, write_golds
-from harness.coverage.translating import translate_answers, translate_text
+from harness.coverage.golds import (
+    GoldTranslator,
+    counted,
+    refuse_other_sets,
+    translate_answers,
+    translate_text,
+    write_golds,
+)
 from harness.data.gold_packs import under
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
 from harness.report.loading import loading_bar
+from harness.session.plan import find_servers
 from harness.session.request import check_range
-from harness.session.servers import find_servers
 from loaders.base.errors import command, to_start
 from loaders.base.files import replace
 from loaders.base.processes import processors

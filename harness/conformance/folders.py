@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.conformance import sqllogictest
-from harness.conformance.suites import Query, Record, Script, Statement
+from harness.conformance.sqllogictest import Query, Record, Script, Statement
 from harness.engines.base import is_empty
 from loaders.base.files import read_text
 

@@ -3,6 +3,8 @@
 Servers get the states in batches, into a fixed number of namespaces: those of the batch before are replaced.
 """
 
+import importlib
+import logging
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,13 +15,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import sqlglot
+from sqlglot.errors import ErrorLevel, SqlglotError
+
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.schema import Schema
-from harness.conformance.checking import Checked, Checker, Translator, Verdict, without_names
+from dialects.targets import SQLGLOT
+from dialects.translate import Translation, Untranslatable, translate
+from harness.conformance.checking import (
+    Checked,
+    Checker,
+    Translator,
+    Verdict,
+    digest,
+    in_order,
+    without_names,
+    witness,
+)
+from harness.conformance.sqllogictest import Left, Query, Script
 from harness.conformance.states import State, merged, states
-from harness.conformance.suites import Left, Query, Script
-from harness.conformance.witness import digest, in_order, witness
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits
 from loaders.base.processes import processors
@@ -27,6 +42,76 @@ from loaders.census import census
 from loaders.load import load_each
 from loaders.namespace import Database
 from loaders.server import Server
+
+# Who translates: the project, and others to stand beside it on the same board.
+
+OURS = "bird"
+
+# What sqlglot remarks on a text beside its answer is not for the terminal.
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())
+
+
+def _ours() -> Translator:
+    return translate
+
+
+def _sqlglot() -> Translator:
+    """As `sqlglot.transpile(sql, read="sqlite", write=...)`; what it calls unsupported is a warning."""
+
+    def transpiled(sql: str, schema: Schema, target: Dialect) -> Translation:
+        del schema
+        dialect = sqlglot.Dialect.get_or_raise(SQLGLOT[target])
+        generator = dialect.generator(unsupported_level=ErrorLevel.IGNORE)
+        try:
+            [tree] = sqlglot.parse(sql, read=SQLGLOT[Dialect.SQLITE])
+            text = generator.generate(tree, copy=False) if tree is not None else ""
+        except (SqlglotError, ValueError, RecursionError) as error:
+            raise Untranslatable("sqlglot", str(error).splitlines()[0]) from error
+        return Translation(text, target, warnings=tuple(generator.unsupported_messages))
+
+    return transpiled
+
+
+def _polyglot() -> Translator:
+    """Plain polyglot-sql, a library of others, where it is installed."""
+    try:
+        polyglot: Any = importlib.import_module("polyglot_sql")
+    except ImportError as error:
+        raise BadInput(
+            "--translator polyglot: is not installed; `pip install polyglot-sql` brings it"
+        ) from error
+
+    def transpiled(sql: str, schema: Schema, target: Dialect) -> Translation:
+        del schema
+        try:
+            [text] = polyglot.transpile(sql, read="sqlite", write=str(target))
+        except (polyglot.PolyglotError, ValueError) as error:
+            raise Untranslatable("polyglot-sql", str(error).splitlines()[0]) from error
+        return Translation(text, target)
+
+    return transpiled
+
+
+_MAKERS: Mapping[str, Callable[[], Translator]] = {OURS: _ours, "sqlglot": _sqlglot, "polyglot": _polyglot}
+
+
+def translators(names: str) -> Mapping[str, Translator]:
+    """Translators by name, in the order of the table.
+
+    Args:
+        names: separated by commas.
+
+    Raises:
+        BadInput: a name is not a translator, or what it stands for is not installed.
+    """
+    wanted = [name.strip() for name in names.split(",")]
+    unknown = [name for name in wanted if name not in _MAKERS]
+    if unknown:
+        raise BadInput(
+            f"--translator {names}: {unknown[0]!r} is not a translator; choose from {', '.join(_MAKERS)}"
+        )
+    return {name: make() for name, make in _MAKERS.items() if name in wanted}
+
 
 COLLECTION = "bird_conformance"
 

@@ -16,9 +16,9 @@ from harness.coverage import CoverageAnswer, Fault, cover
 from harness.coverage import audit as judgements
 from harness.coverage import expectations as expected
 from harness.coverage.rendering import JSON, markdown, print_coverage, write_folder
-from harness.data.choosing import Choice
 from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
+from harness.data.predictions import Choice
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines import on_server, served

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,23 +17,112 @@ import dialects
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from dialects.translate import Translation
+from dialects.schema import Schema
+from dialects.translate import Translation, Untranslatable, translate
 from harness.coverage import expectations
 from harness.coverage.answers import Reason
-from harness.coverage.holding import Reference
+from harness.coverage.checking import Reference
 from harness.data.gold_packs import FILE as PACK
 from harness.data.outcomes import GoldOrigin
+from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
-from harness.scoring.golds import Golds, NoGold
+from harness.scoring.tasks import Golds, NoGold
 from loaders import load as loading
 from loaders.base.digests import digests
-from loaders.base.files import one_line
+from loaders.base.files import is_text, one_line
+from loaders.census import census
 from loaders.load import Progress
 from loaders.server import Server
 from loaders.set_manifest import MANIFEST, read_manifest
+from loaders.source import opened
+
+# SQLite's SQL in another dialect, for those who take it away: one text, or the answers of predictors.
+
+
+def translate_text(sql: str, path: Path, target: Dialect) -> Translation:
+    """One query for the database that it is for.
+
+    Args:
+        sql: as SQLite takes it.
+        path: the SQLite file; what its columns hold is read.
+        target: MySQL or PostgreSQL.
+
+    Raises:
+        BadInput: the file is no SQLite database, or SQLite itself does not take the text.
+        Untranslatable: there is no exact translation, or the text is no query.
+    """
+    schema = census(path)
+    if why := _refused(sql, path):
+        raise BadInput(one_line(f"SQLite does not take the text: {why}; correct it"))
+    return translate(sql, schema, target)
+
+
+def translate_answers(
+    file: PredictionFile, questions: QuestionSet, target: Dialect
+) -> Iterator[dict[str, Any]]:
+    """The answers of a predictor in SQLite's dialect, in another one: lines of a prediction file.
+
+    The predictor is called `<name>-translated`, and each line says what it is translated from, and what the
+    answer took. What has no exact translation is missing, with the reason.
+
+    Args:
+        file: the answers.
+        questions: the whole set.
+        target: MySQL or PostgreSQL.
+
+    Raises:
+        BadInput: a database cannot be read.
+    """
+    schemas: dict[str, Schema] = {}
+    for question in questions.questions:
+        sql, reason = file.predictions[question.key], file.reasons.get(question.key)
+        if sql is not None:
+            path = questions.database(question.db_id).sqlite_path
+            if question.db_id not in schemas:
+                schemas[question.db_id] = census(path)
+            sql, reason = _answer(sql, path, schemas[question.db_id], target)
+        elif reason is None:
+            continue
+        usage = file.usage.get(question.key)
+        yield {
+            "question_id": question.key,
+            "dialect": target,
+            "predictor": f"{file.predictor}-translated",
+            "translated_from": file.dialect,
+            "sql": sql,
+            **({"reason": reason} if sql is None else {}),
+            **(usage.to_json() if usage else {}),
+        }
+
+
+def _answer(sql: str, path: Path, schema: Schema, target: Dialect) -> tuple[str | None, str | None]:
+    """An answer's translation, or why there is none."""
+    if why := _refused(sql, path):
+        return None, one_line(f"SQLite does not take the answer: {why}")
+    try:
+        return translate(sql, schema, target, as_json=False).sql, None
+    except Untranslatable as error:
+        return None, one_line(f"no translation: {error}")
+
+
+def _refused(sql: str, path: Path) -> str | None:
+    """What SQLite says against a text, which is prepared and not run."""
+    if not is_text(sql) or "\0" in sql:
+        return "it has characters that no text has"
+    with opened(path) as connection:
+        try:
+            connection.execute(f"EXPLAIN {sql}")
+        except sqlite3.OperationalError as error:
+            return str(error)
+        except (sqlite3.ProgrammingError, sqlite3.Warning) as error:
+            # In Python 3.11 a warning. Parameters without a value are nothing to SQLite's reader.
+            if "one statement" in str(error):
+                return "it holds several statements; give one"
+    return None
+
 
 _NO_GOLD = "UNTRANSLATABLE"
 """How the text begins that stands for a gold without translation: every engine refuses it."""

@@ -4,13 +4,14 @@ Wrong counts, unknown, repeated or missing questions and doubtful positions are 
 scripts would score something else without a word. `harness.data.prediction_files` describes the formats.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from random import Random
 
 from dialects.errors import BadInput
-from harness.data.extraction import unfenced
 from harness.data.prediction_files import Format, read_entries
 from harness.data.prediction_names import (
     ANSWERS,
@@ -22,11 +23,120 @@ from harness.data.prediction_names import (
     is_named,
     label,
 )
-from harness.data.questions import QuestionSet
+from harness.data.questions import Question, QuestionSet, chosen
 from harness.data.usage import AnswerUsage, usage_beside
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.base.errors import brief
 from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse
+
+# Which questions of a set are asked: by database, difficulty or name, a sample of them, or the first.
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What chooses among the questions of a set; each part among those that the parts before it leave.
+
+    `sample` is how many, drawn by `seed` so that databases and difficulties keep their shares.
+    """
+
+    db_ids: Sequence[str] = ()
+    difficulties: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    sample: int | None = None
+    seed: int = 0
+    limit: int | None = None
+
+    def __str__(self) -> str:
+        """The options that make it; empty where it is every question."""
+        parts = [f"--db {name}" for name in self.db_ids]
+        parts += [f"--difficulty {name}" for name in self.difficulties]
+        parts += [f"--question {name}" for name in self.keys]
+        if self.sample is not None:
+            parts.append(f"--sample {self.sample} --seed {self.seed}")
+        if self.limit is not None:
+            parts.append(f"--limit {self.limit}")
+        return " ".join(parts)
+
+    @property
+    def beyond_limit(self) -> str:
+        """The same, but empty where the first questions are all that is chosen."""
+        return str(self) if any((self.db_ids, self.difficulties, self.keys, self.sample)) else ""
+
+    def of(self, questions: QuestionSet) -> QuestionSet:
+        """The chosen questions of a set, in its order.
+
+        Raises:
+            BadInput: a name is none of the set's, or nothing is left.
+        """
+        _check("--db", self.db_ids, questions.db_ids, questions.name)
+        _check("--difficulty", self.difficulties, questions.levels, questions.name)
+        keys = {questions.key_of(key) for key in self.keys}
+        left = [
+            question
+            for question in questions.questions
+            if (not self.db_ids or question.db_id in self.db_ids)
+            and (not self.difficulties or question.difficulty in self.difficulties)
+            and (not keys or question.key in keys)
+        ]
+        if self.sample is not None:
+            drawn = {question.key for question in _sample(left, self.sample, self.seed)}
+            left = [question for question in left if question.key in drawn]
+        if not left:
+            raise BadInput(f"{self}: no question of {questions.name} is left; choose otherwise")
+        whole = questions if len(left) == len(questions.questions) else chosen(questions, left)
+        return whole if self.limit is None else whole.limit(self.limit)
+
+
+def _sample(questions: Sequence[Question], count: int, seed: int) -> list[Question]:
+    """A systematic sample over the questions by database and difficulty, at random within each.
+
+    Every such group has its share of the sample, rounded up or down.
+    """
+    if count >= len(questions):
+        return list(questions)
+    chance = Random(seed)  # noqa: S311 - it has to come out the same again
+    mixed = sorted(questions, key=lambda question: question.key)
+    chance.shuffle(mixed)
+    mixed.sort(key=lambda question: (question.db_id, str(question.difficulty)))
+    step, start = len(mixed) / count, chance.random()
+    return [mixed[int((place + start) * step)] for place in range(count)]
+
+
+def _check(option: str, wanted: Sequence[str], known: Sequence[str], name: str) -> None:
+    for each in wanted:
+        if each not in known:
+            raise BadInput(f"{option} {brief(repr(each))}: {name} has none such; it has {', '.join(known)}")
+
+
+# Taking the SQL out of an answer in Markdown: an option of the reader, never done unasked, always recorded.
+#
+# About a tenth of the published answers of some models are wrapped in fences or followed by one and prose,
+# and fail as they are, while the published scores were made after such a clean-up.
+
+_LANGUAGES = r"(?:sql|sqlite3?|mysql|postgres(?:ql)?|pgsql)"
+_OPENING = re.compile(
+    rf"^[ \t]*+```+(?:[ \t]*{_LANGUAGES}\b;?|[^\s`]*+(?=\s*$))", flags=re.IGNORECASE | re.MULTILINE
+)
+_CLOSING = re.compile(r"^[ \t]*+```|(?<!`)```++[ \t]*+$", flags=re.MULTILINE)
+_STATEMENT = re.compile(r"[\s(]*+(?:SELECT|WITH)\b", flags=re.IGNORECASE)
+
+
+def unfenced(answer: str) -> str:
+    """The SQL of an answer's first Markdown code block, or the answer as it is when there is none.
+
+    The block reaches from the first fence (three backticks or more at the start of a line, with or without a
+    language) to the next one, or to the end when the answer was cut off. Where a statement stands before the
+    first fence, the prompt had opened the block: the fence closes it, and the SQL is what stands before it.
+    """
+    fence = _OPENING.search(answer)
+    if fence is None:
+        return answer
+    before = answer[: fence.start()]
+    if _STATEMENT.match(before):
+        return before.strip()
+    block = _CLOSING.split(answer[fence.end() :], maxsplit=1)[0].strip()
+    return block or answer
+
 
 _SHOWN = 200
 """Characters of names of files in a message."""
@@ -38,7 +148,7 @@ class Extract(StrEnum):
     NONE = "none"
     """Nothing: the prediction is run as it was written."""
     FENCES = "fences"
-    """The SQL of an answer's first Markdown code block (`harness.data.extraction.unfenced`)."""
+    """The SQL of an answer's first Markdown code block (`harness.data.predictions.unfenced`)."""
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, in_order, kind_of
 from harness.gap.causes import Cause
 from harness.gap.deciding import Decider, Decision, Difference, Direction
-from harness.gap.translated import TranslatedAnswers, hold_translations
-from harness.gap.trying import METRICS, SQLITE_ROWS, Ask, Trying
+from harness.gap.trying import METRICS, SQLITE_ROWS, Ask, TranslatedAnswers, Trying, hold_translations
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip, open_judging
 from harness.session.request import Request

@@ -13,7 +13,6 @@ from harness.gap.deciding import Direction
 from harness.gap.explaining import Explained, Gap, PredictorGap
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import Interval, wilson
-from harness.report.formatting import spelled
 from harness.report.table_model import (
     Cell,
     CellKind,
@@ -22,6 +21,7 @@ from harness.report.table_model import (
     TableColumn,
     TableModel,
     TableRow,
+    spelled,
 )
 
 SYNTHETIC = "on synthetic databases"

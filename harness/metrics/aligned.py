@@ -1,7 +1,7 @@
 """Soft-F1 that does not depend on the order of rows: the best official score that any order gives.
 
 F1 is a quotient, so the largest sum of matches need not be the best score. In the words of
-`harness.metrics.sharing`, for n predicted rows of d columns and m rows of gold of c columns, duplicates
+`harness.metrics.assignment`, for n predicted rows of d columns and m rows of gold of c columns, duplicates
 dropped, F1 = 2 tp / (2 tp + fp + fn) is
 
     2 matched / (matched - found + min(n, m) (c + d) + |n - m| c)
@@ -42,8 +42,7 @@ def soft_f1_aligned(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
 
 
 def _best(predicted: Sequence[Row], gold: Sequence[Row]) -> Fraction:
-    from harness.metrics.assignment import best  # noqa: PLC0415 - scipy takes a second to import
-    from harness.metrics.sharing import sharing  # noqa: PLC0415
+    from harness.metrics.assignment import best, sharing  # noqa: PLC0415 - scipy takes a second to import
 
     shared = sharing(predicted, gold)
     columns = len(gold[0])

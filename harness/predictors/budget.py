@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from dialects.errors import BadInput
 from harness.predictors.base import BudgetSpent, Usage
-from harness.predictors.prompts.tokens import ESTIMATE
+from harness.predictors.prompts.prompter import ESTIMATE
 
 if TYPE_CHECKING:
     from pyrate_limiter import StateBucket

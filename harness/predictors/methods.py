@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.data.extraction import unfenced
+from harness.data.predictions import unfenced
 from harness.predictors.base import Asking, Method, Problem, Prompt
 from harness.predictors.extraction import take_sql
-from harness.predictors.prompts.prompter import Prompter, PromptOptions, open_prompter
-from harness.predictors.prompts.tokens import ESTIMATE, Tokens
+from harness.predictors.prompts.prompter import ESTIMATE, Prompter, PromptOptions, Tokens, open_prompter
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,11 @@ from harness.predictors.budget import Meter
 from harness.predictors.extraction import Taking, take_sql
 from harness.predictors.journal import Journal, tell
 from harness.predictors.output import (
+    PredictRequest,
+    Ready,
+    Say,
+    check,
+    prepare,
     sample_name,
     spent_in_words,
     summary,
@@ -27,15 +32,13 @@ from harness.predictors.output import (
     write_answers,
     write_manifest,
 )
-from harness.predictors.preparing import PredictRequest, Ready, Say, check, prepare
 from harness.predictors.prompts.prompter import correction
-from harness.predictors.running import Answered, Corrected, Job, Running, jobs
-from harness.predictors.trials import Trials
+from harness.predictors.running import Answered, Corrected, Job, Running, Trials, jobs
 from harness.pytest_plugin.runner import exit_code, run
 from harness.pytest_plugin.screen import Bars
 from harness.report.console import print_grids
+from harness.report.gold_ranks import passes_grid
 from harness.report.loading import loading_bar
-from harness.report.passes import passes_grid
 from harness.report.table_model import Document
 from harness.report.writing import TEXTS, ReportFormat, write
 from harness.runs.reading import read_run

@@ -40,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Start what the options ask for, if they ask for something."""
     if "bird" in getattr(config, "workerinput", ()):
-        from harness.pytest_plugin.collecting import join  # noqa: PLC0415 - see the module's docstring
+        from harness.pytest_plugin.items import join  # noqa: PLC0415 - see the module's docstring
 
         join(config)
         return

@@ -17,10 +17,9 @@ from harness.coverage import expectations as expected
 from harness.coverage.command import CoverageRequest, Subject, update_command
 from harness.coverage.rendering import print_coverage
 from harness.engines import kinds_by_name
-from harness.pytest_plugin.collecting import Collecting
-from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
+from harness.pytest_plugin.items import Collecting, ItemAnswer, ItemEntry, ItemPart
+from harness.session.plan import find_servers
 from harness.session.request import Request
-from harness.session.servers import find_servers
 from loaders.base.errors import EngineUnavailable, to_start
 
 COVERED = "covered"

@@ -17,13 +17,11 @@ from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.engines.retry import execute_patiently
 from harness.pytest_plugin.starting import request_of
-from harness.scoring.golds import Golds
-from harness.scoring.tasks import Setup
+from harness.scoring.tasks import Golds, Setup
 from harness.session.evaluator import Evaluator
 from harness.session.options import as_in_pytest
-from harness.session.plan import equip
+from harness.session.plan import equip, find_servers
 from harness.session.request import Request
-from harness.session.servers import find_servers
 from loaders.base.errors import EngineUnavailable
 
 _PLACE = pytest.StashKey["Bench"]()

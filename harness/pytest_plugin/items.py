@@ -5,10 +5,16 @@ pytest-xdist the controller's. Next to nothing of the rest of the harness is imp
 worker starts as fast as pytest does.
 """
 
+import fcntl
+import json
+import shlex
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import IO, Any, Protocol
 
 import pytest
 
@@ -148,3 +154,257 @@ def _printable(text: str) -> str:
 def node_id(part: ItemPart, entry: ItemEntry, root: Path) -> str:
     """The node id of an item."""
     return f"{file_id(part.path, root)}::{part.name}::{entry.name}"
+
+
+# Under pytest-xdist the controller has the answers, and writes each into a file that every worker reads.
+#
+# So a text is executed once, whatever the number of processes, and they share nothing but pytest's own
+# work. The controller holds the file's lock as long as it lives: a worker that can have it waits for
+# nobody.
+
+_LOOK_SECONDS = 0.02
+
+
+class Announcer:
+    """The controller's side; `tell` may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="bird-answers-")
+        self._file = (Path(self._folder.name) / "answers.jsonl").open("wb", buffering=0)
+        fcntl.flock(self._file, fcntl.LOCK_EX)
+        self._lock = Lock()
+
+    def invitation(self, source: ItemSource) -> tuple[Any, ...]:
+        """All that a worker process has to know, as plain values."""
+        parts = [
+            (str(part.path), part.name, [astuple(entry) for entry in part.entries], part.properties)
+            for part in source.parts
+        ]
+        return self._file.name, source.is_quick, parts
+
+    def tell(self, place: int, answer: ItemAnswer) -> None:
+        """Tell everybody, those who come later, too."""
+        with self._lock:
+            if not self._file.closed:
+                self._file.write(json.dumps([place, *astuple(answer)]).encode() + b"\n")
+
+    def close(self) -> None:
+        """Tell nobody any more."""
+        with self._lock:
+            self._file.close()
+        self._folder.cleanup()
+
+
+class Told:
+    """The side of a worker process: an `ItemSource` of what it is told."""
+
+    def __init__(self, invitation: Sequence[Any]) -> None:
+        path, self.is_quick, parts = invitation
+        self.parts: Sequence[ItemPart] = [
+            ItemPart(Path(file), name, tuple(ItemEntry(*entry) for entry in entries), properties)
+            for file, name, entries, properties in parts
+        ]
+        self._path = Path(path)
+        self._read = 0
+        self._known: dict[int, ItemAnswer] = {}
+
+    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
+        """Nothing: the controller knows what was chosen."""
+
+    def answer(self, place: int) -> ItemAnswer:
+        """See `ItemSource.answer`."""
+        while place not in self._known:
+            lines, is_over = self._new()
+            for number, *answer in map(json.loads, lines):
+                self._known[number] = ItemAnswer(*answer)
+            if is_over and not lines:
+                pytest.exit("pytest-xdist's controller is gone", returncode=pytest.ExitCode.INTERRUPTED)
+            if not lines:
+                time.sleep(_LOOK_SECONDS)
+        return self._known[place]
+
+    def _new(self) -> tuple[list[bytes], bool]:
+        """The lines that have come since, and whether no more will."""
+        try:
+            with self._path.open("rb") as file:
+                is_over = _is_free(file)
+                file.seek(self._read)
+                *lines, _ = file.read().split(b"\n")
+        except FileNotFoundError:
+            return [], True
+        self._read += sum(len(line) + 1 for line in lines)
+        return lines, is_over
+
+
+def _is_free(file: IO[bytes]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+# The hooks that bring an `ItemSource` into pytest: collection, choice by node id, the run of an item,
+# xdist.
+#
+# Promises: an item has the same node id in every run, and below a real file, so that it can be named on the
+# command line as an editor does; without a test file on the command line nothing but the items is run.
+
+_CHOOSING = {"--deselect": "deselect", "--lf": "lf", "--sw": "stepwise"}
+"""Options of pytest that choose among items, and where their values are."""
+
+INVITATION = "bird"
+"""What pytest-xdist hands on to its workers under this name is an `Announcer.invitation`."""
+
+
+def join(config: pytest.Config) -> None:
+    """Show, in a worker process of pytest-xdist, what the controller answers."""
+    told = Told(getattr(config, "workerinput", {})[INVITATION])
+    config.pluginmanager.register(Collecting(told), "bird-items")
+
+
+class Collecting:
+    """Collects the items of one source, and has them answered."""
+
+    def __init__(self, source: ItemSource) -> None:
+        self._source = source
+        self._named: list[str] = []
+        self._announcer: Announcer | None = None
+        self._places: dict[str, int] = {}
+        self._quick = False
+        self._begun = False
+        self._config: pytest.Config | None = None
+        self._offered: set[str] = set()
+        self._deselected: set[str] = set()
+        self._left: set[str] | None = None
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Take what is ours from the arguments; pytest collects the rest as ever."""
+        self._config = config
+        root = config.rootpath
+        self._places = {
+            node_id(part, entry, root): entry.place for part in self._source.parts for entry in part.entries
+        }
+        # An item that is looked at from the outside goes pytest's own way.
+        watched = any(config.getoption(name, False) for name in ("usepdb", "trace", "setupshow", "setuponly"))
+        self._quick = self._source.is_quick and not watched
+        if config.args_source is not pytest.Config.ArgsSource.ARGS:
+            config.args[:] = []
+        ours = {part.path.resolve(): part.path for part in self._source.parts}
+        others = []
+        for argument in config.args:
+            path, separator, rest = argument.partition("::")
+            found = ours.get((config.invocation_params.dir / path).resolve())
+            if found is None:
+                others.append(argument)
+            else:
+                self._named.append(file_id(found, root) + separator + rest)
+        config.args[:] = others
+
+    def place(self, nodeid: str) -> int | None:
+        """The place of an item; None where it is none of ours."""
+        return self._places.get(nodeid)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Add the items, before `-k` and its like choose among them."""
+        root = session.config.rootpath
+        files: dict[str, FileNode] = {}
+        found = set()
+        for part in self._source.parts:
+            nodeid = file_id(part.path, root)
+            if nodeid not in files:
+                files[nodeid] = FileNode.from_parent(session, path=part.path, nodeid=nodeid)
+            node = PartNode.from_parent(files[nodeid], name=part.name)
+            added = [
+                AskedItem.from_parent(node, name=entry.name, entry=entry, part=part, source=self._source)
+                for entry in part.entries
+            ]
+            if self._named:
+                found |= {name for name in self._named for item in added if _is_named(item, [name])}
+                added = [item for item in added if _is_named(item, self._named)]
+            items += added
+            self._offered |= {item.nodeid for item in added}
+            report = pytest.CollectReport(node.nodeid, "passed", None, [*added])
+            session.ihook.pytest_collectreport(report=report)
+        lacking = [name for name in self._named if name not in found]
+        if lacking:
+            raise pytest.UsageError(*(f"not found: {name}" for name in lacking))
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        """Remember what somebody says that it leaves out."""
+        self._deselected |= {item.nodeid for item in items if isinstance(item, AskedItem)}
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Begin with what was chosen."""
+        self._left = {item.nodeid for item in session.items if isinstance(item, AskedItem)}
+        if not session.config.option.collectonly:
+            places = [item.place for item in session.items if isinstance(item, AskedItem)]
+            self._source.begin(places, None)
+
+    def ways(self) -> list[str]:
+        """What chose among the items: options of pytest, or a plugin.
+
+        The processes of pytest-xdist collect by themselves, so that there options alone are known.
+        """
+        option = {} if self._config is None else vars(self._config.option)
+        ways = [
+            f"{name} {shlex.quote(str(option[destination]))}"
+            for name, destination in (("-k", "keyword"), ("-m", "markexpr"))
+            if option.get(destination)
+        ]
+        ways += [name for name, destination in _CHOOSING.items() if option.get(destination)]
+        if self._named:
+            ways.insert(0, "node ids")
+        dropped = self._left is not None and self._offered - self._deselected - self._left
+        if dropped or not ways:
+            ways.append("a plugin or conftest.py")
+        return ways
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
+        """Run one of many items: there is nothing to set up, to capture or to tear down."""
+        if not self._quick or not isinstance(item, AskedItem):
+            return None
+        hook = item.config.hook
+        # xdist would send start and end to the controller, where nothing comes of them but waiting.
+        is_shown = not hasattr(item.config, "workerinput")
+        if is_shown:
+            hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        stops = (pytest.exit.Exception, KeyboardInterrupt)
+        call = pytest.CallInfo.from_call(item.runtest, "call", reraise=stops)
+        hook.pytest_runtest_logreport(report=pytest.TestReport.from_item_and_call(item, call))
+        # Reports of other plugins are complete when an item was torn down.
+        call = pytest.CallInfo.from_call(_nothing, "teardown")
+        hook.pytest_runtest_logreport(report=pytest.TestReport.from_item_and_call(item, call))
+        if is_shown:
+            hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """Invite a worker of pytest-xdist, before it starts."""
+        if self._announcer is None:
+            self._announcer = Announcer()
+        node.workerinput[INVITATION] = self._announcer.invitation(self._source)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """Begin with what the workers chose, which is the same for all."""
+        if self._announcer is not None and not self._begun:
+            self._begun = True
+            places = [place for place in map(self.place, ids) if place is not None]
+            self._source.begin(places, self._announcer.tell)
+
+    def pytest_unconfigure(self) -> None:
+        """Tell nobody any more."""
+        if self._announcer is not None:
+            self._announcer.close()
+
+
+def _is_named(item: pytest.Item, names: Sequence[str]) -> bool:
+    return any(item.nodeid == name or item.nodeid.startswith(f"{name}::") for name in names)
+
+
+def _nothing() -> None:
+    """What there is to tear down."""

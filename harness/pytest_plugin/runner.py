@@ -15,11 +15,10 @@ from rich.console import Console
 from dialects.errors import BadInput
 from harness.data.outcomes import Judgement, Outcome
 from harness.provision import failures
-from harness.pytest_plugin.pair_runner import PairRunner
+from harness.pytest_plugin.pair_runner import PairRunner, Thresholds
 from harness.pytest_plugin.screen import Bars, Reporter
-from harness.pytest_plugin.thresholds import Thresholds
 from harness.report.console import print_scores
-from harness.report.formatting import printable_json
+from harness.report.table_model import printable_json
 from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
 from harness.runs.extent import Extent

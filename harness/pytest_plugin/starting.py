@@ -9,8 +9,7 @@ import pytest
 from dialects.enums import Profile
 from dialects.errors import HarnessError
 from harness.data.predictions import Extract
-from harness.pytest_plugin.pair_runner import PairRunner, refuse_distributed
-from harness.pytest_plugin.thresholds import Thresholds, parse_fail_on
+from harness.pytest_plugin.pair_runner import PairRunner, Thresholds, parse_fail_on, refuse_distributed
 from harness.session.options import as_in_pytest
 from harness.session.plan import prepare
 from harness.session.request import Request, ShownTables, parse_dialects, parse_fail_under, parse_metrics

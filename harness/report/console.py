@@ -12,9 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from harness.report.formatting import DAGGER, emphasised, texts
 from harness.report.overview import noted, overview, totals
-from harness.report.table_model import ColumnGroup, TableColumn, TableModel
+from harness.report.table_model import DAGGER, ColumnGroup, TableColumn, TableModel, emphasised, texts
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
 from harness.runs.extent import Extent
 from harness.runs.summary import Score

@@ -10,8 +10,7 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome
 from harness.engines import kind_of
 from harness.metrics import OUTCOME_METRIC
-from harness.report.formatting import spelled
-from harness.report.table_model import CellKind
+from harness.report.table_model import CellKind, spelled
 from harness.report.tables import NAMES, new_table, plain, print_table, wide
 from harness.runs.extent import Extent, Whose, how_far
 from harness.runs.reading import (

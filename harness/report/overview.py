@@ -10,9 +10,18 @@ from harness.engines import EngineName, in_order, kind_of, kinds
 from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
 from harness.metrics.efficiency import Clock, Timing
-from harness.report.formatting import listed, spelled
 from harness.report.spider import hardness_grid, partial_grids
-from harness.report.table_model import Cell, CellKind, ColumnGroup, Mark, TableColumn, TableModel, TableRow
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    ColumnGroup,
+    Mark,
+    TableColumn,
+    TableModel,
+    TableRow,
+    listed,
+    spelled,
+)
 from harness.report.tables import NAMES
 from harness.report.usage import usage_grid, with_usage
 from harness.runs.extent import Extent

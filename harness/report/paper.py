@@ -13,9 +13,9 @@ from harness.metrics import METRICS
 from harness.metrics.statistics import SIGNIFICANT
 from harness.report.comparison import differences
 from harness.report.documents import extents, run_id_of, scores_of
-from harness.report.formatting import DAGGER, spelled
 from harness.report.overview import extent_lines, versions
 from harness.report.table_model import (
+    DAGGER,
     Cell,
     CellKind,
     ColumnGroup,
@@ -24,6 +24,7 @@ from harness.report.table_model import (
     TableColumn,
     TableModel,
     TableRow,
+    spelled,
 )
 from harness.report.tables import NAMES
 from harness.report.usage import USAGE_COLUMNS, is_known, with_usage

@@ -8,18 +8,21 @@ from io import StringIO
 from itertools import repeat
 from typing import Any
 
-from harness.report.formatting import (
+from harness.report.table_model import (
     DAGGER,
     DASH,
     MINUS,
+    Document,
+    NamedCell,
+    TableModel,
     emphasised,
+    figures,
     heads,
     printable,
     printable_json,
     texts,
     width,
 )
-from harness.report.table_model import Document, NamedCell, TableModel, figures
 
 _ACTIVE = re.compile(r"([\\`*_\[\]~|$#])")
 _LISTED = re.compile(r"^(\s*\d*)([-+.)=])(?=\s|$)")

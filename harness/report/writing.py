@@ -9,8 +9,7 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.report.console import console_text
-from harness.report.dev_rows import dev_rows
-from harness.report.documents import reproduced, tables
+from harness.report.documents import dev_rows, reproduced, tables
 from harness.report.paper import PaperRequest, paper
 from harness.report.reproduction import REPRODUCED, PublishedReference, reference_of
 from harness.report.table_model import Document

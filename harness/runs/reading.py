@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.data.outcomes import PairResult
-from harness.data.preview import Preview
+from harness.data.outcomes import PairResult, Preview
 from harness.data.questions import BIRD_LEVELS, Question, level
 from harness.runs.extent import Count, Extent, Key, Whose, key_in
 from harness.runs.summary import SCHEMA_VERSION

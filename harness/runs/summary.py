@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harness.data.extraction import unfenced
 from harness.data.outcomes import Outcome, PairResult
+from harness.data.predictions import unfenced
 from harness.data.questions import levels_of
 from harness.engines import EngineName, kinds_by_name
 from harness.engines.errors import ErrorClass

@@ -19,16 +19,15 @@ from pathlib import Path
 from sqlite3 import sqlite_version
 
 from dialects.errors import BadInput
-from harness.cache.lifetimes import Lifetime, lifetime
+from harness.cache.lookup import Lifetime, lifetime
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kind_of, packages
 from harness.engines.base import Engine
 from harness.metrics import Basis, of_basis
 from harness.metrics.work import weights_digest
-from harness.scoring.golds import Golds
 from harness.scoring.once import Once
-from harness.scoring.tasks import Setup
+from harness.scoring.tasks import Golds, Setup
 from loaders.base.digests import digests
 
 _PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
@@ -41,9 +40,8 @@ DECIDE_NOTHING = frozenset({
     "harness/audit", "harness/data/published_dev.toml", "harness/efficiency",
     "harness/gap", "harness/metrics/weights.json",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
-    "harness/report", "harness/runs", "harness/session", "harness/data/sets", "harness/sqltree/calls.py",
-    "harness/sqltree/constructs.py", "harness/sqltree/keywords.py",
-    "loaders/sample", "loaders/verify",
+    "harness/report", "harness/runs", "harness/session", "harness/data/sets",
+    "harness/sqltree/constructs.py", "loaders/sample", "loaders/verify",
 })  # fmt: skip
 """What asks, predicts, shows and starts engines. Nothing that judges imports it, which a test holds it to.
 

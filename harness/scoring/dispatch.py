@@ -16,16 +16,14 @@ from enum import StrEnum
 from threading import Condition, Lock, get_ident
 
 from dialects.volatility import is_volatile
-from harness.cache.lifetimes import Lifetime
-from harness.cache.lookup import Lookup
+from harness.cache.lookup import Lifetime, Lookup
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.metrics import Basis, of_basis
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start, today
-from harness.scoring.golds import Golds, NoGold
-from harness.scoring.tasks import Judged, Setup, Task, Workers, explain
+from harness.scoring.tasks import Golds, Judged, NoGold, Setup, Task, Workers, explain
 from loaders.base.store import EntryKind, Store
 
 MOST_FAILURES = 3

@@ -33,10 +33,21 @@ from harness.metrics.efficiency import same_text
 from harness.metrics.strict import Answers
 from harness.metrics.work import IDENTICAL, WorkRatio, ratio
 from harness.scoring import alternatives
-from harness.scoring.golds import Gold, Golds
 from harness.scoring.once import Once
 from harness.scoring.scorer import Scoring, best
-from harness.scoring.tasks import During, Judged, LeftOut, Progress, Setup, Stage, Task, explain, undisturbed
+from harness.scoring.tasks import (
+    During,
+    Gold,
+    Golds,
+    Judged,
+    LeftOut,
+    Progress,
+    Setup,
+    Stage,
+    Task,
+    explain,
+    undisturbed,
+)
 from loaders.namespace import Database
 
 MOST_KEPT_BYTES = 2**20

@@ -5,21 +5,19 @@ from dataclasses import replace
 from typing import cast
 
 from dialects.enums import Dialect
-from harness.data.outcomes import Judgement, Outcome
-from harness.data.preview import preview
+from harness.data.outcomes import Judgement, Outcome, preview
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.errors import ErrorClass
 from harness.engines.execution import Ending, Execution
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, Metric, RowScore, of_basis
-from harness.metrics.comparison.alike import alike
+from harness.metrics.comparison.values import alike
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import TooManyRows
 from harness.metrics.strict import Answers
-from harness.scoring.golds import Gold
 from harness.scoring.once import Once
-from harness.scoring.suite import Suite
-from harness.scoring.tasks import During, LeftOut, Setup, Stage, undisturbed
+from harness.scoring.tasks import During, Gold, LeftOut, Setup, Stage, undisturbed
+from harness.scoring.variants import Suite
 from harness.sqltree.diagnosis import Reading, diagnose
 from harness.sqltree.diagnosis import read as read_for_diagnosis
 from harness.sqltree.spider import SpiderSchema, Structure, compare

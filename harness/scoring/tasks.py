@@ -5,20 +5,23 @@ everything that is to be kept. So it makes no difference where tasks are judged:
 machine, and in which order.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from dialects.enums import Dialect, Profile
-from harness.data.outcomes import Judgement
+from dialects.overrides import Override, overrides
+from dialects.schema import Schema
+from harness.data.outcomes import GoldOrigin, Judgement, Outcome
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, EngineLost, cut
-from harness.engines.execution import Limits
+from harness.engines.execution import Ending, Execution, Limits
 from harness.metrics import DEFAULT_METRICS, METRICS
+from harness.scoring.once import Once
 from harness.scoring.timing import Method
 from harness.scoring.variants import Variants
 from loaders.server import Server
@@ -213,3 +216,145 @@ class Workers(Protocol):
 def explain(error: BaseException) -> str:
     """What a harness error says."""
     return cut(str(error) if isinstance(error, EngineLost) else f"{type(error).__name__}: {error}")
+
+
+# The reference of every question on every engine: its text, its rows, or the outcome that its failure is.
+
+if TYPE_CHECKING:
+    from dialects.translate import Translation
+
+Run = Callable[[str], Execution]
+"""Runs a text on the question's database."""
+
+
+@dataclass(frozen=True)
+class Gold:
+    """One reference of one question on one engine.
+
+    `question` has this gold alone. `sql` is None where there is no text for the dialect; `failure` is the
+    outcome of every prediction for the question where gold did not return rows in time.
+    """
+
+    question: Question
+    dialect: EngineName
+    sql: str | None
+    execution: Execution
+    failure: Outcome | None = None
+
+    @property
+    def is_by_rows(self) -> bool:
+        """Whether SQLite has run it, and its rows are compared by value."""
+        return dialect_of(self.dialect) in self.question.by_rows
+
+    @property
+    def language(self) -> EngineName:
+        """The engine in whose dialect its text is."""
+        return Dialect.SQLITE if self.is_by_rows else self.dialect
+
+
+class NoGold(Exception):
+    """A question has no gold in a dialect: SQLite's cannot be translated."""
+
+
+class Golds:
+    """The references of a question set; thread-safe.
+
+    A question with several golds is asked for with each of them alone (`Question.each`).
+
+    Args:
+        questions: the question set.
+        dialects: the engines.
+        limits: what one SQL text may use.
+        unloaded: the databases that an engine's servers do not have, and why.
+    """
+
+    def __init__(
+        self,
+        questions: QuestionSet,
+        dialects: Collection[EngineName],
+        limits: Limits,
+        unloaded: Mapping[tuple[EngineName, str], str] | None = None,
+    ) -> None:
+        self._questions = questions
+        self._unloaded = unloaded or {}
+        self._limits = limits
+        self._overrides: dict[Dialect, Mapping[str, Override]] = {
+            dialect: overrides(questions.name, dialect)
+            for dialect in map(dialect_of, dialects)
+            if dialect is not Dialect.SQLITE
+        }
+        self._schemas = Once()
+
+    def origin(self, question: Question, dialect: EngineName) -> GoldOrigin:
+        """Where the text of a gold comes from."""
+        language = dialect_of(dialect)
+        if language in question.by_rows:
+            return GoldOrigin.SQLITE_ROWS
+        if language in question.gold:
+            return GoldOrigin.CORRECTION if language in question.corrected else GoldOrigin.DATASET
+        override = self._overrides[language].get(question.key)
+        usable = override is not None and override.replaces(question.gold[Dialect.SQLITE])
+        return GoldOrigin.OVERRIDE if usable else GoldOrigin.TRANSLATED
+
+    def written(self, question: Question, dialect: EngineName) -> str:
+        """The text that decides what gold is: its own, or SQLite's where that is translated."""
+        origin, language = self.origin(question, dialect), dialect_of(dialect)
+        if origin is GoldOrigin.OVERRIDE:
+            return self._overrides[language][question.key].sql
+        return question.gold[language if origin.is_written else Dialect.SQLITE]
+
+    def text(self, question: Question, dialect: EngineName) -> str:
+        """The SQL of a gold; SQLite's where its rows count.
+
+        Raises:
+            NoGold: there is none for the dialect.
+        """
+        if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
+            return self.written(question, dialect)
+        return self.translation(question, dialect).sql
+
+    def translation(self, question: Question, dialect: EngineName) -> "Translation":
+        """The SQL of a gold, with what the translator says of it; of one written by hand nothing.
+
+        Raises:
+            NoGold: there is none for the dialect.
+        """
+        written = self.written(question, dialect)
+        # Slow to import, and most sets publish their golds.
+        from dialects.translate import Translation, Untranslatable, translate  # noqa: PLC0415
+
+        if self.origin(question, dialect) is not GoldOrigin.TRANSLATED:
+            return Translation(written, dialect_of(dialect))
+        try:
+            # No prediction returns numbers and texts as JSON, and none would be compared with them.
+            return translate(written, self._schema(question.db_id), dialect_of(dialect), as_json=False)
+        except Untranslatable as error:
+            raise NoGold(str(error)) from error
+
+    def of(self, question: Question, dialect: EngineName, run: Run) -> Gold:
+        """The gold of a question, executed by `run`: on the engine, or on SQLite where its rows count.
+
+        Raises:
+            EngineLost: `run` raised it.
+        """
+        reason = self._unloaded.get((dialect, question.db_id))
+        if reason is not None:
+            # What may stand there from an earlier load is not what is asked about.
+            failed = Execution(Ending.ERROR, error=f"the database {question.db_id} is not loaded: {reason}")
+            return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
+        try:
+            sql = self.text(question, dialect)
+        except NoGold as error:
+            failed = Execution(Ending.ERROR, error=str(error))
+            return Gold(question, dialect, None, failed, Outcome.GOLD_ERROR)
+        execution = run(sql)
+        if execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds:
+            return Gold(question, dialect, sql, execution)
+        timed_out = execution.ending in (Ending.ROWS, Ending.TIMEOUT)
+        failure = Outcome.GOLD_TIMEOUT if timed_out else Outcome.GOLD_ERROR
+        return Gold(question, dialect, sql, execution, failure)
+
+    def _schema(self, db_id: str) -> Schema:
+        from loaders.census import census  # noqa: PLC0415 - as in `text`
+
+        return self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))

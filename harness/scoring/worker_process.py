@@ -189,7 +189,7 @@ def _planned(task: PlanTask, setup: Setup, engine: Engine, noting: Noting) -> Qu
             plan = plans.explain(engine, database, task.sql, setup.limits, is_run=task.is_run)
             if task.counts and task.is_run and plan.ending is Ending.ROWS:
                 plan = _counted(plan, engine, database, task.sql, setup.limits)
-        from harness.sqltree.aliases import with_tables  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+        from harness.sqltree.parsing import with_tables  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
 
         with noting(task.sql, setup.scoring_seconds):
             return with_tables(plan, task.sql, task.dialect)

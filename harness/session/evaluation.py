@@ -17,9 +17,8 @@ from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
 from harness.scoring.dispatch import Asked, Judging
-from harness.scoring.golds import Golds
 from harness.scoring.once import Once
-from harness.scoring.tasks import Setup, TimingTask, explain
+from harness.scoring.tasks import Golds, Setup, TimingTask, explain
 from harness.scoring.timing import Method
 from harness.scoring.workers import LocalWorkers
 

@@ -19,8 +19,7 @@ from harness.metrics.efficiency import same_text
 from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
 from harness.runs.reading import Run, key_of, read_previews, read_questions
 from harness.runs.selector import select
-from harness.scoring.golds import Golds, NoGold
-from harness.scoring.tasks import PlanTask, Setup
+from harness.scoring.tasks import Golds, NoGold, PlanTask, Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
 from harness.session.request import Request

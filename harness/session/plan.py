@@ -4,6 +4,7 @@ The command line, the pytest plugin and a library call all come through here, so
 means the same everywhere and is refused with the same words.
 """
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
@@ -13,15 +14,17 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness import provision
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines import EngineName, dialect_of, in_order, kind_of
+from harness.engines import EngineName, dialect_of, in_order, kind_of, on_server
 from harness.engines.base import Engine, SqlError
 from harness.engines.execution import Limits, NotCounted, count_work
 from harness.metrics import METRICS, Basis, of_basis
+from harness.provision import dsn
 from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
 from harness.scoring.dispatch import Judging
@@ -30,15 +33,84 @@ from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session.evaluation import Evaluation
 from harness.session.request import Request, check
-from harness.session.servers import find_servers, private_server
 from loaders import load as loading
 from loaders.base.digests import digests
-from loaders.base.errors import EngineUnavailable, command
+from loaders.base.errors import EngineUnavailable, command, to_start
 from loaders.base.store import Store, allowed_bytes, default_path
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from loaders.set_manifest import SetServer
+
+# Which servers are up, of the engines that a command is to use.
+
+
+def find_servers(
+    dialects: Sequence[EngineName], *, required: bool, say: Callable[[str], None]
+) -> dict[EngineName, tuple[Server, ...]]:
+    """The running servers of `dialects`, one or, named by DSNs, several of each; files need none.
+
+    Args:
+        dialects: what to look for.
+        required: whether one that is not up is an error; else a line to `say`.
+        say: takes one line at a time.
+
+    Raises:
+        BadInput: servers that are to share the work differ.
+        EngineUnavailable: a server that is required is not up.
+    """
+    servers: dict[EngineName, tuple[Server, ...]] = {}
+    for dialect in dialects:
+        kind = kind_of(dialect)
+        if not kind.has_server:
+            continue
+        found = provision.find_all(kind.dialect)
+        if found:
+            servers[dialect] = found
+        elif required:
+            raise EngineUnavailable(f"{dialect}: no server is up; {to_start()}")
+        else:
+            say(f"{dialect}: no server is up, so it is left out; {to_start()}")
+    return servers
+
+
+def private_server(questions: QuestionSet) -> tuple[QuestionSet, Server]:
+    """The server that a set's databases stand on already, and the set with where they stand there.
+
+    Nothing is made on it. Its account is the reading role, so it may do nothing but read; sessions are
+    read-only besides.
+
+    Raises:
+        BadInput: there is no address, it is malformed, or its account may do more than read.
+        EngineUnavailable: the server does not answer, or lacks a database.
+    """
+    stands = questions.server
+    assert stands is not None  # noqa: S101 - who asks has looked
+    name = stands.variable or f"dsn of {questions.name}"
+    text = stands.dsn or os.environ.get(stands.variable, "")
+    if not text:
+        raise BadInput(
+            f"--set {questions.name}: {name} is not set; set it to the address of its {stands.dialect}"
+            " server and database"
+        )
+    server = dsn.private(stands.dialect, text.strip(), name)
+    administration = kind_of(stands.dialect).administration
+    assert administration is not None  # noqa: S101 - it has a server
+    if rights := administration().rights_to_write(server):
+        raise BadInput(
+            f"{name}: the account {server.user} may do more than read ({', '.join(rights)}), and predictions"
+            " run as it; name one that has SELECT and no more (docs/how-to/set.md)"
+        )
+    placed = replace(questions, standing_in=server.database)
+    # Until the end of this: it closes what waits for another session.
+    engine = on_server(server)
+    for db_id in placed.db_ids:
+        with engine.session(placed.database(db_id), _SECONDS_TO_LOOK) as session:
+            list(session.batches("SELECT 1"))
+    return placed, server
+
+
+_SECONDS_TO_LOOK = 10.0
 
 
 @dataclass(frozen=True)

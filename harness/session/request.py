@@ -9,9 +9,8 @@ from pathlib import Path
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
-from harness.data.choosing import Choice
 from harness.data.gold_packs import PUBLISHED, hold_to_sqlite, under
-from harness.data.predictions import Extract
+from harness.data.predictions import Choice, Extract
 from harness.data.questions import QuestionSet
 from harness.engines import EngineName, in_order, kinds_by_name
 from harness.engines.execution import Limits

@@ -3,10 +3,171 @@
 docs/reports.md says what each word means. A query is of several, so groups of questions by construct overlap.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from dialects.enums import Dialect
+from dialects.targets import SQLGLOT
+
+# What an SQL text is made of, word by word: tokens, JOINs, keywords in seven categories, n-grams,
+# functions.
+#
+# The categories and their keywords are those of BIRD's paper, appendix B.10, and of Mini-Dev's README
+# (https://github.com/bird-bench/mini_dev#keywords-statistic). A text is cut into words and not parsed, so
+# that any dialect's can be counted, and one that is wrong, too.
+
+CATEGORIES: Mapping[str, tuple[str, ...]] = {
+    "main body": (
+        "SELECT", "FROM", "WHERE", "AND", "OR", "NOT", "IN", "EXISTS", "IS", "NULL", "IIF", "CASE",
+        "CASE WHEN",
+    ),
+    "join": ("INNER JOIN", "LEFT JOIN", "ON", "AS"),
+    "clause": (
+        "BETWEEN", "LIKE", "LIMIT", "ORDER BY", "ASC", "DESC", "GROUP BY", "HAVING", "UNION", "ALL", "EXCEPT",
+        "PARTITION BY", "OVER",
+    ),
+    "aggregation": ("AVG", "COUNT", "MAX", "MIN", "ROUND", "SUM"),
+    "scalar": ("ABS", "LENGTH", "STRFTIME", "JULIANDAY", "NOW", "CAST", "SUBSTR", "INSTR"),
+    "comparison": ("=", ">", "<", ">=", "<=", "!="),
+    "computing": ("-", "+", "*", "/"),
+}  # fmt: skip
+"""The keywords of each category, in the order of the paper."""
+
+KEYWORDS: tuple[str, ...] = tuple(word for words in CATEGORIES.values() for word in words)
+
+NGRAM = 3
+"""How many tokens in a row the paper counts as one n-gram."""
+
+_FUNCTION_WORDS = frozenset({*CATEGORIES["aggregation"], *CATEGORIES["scalar"], "IIF"})
+"""Keywords only where they are called: a column may have the same name."""
+_SAME = {"==": "=", "<>": "!=", "SUBSTRING": "SUBSTR"}
+_PAIRS = frozenset({"ORDER BY", "GROUP BY", "PARTITION BY", "CASE WHEN"})
+_OUTER = frozenset({"RIGHT", "FULL", "CROSS", "NATURAL"})
+_SIGNS = frozenset({"-", "+", "*"})
+"""What is an operator only between two operands: else a sign, or the star of all columns."""
+_NO_FUNCTIONS = frozenset(
+    {
+        "ALL", "AND", "ANY", "AS", "BETWEEN", "BY", "CASE", "DISTINCT", "ELSE", "EXCEPT", "EXISTS", "FILTER",
+        "FROM", "GLOB", "HAVING", "IN", "INTERSECT", "INTERVAL", "IS", "JOIN", "LIKE", "LIMIT", "NOT",
+        "OFFSET", "ON", "OR", "OVER", "SELECT", "SOME", "THEN", "UNION", "USING", "VALUES", "WHEN", "WHERE",
+        "WITH",
+    }
+)  # fmt: skip
+"""Words that may stand before a parenthesis without being called."""
+
+
+@dataclass(frozen=True)
+class SqlCounts:
+    """One text: every figure is a count of occurrences.
+
+    `joins` are the words JOIN; a comma between tables is none. `ngrams` are the different sequences of
+    `NGRAM` tokens. `functions` are by their names in upper case.
+    """
+
+    tokens: int
+    joins: int
+    ngrams: int
+    keywords: Mapping[str, int]
+    functions: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class _Token:
+    """One word, literal or sign; `word` is its upper case, empty where it is quoted or a literal."""
+
+    text: str
+    word: str
+    is_literal: bool
+
+
+_NOTHING = _Token("", "(", is_literal=False)
+"""What stands before the first token."""
+
+
+def count(sql: str, dialect: Dialect = Dialect.SQLITE) -> SqlCounts | None:
+    """Count what a text is made of; None where it cannot be cut into words: a quote that is not closed."""
+    from sqlglot.errors import SqlglotError  # noqa: PLC0415 - slow to import, and few commands need it
+
+    try:
+        tokens = list(_tokens(sql.strip().rstrip(";"), dialect))
+    except SqlglotError:
+        return None
+    texts = [token.text for token in tokens]
+    return SqlCounts(
+        tokens=len(tokens),
+        joins=sum(token.word == "JOIN" for token in tokens),
+        ngrams=len({tuple(texts[at : at + NGRAM]) for at in range(len(texts) - NGRAM + 1)}),
+        keywords=Counter(_keywords(tokens)),
+        functions=Counter(_called(tokens)),
+    )
+
+
+def _tokens(sql: str, dialect: Dialect) -> Iterator[_Token]:
+    """Words one by one: what sqlglot takes for one token of several words is several here."""
+    import sqlglot  # noqa: PLC0415 - as above
+    from sqlglot.tokenizer_core import TokenType  # noqa: PLC0415 - as above
+
+    for token in sqlglot.tokenize(sql, read=SQLGLOT[dialect]):
+        if token.token_type in {TokenType.STRING, TokenType.IDENTIFIER, TokenType.NUMBER}:
+            yield _Token(token.text, "", is_literal=token.token_type is not TokenType.IDENTIFIER)
+            continue
+        for word in token.text.split():
+            plain = word.upper()
+            yield _Token(plain, _SAME.get(plain, plain), is_literal=False)
+
+
+def _keywords(tokens: Sequence[_Token]) -> Iterator[str]:
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1] if at else _NOTHING
+        after = tokens[at + 1].word if at + 1 < len(tokens) else ")"
+        if token.is_literal and token.text.upper() == "NOW":
+            yield "NOW"
+        elif token.word == "JOIN":
+            yield from _joins([one.word for one in tokens[max(0, at - 2) : at]])
+        elif token.word in _SIGNS:
+            if _is_operand(before) and not _is_star(token.word, before, after):
+                yield token.word
+        elif f"{token.word} {after}" in _PAIRS:
+            yield f"{token.word} {after}"
+            if token.word == "CASE":
+                yield "CASE"
+        elif token.word in KEYWORDS and (token.word not in _FUNCTION_WORDS or after == "("):
+            yield token.word
+
+
+def _joins(before: Sequence[str]) -> Iterator[str]:
+    """Which JOIN it is, by the words before it: that of others than these two is no keyword of the list."""
+    side = before[-2] if before and before[-1] == "OUTER" and len(before) > 1 else (before or [""])[-1]
+    if side == "LEFT":
+        yield "LEFT JOIN"
+    elif side not in _OUTER:
+        yield "INNER JOIN"
+
+
+def _is_operand(token: _Token) -> bool:
+    """Whether a value may end with this token."""
+    return (
+        not token.word
+        or token.word in {")", "END", "NULL"}
+        or (token.word[0].isalnum() and token.word not in _NO_FUNCTIONS | {"RETURN"} | set(KEYWORDS))
+    )
+
+
+def _is_star(word: str, before: _Token, after: str) -> bool:
+    """Whether it is the star of a table's columns, behind a point, or of all, before FROM or the like."""
+    return word == "*" and (before.word == "." or after in {"FROM", ")", ","})
+
+
+def _called(tokens: Sequence[_Token]) -> Iterator[str]:
+    for token, following in pairwise(tokens):
+        if following.word == "(" and token.word[:1].isalpha() and token.word not in _NO_FUNCTIONS:
+            yield token.word
+
 
 if TYPE_CHECKING:
     from sqlglot import exp

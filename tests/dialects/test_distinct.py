@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 from psycopg.types.range import Range
 
-from harness.data.preview import preview
+from harness.data.outcomes import preview
 from harness.metrics.aligned import soft_f1_aligned
 from harness.metrics.comparison import compare
 from harness.metrics.comparison.distinct import firsts, gathered, name, named

@@ -189,8 +189,7 @@ KEYS = """
 import sys
 from harness.data.sets.loading import load_set
 from harness.scoring.cache_keys import CacheKeys, is_as_at_the_start
-from harness.scoring.golds import Golds
-from harness.scoring.tasks import Setup
+from harness.scoring.tasks import Golds, Setup
 questions = load_set("sample")
 setup = Setup(questions, {"sqlite": (), "lite4": ()})
 engines = {name: setup.engine(name) for name in setup.servers}

@@ -12,7 +12,7 @@ from dialects.translate import Translation
 from harness.audit.command import LIMITS
 from harness.audit.gold import AuditedGold
 from harness.audit.probes import PROBES
-from harness.coverage.holding import Held, Reference
+from harness.coverage.checking import Held, Reference
 from harness.data.questions import Difficulty, Question
 from harness.engines import on_server
 from harness.engines.execution import execute

@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from dialects.errors import HarnessError
 from harness.conformance.checking import Checker
 from harness.engines import on_server
-from harness.session.servers import find_servers
+from harness.session.plan import find_servers
 from loaders.load import load
 from tests.fuzz.campaign import LIMITS, Result, run
 from tests.fuzz.catalog import catalog

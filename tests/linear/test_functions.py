@@ -13,8 +13,8 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.volatility import is_volatile
-from harness.cache.lifetimes import lifetime
-from harness.data.extraction import unfenced
+from harness.cache.lookup import lifetime
+from harness.data.predictions import unfenced
 from harness.engines import kind_of
 from harness.engines.mysql.engine import refused
 from harness.engines.postgresql.statements import statements

@@ -12,7 +12,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.schema import PortableType
 from harness.cli import app
-from harness.report.census import census_json, census_lines
+from harness.report.describing import census_json, census_lines
 from loaders.census import census
 from loaders.inventory import ColumnInventory, inventory
 from tests.loaders.conftest import MakeFile

@@ -12,7 +12,7 @@ from typing import Any
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import Question, QuestionSet
-from harness.sqltree.keywords import KEYWORDS, SqlCounts, count
+from harness.sqltree.constructs import KEYWORDS, SqlCounts, count
 from loaders.inventory import Size, size
 
 

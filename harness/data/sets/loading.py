@@ -8,9 +8,11 @@ import hashlib
 import json
 import os
 import re
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +20,77 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.question_files import SPIDER_LEVELS, Asked, Entry, read_gold, read_questions
 from harness.data.questions import Level, Question, QuestionSet
-from harness.data.sets.hardness import hardnesses
+from harness.sqltree import spider
 from harness.sqltree.schema import Column, DatabaseSchema
+from harness.sqltree.spider import SpiderSchema, hardness, read
 from loaders.base.digests import digests
 from loaders.base.errors import command
 from loaders.base.files import Faults, TextFile, is_text, most_bytes, one_line, read_json, read_text, refuse
+from loaders.base.paths import cache_path
 from loaders.packages.manifest import place_of, repair
 from loaders.packages.manifest import published as published_sets
 from loaders.set_families import Own, databases_in, find_databases, find_own
 from loaders.set_manifest import CORRECT, LAYOUTS, MANIFEST, Layout, find
+
+# Spider's hardness of golds, for sets without difficulties; kept, because reading thousands takes time.
+
+Gold = tuple[str, Path, DatabaseSchema | None]
+"""A gold, the file of its database, and the database's published schema, if there is one."""
+
+
+def hardnesses(golds: Sequence[Gold]) -> list[str | None]:
+    """The hardness of each gold, None of one that Spider's measures cannot read.
+
+    Columns are those of the database, where that can be read.
+    """
+    schemas = {path: _hardness_schema(path, published) for _, path, published in golds}
+    facts = [(sql, sorted(schemas[path].tables.items())) for sql, path, _ in golds]
+    digest = hashlib.sha256(f"{_code()}{facts!r}".encode("utf-8", "surrogatepass")).hexdigest()
+    kept = cache_path() / "hardness" / f"{digest}.json"
+    with suppress(OSError, ValueError):
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        if isinstance(found, list) and len(found) == len(golds):
+            return found
+    levels = [_hardness(sql, schemas[path]) for sql, path, _ in golds]
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = kept.with_suffix(".part")
+        unfinished.write_text(json.dumps(levels), encoding="utf-8")
+        unfinished.replace(kept)
+    return levels
+
+
+def _hardness(sql: str, schema: SpiderSchema) -> str | None:
+    query = read(sql.strip().rstrip(";"), schema)
+    return None if query is None else str(hardness(query))
+
+
+def _hardness_schema(path: Path, published: DatabaseSchema | None) -> SpiderSchema:
+    """The tables of a database, by its file, or else by what is published of it."""
+    with (
+        suppress(sqlite3.Error),
+        closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection,
+    ):
+        rows = connection.execute(
+            "SELECT t.name, c.name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c"
+            " WHERE t.type IN ('table', 'view') ORDER BY t.name, c.cid"
+        )
+        tables: dict[str, list[str]] = {}
+        for table, column in rows:
+            tables.setdefault(table, []).append(column)
+        return SpiderSchema(tables)
+    tables = {table: [] for table in (published.tables if published else ())}
+    for column in published.columns if published else ():
+        tables[column.table].append(column.name)
+    return SpiderSchema(tables)
+
+
+@cache
+def _code() -> str:
+    """A digest of the code that reads golds."""
+    files = sorted(Path(spider.__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
 
 _SQLITE_HEADER = b"SQLite format 3\x00"
 """https://www.sqlite.org/fileformat.html#magic_header_string"""

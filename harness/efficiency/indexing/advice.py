@@ -9,10 +9,140 @@ It is the classic choice of what-if tools (S. Chaudhuri, V. Narasayya, VLDB 1997
 indexes are really there, and work is counted (`harness.engines.execution`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.scope import Scope, traverse_scope
+
+from dialects.enums import Dialect
+from dialects.schema import Schema, Table
 from harness.efficiency.indexing.copies import DatabaseCopy, Index, Made
+from harness.sqltree.parsing import TooMuch, statements
+
+# Which indexes could serve a text: read from its comparisons, joins and orders.
+#
+# Per SELECT and table: columns that are held equal to a value, columns that are joined, columns in a range,
+# and the columns of ORDER BY and GROUP BY or of a single MIN or MAX. An index serves the first before the
+# later ones: equality, then join, then range or order (R. Ramakrishnan, J. Gehrke, Database Management
+# Systems, 3rd edition, 20.2). A column inside a call serves nothing. Whether an optimizer wants any of them
+# is measured (`harness.efficiency.indexing.advice`).
+
+MOST_COLUMNS = 3
+"""Of one index."""
+
+MOST_INDEXES = 24
+"""Of one table: those that could serve most texts. Each is built before anybody knows whether it is used."""
+
+_EQUAL = (exp.EQ, exp.NullSafeEQ, exp.Is, exp.In)
+_RANGE = (exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Between, exp.Like)
+
+
+@dataclass
+class _Uses:
+    """What one SELECT does with the columns of one table, by their names, each once, in the order met."""
+
+    equal: dict[str, None] = field(default_factory=dict)
+    joined: dict[str, None] = field(default_factory=dict)
+    ranged: dict[str, None] = field(default_factory=dict)
+    ordered: dict[str, None] = field(default_factory=dict)
+
+
+def candidates(texts: Iterable[str], dialect: Dialect, schema: Schema) -> list[Index]:
+    """The indexes that could serve some texts, most texts first, without those that a primary key serves.
+
+    Args:
+        texts: in one dialect; what cannot be parsed is passed over.
+        dialect: theirs.
+        schema: the database's; the names of indexes are its own.
+    """
+    found: Counter[Index] = Counter()
+    tables = {table.name.lower(): table for table in schema.tables}
+    for text in texts:
+        wanted = {
+            index: None
+            for scope in _scopes(text, dialect)
+            for table, uses in _uses(scope, tables).items()
+            for index in _indexes(tables[table], uses)
+        }
+        found.update(wanted.keys())
+    # The sort is stable: of equals the one that was met first.
+    kept: Counter[str] = Counter()
+    most = []
+    for index, _ in found.most_common():
+        kept[index.table] += 1
+        if kept[index.table] <= MOST_INDEXES:
+            most.append(index)
+    return most
+
+
+def _scopes(text: str, dialect: Dialect) -> list[Scope]:
+    """The SELECTs of a text; none where it cannot be read."""
+    try:
+        [tree] = statements(text, dialect)
+        return traverse_scope(tree)
+    except (SqlglotError, TooMuch, RecursionError, ValueError):
+        return []
+
+
+def _indexes(table: Table, uses: _Uses) -> Iterator[Index]:
+    """The indexes that serve one SELECT's uses of a table."""
+    equal, joined, ranged, ordered = map(list, (uses.equal, uses.joined, uses.ranged, uses.ordered))
+    wanted: list[tuple[str, ...]] = [(one,) for one in (*equal, *joined, *ranged, *ordered[:1])]
+    wanted.append(tuple(equal))
+    for join in joined:
+        wanted += [(*equal, join), (join, *equal)]
+    wanted += [(*equal, one) for one in ranged]
+    wanted += [(*equal, *ordered), tuple(ordered)]
+    for columns in wanted:
+        once, key = tuple(dict.fromkeys(columns))[:MOST_COLUMNS], table.primary_key
+        # What begins the key is found by it, and behind a whole key there is nothing left to find.
+        shared = min(len(once), len(key))
+        if once and not (shared and once[:shared] == key[:shared]):
+            yield Index(table.name, once)
+
+
+def _uses(scope: Scope, tables: Mapping[str, Table]) -> dict[str, _Uses]:
+    """What a SELECT does with each base table, by the table's name in lower case."""
+    sources = {
+        alias.lower(): source.name.lower()
+        for alias, source in scope.sources.items()
+        if isinstance(source, exp.Table) and source.name.lower() in tables
+    }
+    found: dict[str, _Uses] = {}
+
+    def place(node: exp.Expr | None) -> tuple[_Uses, str] | None:
+        """Where a bare column is noted, and its name in the schema."""
+        while isinstance(node, exp.Paren | exp.Ordered):
+            node = node.this
+        if not isinstance(node, exp.Column):
+            return None
+        name, qualifier = node.name.lower(), node.table.lower()
+        wanted = [sources[qualifier]] if qualifier in sources else [] if qualifier else list(sources.values())
+        owners = {
+            (table, column.name)
+            for table in wanted
+            for column in tables[table].columns
+            if column.name.lower() == name
+        }
+        if len(owners) != 1:
+            return None
+        [(table, column)] = owners
+        return found.setdefault(table, _Uses()), column
+
+    for node in scope.find_all(*_EQUAL, *_RANGE, exp.Order, exp.Group, exp.Min, exp.Max):
+        if isinstance(node, _EQUAL + _RANGE):
+            sides = [place(node.this), place(node.args.get("expression"))]
+            kind = "joined" if all(sides) else "equal" if isinstance(node, _EQUAL) else "ranged"
+        else:
+            sides = [place(one) for one in node.expressions or [node.this]]
+            kind = "ordered"
+        for uses, column in filter(None, sides):
+            getattr(uses, kind)[column] = None
+    return found
+
 
 MOST_ROUNDS = 6
 """How often what is left is counted: each round but the last drops at least one index."""

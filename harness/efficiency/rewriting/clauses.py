@@ -7,7 +7,7 @@ from sqlglot import exp
 from dialects.clauses import where_of
 from harness.efficiency.rewriting.settled import is_scalar
 from harness.efficiency.rewriting.statement import Statement, equals, set_where
-from harness.sqltree.calls import aggregates, arguments, called, is_plain, with_argument
+from harness.sqltree.parsing import aggregates, arguments, called, is_plain, with_argument
 from harness.sqltree.query import Fact, Named, Refused
 
 # COUNT(*) as COUNT of a key.

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dialects.schema import affinity
 from harness.efficiency.rewriting.statement import Statement
-from harness.sqltree.calls import aggregates, arguments, called, is_grouped
+from harness.sqltree.parsing import aggregates, arguments, called, is_grouped
 from harness.sqltree.query import Fact, Named, Refused
 
 _FORMATS: Mapping[str, str] = {"%Y": "year", "%Y-%m": "month", "%Y-%m-%d": "day"}

@@ -4,7 +4,7 @@ from sqlglot import exp
 
 from dialects.clauses import joins_of, on_of, where_of
 from harness.efficiency.rewriting.statement import Statement, has_star, is_joined_by_commas, set_where
-from harness.sqltree.calls import aggregates, arguments, called, is_distinct, is_grouped, with_argument
+from harness.sqltree.parsing import aggregates, arguments, called, is_distinct, is_grouped, with_argument
 from harness.sqltree.query import Fact, Named, Refused, Source
 
 Pair = tuple[exp.Column, exp.Column]

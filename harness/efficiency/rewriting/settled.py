@@ -9,7 +9,7 @@ from sqlglot import exp
 from dialects.clauses import from_items
 from dialects.volatility import is_volatile
 from harness.efficiency.rewriting.statement import Statement
-from harness.sqltree.calls import OF_BAGS, aggregates, called, is_aggregate, is_grouped, parts_of
+from harness.sqltree.parsing import OF_BAGS, aggregates, called, is_aggregate, is_grouped, parts_of
 from harness.sqltree.query import Fact, Named, Refused, leaves, results_of
 
 _RANKS = frozenset({"RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST"})

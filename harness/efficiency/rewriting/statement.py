@@ -9,8 +9,7 @@ from sqlglot import exp
 from dialects.clauses import joins_of, on_of, where_of
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema, affinity
-from harness.sqltree.calls import is_constant
-from harness.sqltree.parsing import read_query
+from harness.sqltree.parsing import is_constant, read_query
 from harness.sqltree.query import Fact, HeldKeys, Named, Query, Refused
 
 _Equality = tuple[tuple[str, str] | None, tuple[str, str] | None]

@@ -14,7 +14,7 @@ from harness.efficiency.rewriting.statement import (
     is_joined_by_commas,
     set_where,
 )
-from harness.sqltree.calls import arguments, called, is_grouped, is_plain
+from harness.sqltree.parsing import arguments, called, is_grouped, is_plain
 from harness.sqltree.query import Fact, Named, Refused
 
 Member = tuple[exp.Select, exp.Expr, exp.In, exp.Select, Named, Named]

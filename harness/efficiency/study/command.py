@@ -16,14 +16,13 @@ from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import Provenance, origins
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from harness.efficiency.study.journal import Journal
-from harness.efficiency.study.page import write_study_html
-from harness.efficiency.study.part import BarChart, Part, StudyContext, StudyOutput
-from harness.efficiency.study.progress import StudyProgress
+from harness.efficiency.study.journal import Journal, StudyProgress
+from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.metrics.work import weights_digest
+from harness.report.html.descriptions import Chart, bar_chart, write_tables_html
 from harness.report.table_model import Document, TableModel
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.report.writing import write
@@ -37,6 +36,38 @@ from loaders.base.errors import command
 from loaders.base.files import read_json, read_text, write_json
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
+
+# The page of a study: its tables with their charts, in the manner of a description; needs no script.
+
+
+def write_study_html(
+    document: Document, charts: Sequence[Sequence[BarChart]], title: str, path: Path
+) -> None:
+    """Write the page, whole or not at all.
+
+    Args:
+        document: the tables.
+        charts: those of each table.
+        title: heads the page.
+        path: the file.
+
+    Raises:
+        BadInput: it cannot be written.
+    """
+    write_tables_html(document, title, path, [[_drawn(one) for one in some] for some in charts])
+
+
+def _drawn(chart: BarChart) -> Chart:
+    return bar_chart(
+        chart.title,
+        [(bar.name, bar.value, bar.figure, _interval(bar)) for bar in chart.bars],
+        chart.reference,
+    )
+
+
+def _interval(bar: Bar) -> tuple[float, float] | None:
+    return None if bar.low is None or bar.high is None else (bar.low, bar.high)
+
 
 MANIFEST = "study.json"
 """What was studied with what: `command`, sets, databases, engines, predictions."""

@@ -32,14 +32,12 @@ from typing import Any
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
-from harness.efficiency.study.journal import Journal
-from harness.efficiency.study.progress import StudyProgress
+from harness.efficiency.study.journal import Journal, StudyProgress
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.report.table_model import TableModel
-from harness.scoring.golds import Golds, NoGold
-from harness.scoring.tasks import Setup
+from harness.scoring.tasks import Golds, NoGold, Setup
 from harness.session.evaluation import Evaluation
 from loaders.namespace import Database
 from loaders.server import Server

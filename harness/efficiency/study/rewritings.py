@@ -8,7 +8,7 @@ from typing import Any
 
 from dialects.schema import Schema
 from harness.efficiency.rewriting import Proof, Rewritten, consider_all, held_keys, proven
-from harness.efficiency.study.measuring import counted, plan_of, work_of
+from harness.efficiency.study.pair_measures import counted, plan_of, work_of
 from harness.efficiency.study.part import StudyContext
 from harness.engines import EngineName, dialect_of
 from harness.engines.plans import compare_plans

@@ -20,8 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.predictors.adapters.common import Slots, Till, secrets_by_name, shortened
-from harness.predictors.adapters.settings import Settings
+from harness.predictors.adapters.common import Settings, Slots, Till, secrets_by_name, shortened
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
 from harness.predictors.budget import Meter, Pace
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from harness.predictors.adapters.common import shortened, writable
-from harness.predictors.adapters.settings import Api
+from harness.predictors.adapters.common import Api, shortened, writable
 from harness.predictors.base import Reply, RequestFailed, Usage
 
 _QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})

@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, quote, urlsplit
 
 from dialects.errors import BadInput
-from harness.predictors.adapters.common import CLOSED, Secrets, prompt_tokens, secrets_of, shortened
+from harness.predictors.adapters.common import (
+    CLOSED,
+    Api,
+    MaxTokensField,
+    Secrets,
+    Settings,
+    prompt_tokens,
+    secrets_of,
+    shortened,
+)
 from harness.predictors.adapters.endpoint_answers import refusal_of, reply_of
-from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed
 from harness.predictors.budget import Meter, Pace
 

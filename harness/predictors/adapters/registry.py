@@ -12,8 +12,8 @@ from harness.engines import EngineName
 from harness.predictors.adapters import callables, commands, endpoints
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
+from harness.predictors.adapters.common import Settings
 from harness.predictors.adapters.endpoints import EndpointPredictor, Service
-from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import Ask, Predictor, Reply, RequestFailed
 from harness.predictors.budget import Meter
 

@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.preview import Preview, Side
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult, Preview, Side
 from harness.data.questions import Question, levels_of
 from harness.data.usage import AnswerUsage
 from harness.engines import TITLES, dialect_of, kinds_by_name

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness.data.outcomes import PairResult
-from harness.data.preview import Preview
+from harness.data.outcomes import PairResult, Preview
 from harness.data.questions import Question
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.report.comparison import RunSide, SideComparison, printed

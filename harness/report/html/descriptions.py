@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.report.formatting import heads, printable, texts
 from harness.report.html.page import write_static
-from harness.report.table_model import Cell, CellKind, Document, TableModel
+from harness.report.table_model import Cell, CellKind, Document, TableModel, heads, printable, texts
 
 _LEFT, _ROOM, _FIGURE = 190, 300, 70
 """Pixels for the names, the longest bar and the figure behind it."""

@@ -19,7 +19,7 @@ import jinja2
 from markupsafe import Markup
 
 from dialects.errors import BadInput
-from harness.report.formatting import printable
+from harness.report.table_model import printable
 from loaders.base.files import replace
 
 _PLACE = files("harness.report.html")

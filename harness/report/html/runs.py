@@ -4,19 +4,17 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.data.outcomes import Outcome, PairResult
-from harness.data.preview import Preview
+from harness.data.outcomes import Outcome, PairResult, Preview
 from harness.data.questions import Question, in_order
 from harness.engines import kinds_by_name
 from harness.metrics import METRICS
 from harness.report.documents import cautions
-from harness.report.formatting import heads as column_heads
-from harness.report.formatting import spelled, spelled_range, texts
 from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import PageTable, write_page
 from harness.report.html.plans import Plans
 from harness.report.overview import dialects_of, extent_lines, is_partial, scored, versions
-from harness.report.table_model import CellKind
+from harness.report.table_model import CellKind, spelled, spelled_range, texts
+from harness.report.table_model import heads as column_heads
 from harness.report.tables import NAMES, figure
 from harness.report.usage import usage_grid
 from harness.runs.extent import Key

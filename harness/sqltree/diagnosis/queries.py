@@ -8,8 +8,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dialects.clauses import from_items, joins_of
 from harness.engines import EngineName
-from harness.sqltree.diagnosis.conditions import condition, conjuncts
-from harness.sqltree.diagnosis.expressions import term
+from harness.sqltree.diagnosis.expressions import condition, conjuncts, term
 from harness.sqltree.diagnosis.reader import (
     Outputs,
     Reader,

@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
 from harness.audit.documentation import THREADS, threads
-from harness.audit.finding import Finding, FindingBasis, FoundIn, Severity
+from harness.audit.gold import Finding, FindingBasis, FoundIn, Severity
 from harness.audit.judged import JudgedFinding, pack_of, read_judged
 from harness.audit.probes import PROBES
 from harness.data.gold_packs import read_pack

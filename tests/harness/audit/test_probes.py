@@ -6,8 +6,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.schema import Schema
 from harness.audit.command import LIMITS
-from harness.audit.finding import FindingBasis
-from harness.audit.gold import AuditedGold
+from harness.audit.gold import AuditedGold, FindingBasis
 from harness.audit.probes import PROBES
 from harness.data.questions import Difficulty, Question
 from harness.engines.execution import execute

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.cache.lifetimes import Lifetime, lifetime
+from harness.cache.lookup import Lifetime, lifetime
 from harness.data.sets.loading import load_set
 
 TODAY = {

@@ -12,11 +12,9 @@ from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable
 from harness.cli import main
-from harness.conformance import translators
-from harness.conformance.checking import Verdict
+from harness.conformance.checking import Verdict, Witness
 from harness.conformance.command import JSON, MARKDOWN, RESULTS, ConformanceRequest, measure, print_measured
-from harness.conformance.running import sampled
-from harness.conformance.witness import Witness
+from harness.conformance.running import _MAKERS, OURS, sampled, translators
 from loaders.server import Server
 
 FILE = """\
@@ -138,7 +136,7 @@ def test_what_a_translator_gets_wrong_is_told_apart(
             raise KeyError("b")
         return known.get(sql, Translation("SELECT 3", target))
 
-    monkeypatch.setitem(translators._MAKERS, translators.OURS, lambda: wrong)
+    monkeypatch.setitem(_MAKERS, OURS, lambda: wrong)
     measured = measure(request_of(suite), {server.dialect: server})
     found = {
         line["query"]: Verdict(line["answers"][0]["verdict"])
@@ -254,8 +252,8 @@ def test_bad_usage_exits_with_2(
 
 def test_a_translator_that_nobody_knows_is_refused_with_the_names_of_all() -> None:
     with pytest.raises(BadInput, match="'mine' is not a translator; choose from bird, sqlglot, polyglot"):
-        translators.translators("bird,mine")
-    assert list(translators.translators("sqlglot, bird")) == ["bird", "sqlglot"]
+        translators("bird,mine")
+    assert list(translators("sqlglot, bird")) == ["bird", "sqlglot"]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +266,7 @@ def test_a_translator_that_nobody_knows_is_refused_with_the_names_of_all() -> No
 def test_sqlglot_is_asked_as_its_own_command_asks(sql: str, target: Dialect, written: str) -> None:
     import sqlglot  # noqa: PLC0415 - the peer itself
 
-    made = translators.translators("sqlglot")["sqlglot"](sql, Schema(()), target)
+    made = translators("sqlglot")["sqlglot"](sql, Schema(()), target)
     [transpiled] = sqlglot.transpile(
         sql, read="sqlite", write={Dialect.MYSQL: "mysql"}.get(target, "postgres")
     )
@@ -277,7 +275,7 @@ def test_sqlglot_is_asked_as_its_own_command_asks(sql: str, target: Dialect, wri
 
 def test_what_sqlglot_cannot_read_has_no_translation() -> None:
     with pytest.raises(Untranslatable):
-        translators.translators("sqlglot")["sqlglot"]("SELECT FROM WHERE )", Schema(()), Dialect.MYSQL)
+        translators("sqlglot")["sqlglot"]("SELECT FROM WHERE )", Schema(()), Dialect.MYSQL)
 
 
 MOTLEY = """\

@@ -6,7 +6,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.conformance.folders import scripts, statements
-from harness.conformance.suites import Query, Statement
+from harness.conformance.sqllogictest import Query, Statement
 
 
 def put(folder: Path, **files: str) -> None:

@@ -3,8 +3,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.conformance.sqllogictest import read
-from harness.conformance.suites import Expected, Left, Query, Record, Statement
+from harness.conformance.sqllogictest import Expected, Left, Query, Record, Statement, read
 
 
 def records(tmp_path: Path, text: str) -> list[Record]:

@@ -13,8 +13,8 @@ from harness.cli import main
 from harness.coverage import audit, expectations
 from harness.coverage.command import CoverageRequest, measure, print_measured
 from harness.coverage.rendering import JSON
-from harness.data.choosing import Choice
 from harness.data.outcomes import GoldOrigin
+from harness.data.predictions import Choice
 from loaders.server import Server
 
 

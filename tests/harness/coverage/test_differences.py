@@ -5,8 +5,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.coverage import Reason
-from harness.coverage.clock import may_read_clock
-from harness.coverage.differences import of_failure, of_rows, shortened
+from harness.coverage.checking import may_read_clock, of_failure, of_rows, shortened
 from harness.engines.execution import Ending, Execution
 from harness.metrics.comparison import Row
 

@@ -7,7 +7,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.choosing import Choice
+from harness.data.predictions import Choice
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.runs.extent import Extent

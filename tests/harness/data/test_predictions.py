@@ -8,8 +8,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.extraction import unfenced
-from harness.data.predictions import Extract, PredictionFile, read_predictions
+from harness.data.predictions import Extract, PredictionFile, read_predictions, unfenced
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from tests.harness import small_sets as small

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.data.preview import (
+from harness.data.outcomes import (
     MOST_CHARACTERS,
     MOST_COLUMNS,
     MOST_DIFFERENT,

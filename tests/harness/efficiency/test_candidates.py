@@ -4,7 +4,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.schema import Column, PortableType, Schema, Table
-from harness.efficiency.indexing.candidates import MOST_INDEXES, candidates
+from harness.efficiency.indexing.advice import MOST_INDEXES, candidates
 from harness.efficiency.indexing.copies import Index
 
 

@@ -16,11 +16,17 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.data.sets.loading import load_set
-from harness.efficiency.indexing.advice import advise
-from harness.efficiency.indexing.candidates import candidates
-from harness.efficiency.indexing.copies import INDEX_PREFIX, CopyRoom, Index, Keys, copying, foreign_indexes
-from harness.efficiency.indexing.files import copy_with_keys
-from harness.efficiency.study.measuring import counted, indexes_of, plan_of, rows_digest, work_of
+from harness.efficiency.indexing.advice import advise, candidates
+from harness.efficiency.indexing.copies import (
+    INDEX_PREFIX,
+    CopyRoom,
+    Index,
+    Keys,
+    copy_with_keys,
+    copying,
+    foreign_indexes,
+)
+from harness.efficiency.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits, execute

@@ -13,8 +13,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.efficiency.indexing.copies import Keys, copying
-from harness.efficiency.study.cases import CASES, make_coaches
-from harness.efficiency.study.parts.paper_cases import relation
+from harness.efficiency.study.parts.paper_cases import CASES, make_coaches, relation
 from harness.engines import kind_of
 from harness.engines.execution import Limits, execute
 from harness.metrics.comparison import compare

@@ -14,8 +14,7 @@ from harness.gap.explaining import Gap, explain, trying_on
 from harness.gap.rendering import as_record, write_gap
 from harness.gap.tables import printed_steps
 from harness.pytest_plugin.runner import run
-from harness.report.formatting import spelled
-from harness.report.table_model import CellKind
+from harness.report.table_model import CellKind, spelled
 from harness.runs.reading import read_run
 from harness.scoring.dispatch import Judging, Way
 from harness.session.plan import prepare

@@ -15,7 +15,7 @@ from harness.gap.causes import ABOUT, OF_EDIT, Cause
 from harness.gap.deciding import Decision, Direction
 from harness.gap.explaining import Explained, Gap, PredictorGap, WhatIf
 from harness.gap.tables import documented, steps, waterfall
-from harness.report.formatting import MINUS, texts
+from harness.report.table_model import MINUS, texts
 
 QUESTION = Question("1", 1, "things", "", "", Difficulty.SIMPLE, {})
 

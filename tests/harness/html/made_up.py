@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dialects.enums import Dialect
-from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.preview import Preview, preview
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult, Preview, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import ErrorClass
 from harness.runs.extent import Key

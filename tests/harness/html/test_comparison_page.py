@@ -13,8 +13,7 @@ from playwright.sync_api import expect
 
 from dialects.enums import Dialect
 from harness.cli import main
-from harness.data.outcomes import Outcome, PairResult
-from harness.data.preview import preview
+from harness.data.outcomes import Outcome, PairResult, preview
 from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
 from tests.harness.conftest import Call

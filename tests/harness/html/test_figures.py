@@ -17,9 +17,8 @@ from harness.data.outcomes import Outcome
 from harness.engines.errors import ErrorClass
 from harness.report.console import console_text
 from harness.report.documents import tables
-from harness.report.formatting import DASH, spelled, spelled_range, texts
 from harness.report.html import write_html
-from harness.report.table_model import Document, TableModel
+from harness.report.table_model import DASH, Document, TableModel, spelled, spelled_range, texts
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.reading import Run, read_previews, read_questions, read_run
 from tests.harness.html.conftest import View

@@ -16,8 +16,7 @@ from playwright.sync_api import Page, expect
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.outcomes import Outcome
-from harness.data.preview import preview
+from harness.data.outcomes import Outcome, preview
 from harness.metrics.efficiency import Clock, Timing
 from harness.report.html import write_html
 from harness.report.html.columns import MOST_CHARACTERS, time_ratio

@@ -10,11 +10,9 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from dialects.enums import Dialect
-from harness.data.outcomes import Outcome, PairResult
-from harness.data.preview import preview
-from harness.report.formatting import spelled
+from harness.data.outcomes import Outcome, PairResult, preview
 from harness.report.html import write_html
-from harness.report.table_model import CellKind
+from harness.report.table_model import CellKind, spelled
 from harness.runs.groups import By, shares
 from harness.runs.reading import key_of
 from tests.harness.html.conftest import View

@@ -6,7 +6,7 @@ import pytest
 
 from harness.metrics import assignment
 from harness.metrics.aligned import soft_f1_aligned
-from harness.metrics.sharing import sharing
+from harness.metrics.assignment import sharing
 from harness.metrics.soft_f1 import Row, TooManyRows, soft_f1
 from tests.harness.metrics.test_soft_f1 import DOCUMENTED_GOLD, DOCUMENTED_PREDICTION
 

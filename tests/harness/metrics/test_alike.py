@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.metrics.comparison import Row, compare
-from harness.metrics.comparison.alike import alike
+from harness.metrics.comparison.values import alike
 from harness.metrics.ex import ex
 
 SAME: list[tuple[list[Row], list[Row]]] = [

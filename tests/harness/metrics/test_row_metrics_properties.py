@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from harness.metrics import METRICS, Basis, sharing
+from harness.metrics import METRICS, Basis, assignment
 from harness.metrics.aligned import soft_f1_aligned
 from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import Row, soft_f1, soft_f1_documented
@@ -146,7 +146,7 @@ def test_rows_paired_beforehand_cost_nothing(random: Random, width: int, differe
     ]
     beforehand = soft_f1_aligned(predicted, gold)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sharing, "_pair_kinds", lambda ours, theirs, _: (ours, theirs, 0))
+        patch.setattr(assignment, "_pair_kinds", lambda ours, theirs, _: (ours, theirs, 0))
         assert soft_f1_aligned(predicted, gold) == beforehand
 
 

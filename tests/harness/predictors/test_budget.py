@@ -8,7 +8,7 @@ import pytest
 from dialects.errors import BadInput
 from harness.predictors.base import BudgetSpent, Usage
 from harness.predictors.budget import Budget, Meter, SpentBudget
-from harness.predictors.prompts.tokens import ESTIMATE
+from harness.predictors.prompts.prompter import ESTIMATE
 
 
 def test_nothing_is_limited_unless_told() -> None:

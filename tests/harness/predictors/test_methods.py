@@ -12,9 +12,7 @@ from dialects.errors import BadInput
 from harness.predictors.base import Prompt
 from harness.predictors.linking import UnreadableDraft, linked_columns, narrowed
 from harness.predictors.methods import METHODS, first_prompt, make_method
-from harness.predictors.prompts.prompter import PromptOptions
-from harness.predictors.prompts.rendering import load_templates
-from harness.predictors.prompts.tokens import ESTIMATE
+from harness.predictors.prompts.prompter import ESTIMATE, PromptOptions, load_templates
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.harness.predictors.schema.shops import FARM, about_farm

@@ -28,7 +28,7 @@ from harness.predictors.base import (
 )
 from harness.predictors.extraction import Taking, take_sql
 from harness.predictors.journal import FILE, Journal
-from harness.predictors.prompts.tokens import ESTIMATE
+from harness.predictors.prompts.prompter import ESTIMATE
 from harness.predictors.running import CUT_OFF, MOST_FAILURES, NO_SQL, Answered, Corrected, Running, jobs
 from tests.harness.predictors.making import problem, prompt
 

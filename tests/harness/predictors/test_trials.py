@@ -7,7 +7,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.data.sets.loading import load_set
-from harness.predictors.trials import Trials, votes
+from harness.predictors.running import Trials, votes
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip
 from harness.session.request import Request

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.pytest_plugin.items import ItemAnswer, ItemEntry, ItemPart
-from harness.pytest_plugin.sharing import Announcer, Told
+from harness.pytest_plugin.items import Announcer, ItemAnswer, ItemEntry, ItemPart, Told
 from loaders.server import Server
 from tests import forked
 from tests.harness.pytest_plugin.running import counts, name, outcomes, score, summary
@@ -128,7 +127,7 @@ def test_every_worker_is_told_every_answer_those_who_come_late_too() -> None:
 
 def test_a_worker_whose_controller_is_gone_stops() -> None:
     script = (
-        "from harness.pytest_plugin.sharing import Announcer\n"
+        "from harness.pytest_plugin.items import Announcer\n"
         "import json, types, time\n"
         "announcer = Announcer()\n"
         "source = types.SimpleNamespace(parts=(), is_quick=True)\n"

@@ -6,11 +6,10 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.outcomes import GoldOrigin, Outcome, PairResult
-from harness.data.preview import preview
+from harness.data.outcomes import GoldOrigin, Outcome, PairResult, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import ErrorClass
-from harness.pytest_plugin.thresholds import Thresholds, explained, parse_fail_on
+from harness.pytest_plugin.pair_runner import Thresholds, explained, parse_fail_on
 from harness.session.request import parse_fail_under
 from tests.harness.pytest_plugin.running import counts, item, score
 

@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import pytest
 
-from harness.report.passes import ks, pass_at
+from harness.report.gold_ranks import ks, pass_at
 
 
 @pytest.mark.parametrize("samples", range(1, 8))

@@ -26,8 +26,8 @@ from harness.data.published import (
     said_of,
 )
 from harness.data.sets.loading import load_set
-from harness.report.formatting import texts
 from harness.report.reproduction import PublishedReference, reproduction
+from harness.report.table_model import texts
 from harness.report.writing import write_reports, write_reproduction
 from harness.runs.reading import LATEST, read_run
 from harness.runs.summary import summarize

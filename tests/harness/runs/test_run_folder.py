@@ -13,8 +13,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.outcomes import Outcome, PairResult
-from harness.data.preview import Preview, Side
+from harness.data.outcomes import Outcome, PairResult, Preview, Side
 from harness.data.questions import Difficulty, Question
 from harness.data.sets.loading import load_set
 from harness.pytest_plugin.runner import score

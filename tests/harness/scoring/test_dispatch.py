@@ -12,8 +12,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.cache.codec import decode
-from harness.cache.lifetimes import Lifetime
-from harness.cache.lookup import Lookup
+from harness.cache.lookup import Lifetime, Lookup
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.data.sets.loading import load_set
@@ -22,9 +21,8 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.scoring import dispatch
 from harness.scoring.cache_keys import CacheKeys
 from harness.scoring.dispatch import Asked, Judging
-from harness.scoring.golds import Golds
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Judged, Setup, Task
+from harness.scoring.tasks import Golds, Judged, Setup, Task
 from loaders.base.store import EntryKind, Store
 
 

@@ -19,9 +19,8 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.data.predictions import read_predictions
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
-from harness.scoring import ray_cluster
-from harness.scoring.ray_cluster import LOCAL, Facts
-from harness.scoring.ray_workers import RayWorkers
+from harness.scoring import ray_workers
+from harness.scoring.ray_workers import _ALONE, LOCAL, Facts, RayWorkers, _versions, require_answer
 from harness.scoring.tasks import Setup, Task, Workers
 from harness.scoring.workers import LocalWorkers
 from loaders import load as loading
@@ -79,7 +78,7 @@ _HEALTH = {"RAY_health_check_initial_delay_ms": "1000", "RAY_health_check_period
 def cluster() -> Iterator[Any]:
     """Two nodes with two processors each, as far as Ray knows, on the loopback address alone."""
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        for name, value in {**ray_cluster._ALONE, **_HEALTH, "RAY_USAGE_STATS_ENABLED": "0"}.items():
+        for name, value in {**_ALONE, **_HEALTH, "RAY_USAGE_STATS_ENABLED": "0"}.items():
             patch.setenv(name, value)
         patch.setenv("RAY_TMPDIR", folder)
         from ray.cluster_utils import Cluster  # noqa: PLC0415 - reads the environment
@@ -175,8 +174,8 @@ def test_more_workers_than_processors_are_refused(cluster: Any) -> None:
 
 
 def test_a_node_that_differs_is_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    versions = ray_cluster._versions()
-    monkeypatch.setattr(ray_cluster, "_versions", lambda: {**versions, "sqlglot": "1.2.3"})
+    versions = _versions()
+    monkeypatch.setattr(ray_workers, "_versions", lambda: {**versions, "sqlglot": "1.2.3"})
     with pytest.raises(BadInput) as caught:
         RayWorkers(SQLITE, cluster.address, 1)
     assert str(caught.value) == (
@@ -225,7 +224,7 @@ def _scores(out: Path) -> Any:
 )
 def test_no_cluster_is_one_clear_error(address: str, flaw: str) -> None:
     with pytest.raises(BadInput) as caught:
-        ray_cluster.require_answer(address)
+        require_answer(address)
     assert str(caught.value).startswith(f"--ray {address}: {flaw}")
     assert str(caught.value).endswith("; give the address that `ray start --head` prints")
 

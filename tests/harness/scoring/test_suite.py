@@ -11,8 +11,7 @@ from dialects.enums import Dialect
 from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
-from harness.scoring.suite import Suite, Verdict
-from harness.scoring.variants import find_variants
+from harness.scoring.variants import Suite, Verdict, find_variants
 from loaders.namespace import Database
 
 LEAST = -(2**63)

@@ -1,7 +1,7 @@
 import pytest
 
 from dialects.enums import Dialect
-from harness.sqltree.keywords import CATEGORIES, KEYWORDS, count
+from harness.sqltree.constructs import CATEGORIES, KEYWORDS, count
 
 
 def keywords(sql: str) -> dict[str, int]:

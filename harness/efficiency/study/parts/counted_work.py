@@ -12,8 +12,13 @@ from math import log
 from typing import Any
 
 from harness.efficiency.plan_statistics import rank_correlation
-from harness.efficiency.study.measuring import work_of
-from harness.efficiency.study.pair_measures import CountedText, PairMeasures, counted_for_tau, texts_of
+from harness.efficiency.study.pair_measures import (
+    CountedText,
+    PairMeasures,
+    counted_for_tau,
+    texts_of,
+    work_of,
+)
 from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant

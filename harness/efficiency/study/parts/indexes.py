@@ -13,8 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from harness.data.questions import QuestionSet
-from harness.efficiency.indexing.advice import advise
-from harness.efficiency.indexing.candidates import candidates
+from harness.efficiency.indexing.advice import advise, candidates
 from harness.efficiency.indexing.copies import (
     CopyRoom,
     DatabaseCopy,
@@ -24,7 +23,7 @@ from harness.efficiency.indexing.copies import (
     copying,
     foreign_indexes,
 )
-from harness.efficiency.study.measuring import counted, indexes_of, plan_of, rows_digest, work_of
+from harness.efficiency.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import execute

@@ -11,7 +11,7 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.efficiency.rewriting import RULES, consider, proven
-from harness.efficiency.study.cases import CASES as PAPER_CASES
+from harness.efficiency.study.parts.paper_cases import CASES as PAPER_CASES
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.census import census

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from harness.predictors.adapters.common import Settings
 from harness.predictors.adapters.endpoints import EndpointPredictor, Service
-from harness.predictors.adapters.settings import Settings
 from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed
 from harness.predictors.budget import Meter
 from tests.harness.predictors.adapters.endpoint_server import EndpointServer

@@ -14,10 +14,9 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.predictors.adapters.callables import CallablePredictor
 from harness.predictors.adapters.commands import CommandPredictor
-from harness.predictors.adapters.common import shortened
+from harness.predictors.adapters.common import Api, Settings, shortened
 from harness.predictors.adapters.endpoints import EndpointPredictor
 from harness.predictors.adapters.registry import KINDS, FilePredictor, open_predictor
-from harness.predictors.adapters.settings import Api, Settings
 from harness.predictors.base import Ask, Reply, RequestFailed
 from harness.predictors.budget import Meter
 from tests.harness.predictors.making import problem, prompt

@@ -17,8 +17,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.predictors.adapters.commands import MOST_DEATHS, CommandPredictor
-from harness.predictors.adapters.common import CLOSED
-from harness.predictors.adapters.settings import Settings
+from harness.predictors.adapters.common import CLOSED, Settings
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
 from harness.predictors.budget import Budget, Meter
 from tests.harness.predictors.making import ask

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from harness.predictors.adapters.common import Api
 from harness.predictors.adapters.endpoint_answers import refusal_of, reply_of, usage_of
-from harness.predictors.adapters.settings import Api
 from harness.predictors.base import RequestFailed, Usage
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dialects.errors import BadInput
+from harness.predictors.adapters.common import Api, MaxTokensField, Settings
 from harness.predictors.adapters.endpoints import EndpointPredictor, Service
-from harness.predictors.adapters.settings import Api, MaxTokensField, Settings
 from harness.predictors.budget import Meter
 from tests.harness.predictors.adapters.asking import ANSWERS, KEY, SOON, asked_by_many, asking
 from tests.harness.predictors.adapters.endpoint_server import Act, Does, EndpointServer, Rule

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.predictors.adapters.common import CLOSED
-from harness.predictors.adapters.settings import Api
+from harness.predictors.adapters.common import CLOSED, Api
 from harness.predictors.base import BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
 from harness.predictors.budget import Budget, Meter
 from tests.harness.predictors.adapters.asking import ANSWERS, SOON, asked_by_many, asking, failure

@@ -7,8 +7,15 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines.base import ColumnText, TableText
 from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
-from harness.predictors.prompts.prompter import Prompter, PromptOptions, correction, open_prompter, show
-from harness.predictors.prompts.tokens import ESTIMATE, Tokens
+from harness.predictors.prompts.prompter import (
+    ESTIMATE,
+    Prompter,
+    PromptOptions,
+    Tokens,
+    correction,
+    open_prompter,
+    show,
+)
 from tests.harness.predictors.schema.shops import FARM, about_farm, table
 
 WORDS = Tokens("words", lambda text: len(text.split()), estimated=False)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.predictors.prompts.tokens import ESTIMATE, token_counter
+from harness.predictors.prompts.prompter import ESTIMATE, token_counter
 
 
 @pytest.mark.parametrize(
