@@ -5,7 +5,6 @@ the project. Within the modules of commands imports stand at the top, as everywh
 """
 
 import gc
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -168,9 +167,8 @@ class LazyGroup(TyperGroup):
         name, listed, rest = super().resolve_command(ctx, args)
         if listed is None:
             return name, None, rest
-        from harness.cli.arguments import renamed, resumed  # noqa: PLC0415 - no part of the help
+        from harness.cli.arguments import resumed  # noqa: PLC0415 - no part of the help
 
-        rest = renamed(args[0], rest, lambda line: print(line, file=sys.stderr))  # noqa: T201 - as `say` does
         called = command(args[0])
         known = {each for param in called.params for each in (*param.opts, *param.secondary_opts)}
         return name, called, resumed(rest, known) if "--resume" in known else rest

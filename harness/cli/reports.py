@@ -218,7 +218,6 @@ def compare(  # noqa: PLR0913 - one parameter an option
     flips: Annotated[
         int | None, typer.Option(min=0, help="List so many flipped questions a direction. Default: all.")
     ] = None,
-    json_file: Annotated[Path | None, typer.Option("--json-file", hidden=True)] = None,
     html: Annotated[
         Path | None, typer.Option(help="Page to write, with both sides of every flipped question.")
     ] = None,
@@ -233,7 +232,6 @@ def compare(  # noqa: PLR0913 - one parameter an option
         no_regression=no_regression,
         significant=significant,
         flips=flips,
-        json=json_file,
         html=html,
         more=more or (),
     )

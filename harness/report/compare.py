@@ -49,7 +49,6 @@ class CompareRequest:
     no_regression: bool = False
     significant: bool = False
     flips: int | None = None
-    json: Path | None = None
     html: Path | None = None
     more: Sequence[str] = ()
 
@@ -116,8 +115,6 @@ def compare(
         give(_plain(comparisons, notes, failures))
     else:
         print_comparisons(comparisons, notes, flips=request.flips)
-    if request.json is not None:
-        _write(request.json, _plain(comparisons, notes, failures))
     if request.html is not None:
         _write_page(request.html, comparisons, {"A": a, **others}, notes, failures)
     if failures:
@@ -261,13 +258,6 @@ def _plain(
         "comparisons": [comparison.to_json() for comparison in comparisons],
         "failures": failures,
     }
-
-
-def _write(path: Path, content: Mapping[str, Any]) -> None:
-    try:
-        path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"--json {path}: cannot be written ({error.strerror}); choose another file") from error
 
 
 def _write_page(

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from dialects.enums import Dialect, Profile
-from harness.cli.arguments import renamed, resumed
+from harness.cli.arguments import resumed
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
 from harness.session.request import Request
 from tests.harness.conftest import Call
@@ -92,39 +92,6 @@ def test_what_is_given_anew_takes_the_place_of_what_the_run_was_asked_for(tmp_pa
     (tmp_path / MANIFEST).write_text("{}", encoding="utf-8")
     assert resumed(given, known) == given
     assert resumed(["--resume"], known) == ["--resume"]
-
-
-@pytest.mark.parametrize(
-    ("name", "words", "expected"),
-    [
-        ("load", "--set dev --jobs 2", "--set dev --workers 2"),
-        ("twins", "--to=made", "--out=made"),
-        ("predict", "offline --eval --sql-timeout 5", "offline --eval --timeout 5"),
-        ("predict", "offline --timeout 5", "offline --answer-timeout 5"),
-        ("compare", "a b --json all.json", "a b --json-file all.json"),
-        ("compare", "a b --json=all", "a b --json-file=all"),
-    ],
-)
-def test_old_names_work_with_a_note(name: str, words: str, expected: str) -> None:
-    said: list[str] = []
-    assert " ".join(renamed(name, words.split(), said.append)) == expected
-    assert len(said) == 1
-    assert said[0].startswith(f"bird-harness {name}: --")
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("eval", "--out results --timeout 5 --workers 2"),
-        ("predict", "offline --eval --timeout 5 --answer-timeout 9"),
-        ("compare", "a b --json"),
-        ("compare", "--json a b"),
-    ],
-)
-def test_names_of_today_are_left_as_they_are(name: str, words: str) -> None:
-    said: list[str] = []
-    assert " ".join(renamed(name, words.split(), said.append)) == words
-    assert said == []
 
 
 def test_what_reports_prints_json_to_standard_output_alone(call: Call) -> None:
