@@ -24,7 +24,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from dialects.errors import BadInput, HarnessError
-from harness.conformance.folders import statements
+from harness.analyses.conformance.folders import statements
 from loaders.base.processes import processors
 
 _EVALUATED = Path(__file__).with_suffix(".tcl")

@@ -10,9 +10,9 @@ from dialects.errors import BadInput
 from dialects.overrides import digest
 from dialects.schema import Schema
 from dialects.translate import Translation
+from harness.analyses.coverage.checking import Held, Reference
 from harness.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.audit.probes import PROBES, Probe
-from harness.coverage.checking import Held, Reference
 from harness.data.gold_packs import under
 from harness.data.published import Provenance, origins
 from harness.data.questions import Question, QuestionSet

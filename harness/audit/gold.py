@@ -13,7 +13,7 @@ from dialects.identifiers import column_name
 from dialects.schema import Schema, Table
 from dialects.targets import SQLGLOT
 from dialects.uncut import uncut
-from harness.coverage.checking import Held
+from harness.analyses.coverage.checking import Held
 from harness.data.questions import Question
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution

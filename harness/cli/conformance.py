@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 
 from dialects.errors import BadInput
+from harness.analyses.conformance.command import ConformanceRequest, measure, print_measured
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, messages, say, servers_up
-from harness.conformance.command import ConformanceRequest, measure, print_measured
 from harness.session.request import AUTO, check_range, refuse_unwritable
 
 

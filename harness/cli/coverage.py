@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from dialects.enums import Profile
+from harness.analyses.coverage.command import CoverageRequest, measure, print_measured
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, AsJson, Dialects, asks, messages, say, servers_up
-from harness.coverage.command import CoverageRequest, measure, print_measured
 from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
 from harness.data.sets.loading import load_set

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from dialects.errors import BadInput
+from harness.analyses.coverage.matrix import MatrixRequest, exit_code, print_matrix, run_matrix
 from harness.cli.commands import app
 from harness.cli.console import Dialects, say, served_dialects
-from harness.coverage.matrix import MatrixRequest, exit_code, print_matrix, run_matrix
 from harness.provision.server_kinds import matrix_json
 from harness.session.request import ALL, check_range
 

@@ -6,11 +6,11 @@ from typing import Annotated
 
 import typer
 
+from harness.analyses.study.command import PAGE, StudyRequest, prepare_study
+from harness.analyses.study.documentation import update_page
+from harness.analyses.study.parts import chosen_parts
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, asks, messages, say
-from harness.efficiency.study.command import PAGE, StudyRequest, prepare_study
-from harness.efficiency.study.documentation import update_page
-from harness.efficiency.study.parts import chosen_parts
 from harness.report.console import print_grids
 from harness.report.loading import loading_bar
 from harness.session.request import Request

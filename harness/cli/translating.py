@@ -11,9 +11,7 @@ import typer
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.translate import Untranslatable
-from harness.cli.commands import app
-from harness.cli.console import messages, say, served_dialects
-from harness.coverage.golds import (
+from harness.analyses.coverage.golds import (
     GoldTranslator,
     counted,
     refuse_other_sets,
@@ -21,6 +19,8 @@ from harness.coverage.golds import (
     translate_text,
     write_golds,
 )
+from harness.cli.commands import app
+from harness.cli.console import messages, say, served_dialects
 from harness.data.gold_packs import under
 from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet

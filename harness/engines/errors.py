@@ -87,7 +87,8 @@ class ErrorCode:
     """One error of an engine, by the engine's own name, and what it means where the name is not enough.
 
     `edits` that may mend it are names of `EditKind`, likeliest first; by default the text is read in another
-    dialect. `reason` is the `harness.coverage.answers.Reason` for which a translated gold has no rows.
+    dialect. `reason` is the `harness.analyses.coverage.answers.Reason` for which a translated gold has no
+    rows.
     """
 
     name: str = ""

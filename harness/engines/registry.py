@@ -116,7 +116,7 @@ class EngineKind:
     idioms: tuple[str, ...] = ()
     """Pieces of texts, in lower case, that tell its SQL from that of other engines, which refuse them."""
     coverage_reasons: Mapping[str, str] = field(default_factory=dict)
-    """By error code: the `harness.coverage.answers.Reason` for which translated gold has no rows."""
+    """By error code: the `harness.analyses.coverage.answers.Reason` for which translated gold has no rows."""
     troubles: Troubles = field(default_factory=Troubles)
     """Which of its errors are the server's; none where it has no server."""
     repairs: Repairs | None = None

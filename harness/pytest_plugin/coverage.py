@@ -1,7 +1,7 @@
 """Dialect coverage as pytest items: one for each engine and question, held against what is expected of it.
 
 Known gaps are strict xfails with their reasons; whatever else is not as the committed expectations say is a
-failure, as it is for `bird-harness coverage`; both ask the same `harness.coverage.command.Subject`.
+failure, as it is for `bird-harness coverage`; both ask the same `harness.analyses.coverage.command.Subject`.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,10 +12,10 @@ from threading import Thread
 import pytest
 
 from dialects.enums import Dialect
-from harness.coverage import CoverageAnswer, Reason
-from harness.coverage import expectations as expected
-from harness.coverage.command import CoverageRequest, Subject, update_command
-from harness.coverage.rendering import print_coverage
+from harness.analyses.coverage import CoverageAnswer, Reason
+from harness.analyses.coverage import expectations as expected
+from harness.analyses.coverage.command import CoverageRequest, Subject, update_command
+from harness.analyses.coverage.rendering import print_coverage
 from harness.engines import kinds_by_name
 from harness.pytest_plugin.items import Collecting, ItemAnswer, ItemEntry, ItemPart
 from harness.session.plan import find_servers

@@ -36,7 +36,7 @@ _ROOMS = ("harness", "dialects", "loaders")
 _DECIDE = (".py", ".sql", ".json", ".toml")
 DECIDE_NOTHING = frozenset({
     "dialects/audit", "dialects/expectations", "harness/__main__.py", "harness/cli",
-    "harness/conformance", "harness/coverage", "harness/data/predictions.py", "harness/data/published.py",
+    "harness/analyses", "harness/data/predictions.py", "harness/data/published.py",
     "harness/audit", "harness/data/published_dev.toml", "harness/efficiency",
     "harness/gap", "harness/metrics/weights.json",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",

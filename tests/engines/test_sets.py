@@ -10,8 +10,8 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness import Answer, Evaluator
+from harness.analyses.coverage.command import CoverageRequest, measure
 from harness.cli.servers import print_status
-from harness.coverage.command import CoverageRequest, measure
 from harness.data.outcomes import Outcome
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set

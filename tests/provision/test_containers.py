@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.coverage.matrix import MatrixRequest, Result, exit_code, run_matrix
+from harness.analyses.coverage.matrix import MatrixRequest, Result, exit_code, run_matrix
 from harness.engines import on_server
 from harness.engines.base import EngineLost
 from harness.engines.execution import Limits, Work, count_work

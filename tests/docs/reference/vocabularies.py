@@ -11,8 +11,8 @@ import loaders.base.errors
 from dialects import enums
 from dialects import errors as dialect_errors
 from dialects.errors import HarnessError
-from harness.conformance import checking
-from harness.coverage import answers
+from harness.analyses.conformance import checking
+from harness.analyses.coverage import answers
 from harness.data import outcomes, questions
 from harness.engines import errors as engine_errors
 from harness.metrics import METRICS

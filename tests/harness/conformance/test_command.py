@@ -11,10 +11,17 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable
+from harness.analyses.conformance.checking import Verdict, Witness
+from harness.analyses.conformance.command import (
+    JSON,
+    MARKDOWN,
+    RESULTS,
+    ConformanceRequest,
+    measure,
+    print_measured,
+)
+from harness.analyses.conformance.running import _MAKERS, OURS, sampled, translators
 from harness.cli import main
-from harness.conformance.checking import Verdict, Witness
-from harness.conformance.command import JSON, MARKDOWN, RESULTS, ConformanceRequest, measure, print_measured
-from harness.conformance.running import _MAKERS, OURS, sampled, translators
 from loaders.server import Server
 
 FILE = """\
@@ -197,7 +204,7 @@ def test_a_stopped_run_goes_on_and_loses_nothing(suite: Path, mysql_server: Serv
 def test_more_states_than_fit_at_once_and_one_that_a_server_cannot_hold(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.conformance.running.BATCH", 2)
+    monkeypatch.setattr("harness.analyses.conformance.running.BATCH", 2)
     text = "statement ok\nCREATE TABLE t(a)\n\n"
     for number in range(5):
         text += f"statement ok\nINSERT INTO t VALUES ({number})\n\nquery I\nSELECT sum(a) FROM t\n\n"

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.conformance.folders import scripts, statements
-from harness.conformance.sqllogictest import Query, Statement
+from harness.analyses.conformance.folders import scripts, statements
+from harness.analyses.conformance.sqllogictest import Query, Statement
 
 
 def put(folder: Path, **files: str) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.conformance.sqllogictest import Expected, Left, Query, Record, Statement, read
+from harness.analyses.conformance.sqllogictest import Expected, Left, Query, Record, Statement, read
 
 
 def records(tmp_path: Path, text: str) -> list[Record]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from harness.conformance.folders import scripts
-from harness.conformance.states import Replay, State, merged, states
+from harness.analyses.conformance.folders import scripts
+from harness.analyses.conformance.states import Replay, State, merged, states
 
 SECONDS = 5.0
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from harness.conformance.checking import Witness, digest, in_order, witness
-from harness.conformance.sqllogictest import Expected
+from harness.analyses.conformance.checking import Witness, digest, in_order, witness
+from harness.analyses.conformance.sqllogictest import Expected
 
 ROWS = [(2, "b"), (1, None), (3, "")]
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import harness.coverage.command
+import harness.analyses.coverage.command
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.analyses.coverage import audit, expectations
+from harness.analyses.coverage.command import CoverageRequest, measure, print_measured
+from harness.analyses.coverage.rendering import JSON
 from harness.cli import main
-from harness.coverage import audit, expectations
-from harness.coverage.command import CoverageRequest, measure, print_measured
-from harness.coverage.rendering import JSON
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
 from loaders.server import Server
@@ -97,10 +97,10 @@ def both_servers(
 def test_the_documented_figures_of_published_golds_are_those_that_the_command_gives(
     name: str, both_servers: dict[Dialect, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    documented = Path(harness.coverage.command.__file__).parents[2] / "docs" / "published-golds.md"
+    documented = Path(harness.analyses.coverage.command.__file__).parents[2] / "docs" / "published-golds.md"
     page = tmp_path / documented.name
     shutil.copy(documented, page)
-    monkeypatch.setattr(harness.coverage.command, "_DOCS", tmp_path)
+    monkeypatch.setattr(harness.analyses.coverage.command, "_DOCS", tmp_path)
     request = CoverageRequest(name, GoldOrigin.DATASET, out=tmp_path / "results", update=True)
     said: list[str] = []
     assert print_measured(measure(request, both_servers), said.append) == 0, said

@@ -7,7 +7,7 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
-from harness.coverage import CoverageAnswer, OverrideState, Reason, checking, cover, expectations
+from harness.analyses.coverage import CoverageAnswer, OverrideState, Reason, checking, cover, expectations
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set

@@ -4,8 +4,8 @@ from decimal import Decimal
 import pytest
 
 from dialects.enums import Dialect
-from harness.coverage import Reason
-from harness.coverage.checking import may_read_clock, of_failure, of_rows, shortened
+from harness.analyses.coverage import Reason
+from harness.analyses.coverage.checking import may_read_clock, of_failure, of_rows, shortened
 from harness.engines.execution import Ending, Execution
 from harness.metrics.comparison import Row
 

@@ -6,7 +6,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.coverage import JUDGED, CoverageAnswer, OverrideState, Reason, audit, expectations
+from harness.analyses.coverage import JUDGED, CoverageAnswer, OverrideState, Reason, audit, expectations
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Difficulty
 

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.analyses.coverage import expectations
+from harness.analyses.coverage.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
 from harness.cli import main
-from harness.coverage import expectations
-from harness.coverage.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
 from harness.provision import dsn
 from harness.provision.server_kinds import SETS, VERSIONS, MatrixCell, cells
 from loaders.server import Origin, Server

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.coverage import Reason
-from harness.coverage.rendering import (
+from harness.analyses.coverage import Reason
+from harness.analyses.coverage.rendering import (
     JSON,
     MARKDOWN,
     markdown,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.coverage.ties import are_in_order, is_ordered, is_valid
+from harness.analyses.coverage.ties import are_in_order, is_ordered, is_valid
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import Row

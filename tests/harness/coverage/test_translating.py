@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
-from harness.coverage import expectations
+from harness.analyses.coverage import expectations
 from harness.data.prediction_names import Label, label
 from harness.data.predictions import read_predictions
 from harness.data.published import golds_note

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect, Profile
+from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.data.sets.loading import load_set
 from harness.efficiency.indexing.advice import advise, candidates
 from harness.efficiency.indexing.copies import (
@@ -26,7 +27,6 @@ from harness.efficiency.indexing.copies import (
     copying,
     foreign_indexes,
 )
-from harness.efficiency.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits, execute

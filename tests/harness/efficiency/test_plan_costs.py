@@ -8,10 +8,10 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.efficiency.study.command import StudyRequest, prepare_study
-from harness.efficiency.study.part import BarChart
-from harness.efficiency.study.parts import parts_by_name
-from harness.efficiency.study.parts.plan_costs import _costs, _Held
+from harness.analyses.study.command import StudyRequest, prepare_study
+from harness.analyses.study.part import BarChart
+from harness.analyses.study.parts import parts_by_name
+from harness.analyses.study.parts.plan_costs import _costs, _Held
 from harness.report.table_model import TableModel
 from harness.session.request import Request
 

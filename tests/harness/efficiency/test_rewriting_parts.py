@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
+from harness.analyses.study.command import StudyRequest, prepare_study
+from harness.analyses.study.parts import chosen_parts
+from harness.analyses.study.rewritings import TOGETHER
 from harness.efficiency.rewriting import RULES
-from harness.efficiency.study.command import StudyRequest, prepare_study
-from harness.efficiency.study.parts import chosen_parts
-from harness.efficiency.study.rewritings import TOGETHER
 from harness.session.request import Request
 
 PARTS = ("e2", "e4")

@@ -12,10 +12,10 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.efficiency.study.command import StudyRequest, prepare_study
-from harness.efficiency.study.journal import Journal
-from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
-from harness.efficiency.study.parts import parts_by_name
+from harness.analyses.study.command import StudyRequest, prepare_study
+from harness.analyses.study.journal import Journal
+from harness.analyses.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
+from harness.analyses.study.parts import parts_by_name
 from harness.metrics.work import weights_digest
 from harness.report.table_model import Cell, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.session.request import Request

@@ -12,11 +12,11 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
+from harness.analyses.study.command import StudyRequest, prepare_study
+from harness.analyses.study.part import BarChart, RightPair
+from harness.analyses.study.parts import chosen_parts
+from harness.analyses.study.parts.counted_work import Held, correlations, disagreements, spread_of
 from harness.data.sets.loading import load_set
-from harness.efficiency.study.command import StudyRequest, prepare_study
-from harness.efficiency.study.part import BarChart, RightPair
-from harness.efficiency.study.parts import chosen_parts
-from harness.efficiency.study.parts.counted_work import Held, correlations, disagreements, spread_of
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
 from harness.metrics.work import WEIGHTS
 from harness.report.table_model import TableModel

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from dialects.errors import BadInput
-from harness.coverage.answers import Reason
+from harness.analyses.coverage.answers import Reason
 from harness.engines import TITLES, in_order, kind_of, kinds, served
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.coverage import expectations
+from harness.analyses.coverage import expectations
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import counts, listed, name, run
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.engine
 GAPS = """
 import os
 from pathlib import Path
-from harness.coverage import checking, expectations
+from harness.analyses.coverage import checking, expectations
 from dialects.translate import Untranslatable
 
 expectations.HOME = Path(__file__).parent / "expectations"

@@ -14,9 +14,9 @@ from filelock import FileLock, Timeout
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.conformance.folders import scripts
-from harness.conformance.rendering import Board, count, markdown, print_board
-from harness.conformance.running import OURS, Line, Progress, Setup, keys, run, sampled, translators
+from harness.analyses.conformance.folders import scripts
+from harness.analyses.conformance.rendering import Board, count, markdown, print_board
+from harness.analyses.conformance.running import OURS, Line, Progress, Setup, keys, run, sampled, translators
 from harness.engines import on_server
 from harness.engines.execution import Limits
 from harness.scoring.cache_keys import code

@@ -11,15 +11,15 @@ from hashlib import sha256
 from math import log
 from typing import Any
 
-from harness.efficiency.plan_statistics import rank_correlation
-from harness.efficiency.study.pair_measures import (
+from harness.analyses.study.pair_measures import (
     CountedText,
     PairMeasures,
     counted_for_tau,
     texts_of,
     work_of,
 )
-from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
+from harness.analyses.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
+from harness.analyses.study.plan_statistics import rank_correlation
 from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow

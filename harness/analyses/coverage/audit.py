@@ -12,9 +12,9 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.coverage.answers import JUDGED, CoverageAnswer, Fault, Reason
+from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, Fault, Reason
 
-HOME = Path(__file__).parents[2] / "dialects" / "audit"
+HOME = Path(__file__).parents[3] / "dialects" / "audit"
 """Where the project's own are."""
 
 Judgements = Mapping[Dialect, Mapping[str, Reason]]

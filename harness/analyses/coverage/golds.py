@@ -19,9 +19,9 @@ from dialects.errors import BadInput
 from dialects.overrides import digest
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
-from harness.coverage import expectations
-from harness.coverage.answers import Reason
-from harness.coverage.checking import Reference
+from harness.analyses.coverage import expectations
+from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.checking import Reference
 from harness.data.gold_packs import FILE as PACK
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile

@@ -11,8 +11,8 @@ from math import sqrt
 from statistics import fmean
 from typing import Any
 
-from harness.efficiency.study.part import Part, RightPair, StudyContext, StudyOutput
-from harness.efficiency.study.rewritings import Rewriting, Variants
+from harness.analyses.study.part import Part, RightPair, StudyContext, StudyOutput
+from harness.analyses.study.rewritings import Rewriting, Variants
 from harness.engines import TITLES, EngineName
 from harness.metrics.work import r_ves_work
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow

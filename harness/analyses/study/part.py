@@ -1,6 +1,6 @@
 """The contract between the study and its parts.
 
-A part is a module in `harness.efficiency.study.parts` with a record `PART`; nothing else lists it. Its `run`
+A part is a module in `harness.analyses.study.parts` with a record `PART`; nothing else lists it. Its `run`
 is a generator: it measures, and yields a `TableModel` or a `BarChart` as soon as one is whole. A chart stands
 with the table before it. On the page, columns of kind PERCENT of short tables are drawn by themselves.
 
@@ -29,10 +29,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from harness.analyses.study.journal import Journal, StudyProgress
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
-from harness.efficiency.study.journal import Journal, StudyProgress
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits

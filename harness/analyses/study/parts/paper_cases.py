@@ -16,10 +16,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from harness.analyses.study.pair_measures import counted, indexes_of, outline, plan_of, work_of
+from harness.analyses.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
 from harness.efficiency.indexing.advice import advise, candidates
 from harness.efficiency.indexing.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
-from harness.efficiency.study.pair_measures import counted, indexes_of, outline, plan_of, work_of
-from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Ending, execute
 from harness.metrics.comparison import compare

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from dialects.errors import BadInput
-from harness.efficiency.study.part import Part
+from harness.analyses.study.part import Part
 from loaders.base.errors import brief
 
 

@@ -3,7 +3,7 @@
 `checking` measures, `answers` has the vocabulary, `expectations` and `audit` what is known from before.
 """
 
-from harness.coverage.answers import JUDGED, CoverageAnswer, Fault, OverrideState, Reason
-from harness.coverage.checking import cover
+from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, Fault, OverrideState, Reason
+from harness.analyses.coverage.checking import cover
 
 __all__ = ["JUDGED", "CoverageAnswer", "Fault", "OverrideState", "Reason", "cover"]

@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from harness.efficiency.study.part import RightPair, StudyContext
+from harness.analyses.study.part import RightPair, StudyContext
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Ending, Limits, NotCounted, count_work, execute

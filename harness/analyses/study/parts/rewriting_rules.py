@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from harness.analyses.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
+from harness.analyses.study.rewritings import TOGETHER, Rewriting, Variant
 from harness.efficiency.rewriting import RULES
-from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
-from harness.efficiency.study.rewritings import TOGETHER, Rewriting, Variant
 from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import TOLERANCE
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow

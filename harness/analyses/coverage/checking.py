@@ -10,8 +10,8 @@ from dialects.overrides import Override, overrides
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from dialects.volatility import is_volatile
-from harness.coverage import ties
-from harness.coverage.answers import CoverageAnswer, OverrideState, Reason
+from harness.analyses.coverage import ties
+from harness.analyses.coverage.answers import CoverageAnswer, OverrideState, Reason
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Question, QuestionSet
 from harness.engines import kind_of

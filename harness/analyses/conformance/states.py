@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from harness.conformance.checking import without_names
-from harness.conformance.folders import statements
-from harness.conformance.sqllogictest import Left, Query, Script, Statement
+from harness.analyses.conformance.checking import without_names
+from harness.analyses.conformance.folders import statements
+from harness.analyses.conformance.sqllogictest import Left, Query, Script, Statement
 
 Objects = Mapping[tuple[str, str], str]
 """Tables, indexes, views and triggers by kind and name, each with a digest of its definition and content."""

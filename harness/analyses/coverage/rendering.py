@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dialects.enums import Dialect
-from harness.coverage import CoverageAnswer, Reason
+from harness.analyses.coverage import CoverageAnswer, Reason
 from harness.data.questions import levels_of
 from harness.report.tables import NAMES, print_line, print_table, wide
 from loaders.base.files import write_folder_of

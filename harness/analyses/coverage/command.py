@@ -12,10 +12,10 @@ from typing import Any
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import MOST, overrides
-from harness.coverage import CoverageAnswer, Fault, cover
-from harness.coverage import audit as judgements
-from harness.coverage import expectations as expected
-from harness.coverage.rendering import JSON, markdown, print_coverage, write_folder
+from harness.analyses.coverage import CoverageAnswer, Fault, cover
+from harness.analyses.coverage import audit as judgements
+from harness.analyses.coverage import expectations as expected
+from harness.analyses.coverage.rendering import JSON, markdown, print_coverage, write_folder
 from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
@@ -30,7 +30,7 @@ from loaders.base.processes import processors
 from loaders.load import Progress
 from loaders.server import Server
 
-_DOCS = Path(__file__).parents[2] / "docs"
+_DOCS = Path(__file__).parents[3] / "docs"
 _PAGES = {GoldOrigin.TRANSLATED: "coverage.md", GoldOrigin.DATASET: "published-golds.md"}
 
 

@@ -12,9 +12,9 @@ from typing import Protocol
 from dialects.enums import Dialect
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
-from harness.conformance.sqllogictest import Expected
-from harness.coverage import Reason
-from harness.coverage.checking import Held, Reference
+from harness.analyses.conformance.sqllogictest import Expected
+from harness.analyses.coverage import Reason
+from harness.analyses.coverage.checking import Held, Reference
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Execution, Limits
 from loaders.namespace import Database

@@ -23,7 +23,7 @@ from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.targets import SQLGLOT
 from dialects.translate import Translation, Untranslatable, translate
-from harness.conformance.checking import (
+from harness.analyses.conformance.checking import (
     Checked,
     Checker,
     Translator,
@@ -33,8 +33,8 @@ from harness.conformance.checking import (
     without_names,
     witness,
 )
-from harness.conformance.sqllogictest import Left, Query, Script
-from harness.conformance.states import State, merged, states
+from harness.analyses.conformance.sqllogictest import Left, Query, Script
+from harness.analyses.conformance.states import State, merged, states
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits
 from loaders.base.processes import processors

@@ -8,8 +8,8 @@ from typing import Any
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.conformance.checking import Verdict, Witness, without_names
-from harness.conformance.running import OURS, Line
+from harness.analyses.conformance.checking import Verdict, Witness, without_names
+from harness.analyses.conformance.running import OURS, Line
 from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
 
 # Counts the lines of a run: verdicts by translator and engine, and by reason what was not compared.

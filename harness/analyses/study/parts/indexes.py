@@ -12,6 +12,8 @@ from hashlib import sha256
 from statistics import fmean
 from typing import Any
 
+from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
+from harness.analyses.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
 from harness.data.questions import QuestionSet
 from harness.efficiency.indexing.advice import advise, candidates
 from harness.efficiency.indexing.copies import (
@@ -23,8 +25,6 @@ from harness.efficiency.indexing.copies import (
     copying,
     foreign_indexes,
 )
-from harness.efficiency.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
-from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import execute
 from harness.metrics.work import r_ves_work

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.efficiency.plan_statistics import q_error, quantile, rank_correlation
-from harness.efficiency.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
+from harness.analyses.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
+from harness.analyses.study.plan_statistics import q_error, quantile, rank_correlation
 from harness.engines import TITLES, EngineName
 from harness.engines.plans import Operator, QueryPlan, compare_plans
 from harness.metrics.efficiency import same_text

@@ -12,12 +12,12 @@ from typing import Any
 from rich.console import Console
 
 from dialects.errors import BadInput
+from harness.analyses.study.journal import Journal, StudyProgress
+from harness.analyses.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import Provenance, origins
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from harness.efficiency.study.journal import Journal, StudyProgress
-from harness.efficiency.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Engine
 from harness.engines.execution import Limits

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from statistics import fmean
 
-from harness.efficiency.study.pair_measures import PairMeasures, counted_for_tau
-from harness.efficiency.study.part import Part, RightPair, StudyContext, StudyOutput
+from harness.analyses.study.pair_measures import PairMeasures, counted_for_tau
+from harness.analyses.study.part import Part, RightPair, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.metrics import METRICS, Basis, Metric
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow

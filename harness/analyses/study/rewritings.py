@@ -7,9 +7,9 @@ from hashlib import sha256
 from typing import Any
 
 from dialects.schema import Schema
+from harness.analyses.study.pair_measures import counted, plan_of, work_of
+from harness.analyses.study.part import StudyContext
 from harness.efficiency.rewriting import Proof, Rewritten, consider_all, held_keys, proven
-from harness.efficiency.study.pair_measures import counted, plan_of, work_of
-from harness.efficiency.study.part import StudyContext
 from harness.engines import EngineName, dialect_of
 from harness.engines.plans import compare_plans
 from harness.scoring.timing import Method, measure

@@ -13,9 +13,9 @@ from pathlib import Path
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
+from harness.analyses.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
 
-HOME = Path(__file__).parents[2] / "dialects" / "expectations"
+HOME = Path(__file__).parents[3] / "dialects" / "expectations"
 """Where the project's own are."""
 
 WITH_TEXT = frozenset({"sample"})

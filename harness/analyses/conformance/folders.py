@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from dialects.errors import BadInput
-from harness.conformance import sqllogictest
-from harness.conformance.sqllogictest import Query, Record, Script, Statement
+from harness.analyses.conformance import sqllogictest
+from harness.analyses.conformance.sqllogictest import Query, Record, Script, Statement
 from harness.engines.base import is_empty
 from loaders.base.files import read_text
 
