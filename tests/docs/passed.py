@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import FrameType
 
@@ -32,7 +33,8 @@ def noted(files: set[str]) -> Iterator[None]:
 
     def note(frame: FrameType, event: str, argument: object) -> None:
         del argument
-        if event == "call" and frame.f_code.co_name != "<module>":
+        # The bodies of modules and classes run at an import, which may have been earlier.
+        if event == "call" and frame.f_code.co_flags & CO_OPTIMIZED:
             files.add(frame.f_code.co_filename)
 
     threading.setprofile(note)
