@@ -21,8 +21,8 @@ import numpy as np
 import typer
 from scipy.optimize import linear_sum_assignment
 
-from harness.metrics.aligned import soft_f1_aligned
-from harness.metrics.soft_f1 import Row, soft_f1
+from harness.metrics.distinct import Row
+from harness.metrics.soft_f1 import soft_f1, soft_f1_aligned
 
 SIZES = (100, 1_000, 10_000)
 DIFFERENT = (1_000, 100, 10)

@@ -25,8 +25,8 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from harness.engines import dialect_of
+from harness.metrics.accuracy import ex
 from harness.metrics.efficiency import official_tau, reward
-from harness.metrics.ex import ex
 from harness.metrics.soft_f1 import soft_f1
 from harness.session.evaluation import Pair
 from harness.session.plan import Plan

@@ -22,7 +22,7 @@ from harness.engines.base import Engine
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.sqltree.schema import DatabaseSchema
+from harness.sqltree import DatabaseSchema
 from loaders import load as loading
 from loaders.base.digests import digests
 from loaders.base.processes import processors

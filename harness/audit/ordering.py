@@ -9,8 +9,7 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from harness.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, RankedRow, Severity
 from harness.engines.base import Row
-from harness.metrics.comparison import compare
-from harness.metrics.comparison.ranking import Ranking
+from harness.metrics.comparison import Ranking, compare
 from harness.scoring.ranking import rank
 from harness.scoring.ties import rankings
 from harness.sqltree.parsing import aggregates, arguments, called

@@ -10,7 +10,7 @@ from harness.data.questions import BIRD_LEVELS, level
 from harness.engines import EngineName, kind_of
 from harness.engines.base import Row
 from harness.engines.errors import ErrorClass
-from harness.metrics.comparison.distinct import gathered
+from harness.metrics.distinct import gathered
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 from harness.sqltree.spider import Structure

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.sqltree.schema import DatabaseSchema
+from harness.sqltree import DatabaseSchema
 from loaders.base.errors import brief
 from loaders.namespace import Database
 from loaders.set_manifest import SetServer

@@ -10,12 +10,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from math import sqrt
 
-from harness.metrics.aligned import soft_f1_aligned
+from harness.metrics.accuracy import (
+    Answers,
+    ex,
+    ex_bag,
+    ex_columns,
+    ex_ordered,
+    ex_rounded,
+    ex_strict_of,
+    ex_subset,
+)
+from harness.metrics.distinct import Row
 from harness.metrics.efficiency import Timing
-from harness.metrics.ex import ex
-from harness.metrics.relations import ex_bag, ex_columns, ex_ordered, ex_rounded, ex_subset
-from harness.metrics.soft_f1 import Row, soft_f1, soft_f1_documented
-from harness.metrics.strict import Answers, ex_strict_of
+from harness.metrics.soft_f1 import soft_f1, soft_f1_aligned, soft_f1_documented
 from harness.metrics.work import r_ves_work, ves_work
 
 RowScore = Callable[[Sequence[Row], Sequence[Row]], float]

@@ -91,7 +91,7 @@ def votes(
     """Which of several answers to a question most of them agree with.
 
     Answers agree if they return the same rows as EX compares them, as a set
-    (`harness.metrics.ex`). Texts that do not run have no vote.
+    (`harness.metrics.accuracy`). Texts that do not run have no vote.
 
     Args:
         request: workers and store, as for an evaluation.

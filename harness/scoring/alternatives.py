@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from harness.engines import EngineName
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
-from harness.metrics.comparison.ranking import Ranking
-from harness.metrics.strict import Answers
+from harness.metrics.accuracy import Answers
+from harness.metrics.comparison import Ranking
 
 if TYPE_CHECKING:
     from harness.scoring.ranking import Run

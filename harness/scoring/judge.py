@@ -29,8 +29,8 @@ from harness.engines.execution import (
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics import METRICS, Basis, of_basis
+from harness.metrics.accuracy import Answers
 from harness.metrics.efficiency import same_text
-from harness.metrics.strict import Answers
 from harness.metrics.work import IDENTICAL, WorkRatio, ratio
 from harness.scoring import alternatives
 from harness.scoring.once import Once

@@ -13,8 +13,8 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.uncut import Uncut, uncut
 from harness.engines.execution import Ending, Execution
-from harness.metrics.comparison import Row, compare
-from harness.metrics.comparison.ranking import Ranking
+from harness.metrics.comparison import Ranking, compare
+from harness.metrics.distinct import Row
 from harness.sqltree.query import cut_of
 
 Run = Callable[[str], Execution]

@@ -11,10 +11,9 @@ from harness.engines.base import EMPTY, Row, is_empty
 from harness.engines.errors import ErrorClass
 from harness.engines.execution import Ending, Execution
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, Metric, RowScore, of_basis
-from harness.metrics.comparison.values import alike
-from harness.metrics.ex import ex
+from harness.metrics.accuracy import Answers, ex
+from harness.metrics.comparison import alike
 from harness.metrics.soft_f1 import TooManyRows
-from harness.metrics.strict import Answers
 from harness.scoring.once import Once
 from harness.scoring.tasks import During, Gold, LeftOut, Setup, Stage, undisturbed
 from harness.scoring.variants import Suite

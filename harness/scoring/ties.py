@@ -11,8 +11,8 @@ from itertools import islice, product
 from sqlglot import exp
 
 from harness.engines import EngineName, dialect_of, kind_of
-from harness.metrics.comparison import Row
-from harness.metrics.comparison.ranking import Ranking
+from harness.metrics.comparison import Ranking
+from harness.metrics.distinct import Row
 from harness.scoring.ranking import Run, rank
 from harness.sqltree.parsing import read_query
 from harness.sqltree.query import cuts

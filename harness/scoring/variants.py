@@ -19,8 +19,8 @@ from dialects.errors import BadInput
 from harness.data.questions import Question, QuestionSet
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Ending, Execution, Limits, execute
-from harness.metrics.comparison.distinct import firsts
-from harness.metrics.ex import ex
+from harness.metrics.accuracy import ex
+from harness.metrics.distinct import firsts
 from harness.scoring.once import Once
 from loaders.base.files import Faults, refuse
 from loaders.base.processes import processors

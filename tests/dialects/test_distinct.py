@@ -12,11 +12,10 @@ import pytest
 from psycopg.types.range import Range
 
 from harness.data.outcomes import preview
-from harness.metrics.aligned import soft_f1_aligned
+from harness.metrics.accuracy import ex
 from harness.metrics.comparison import compare
-from harness.metrics.comparison.distinct import firsts, gathered, name, named
-from harness.metrics.ex import ex
-from harness.metrics.soft_f1 import soft_f1, soft_f1_documented
+from harness.metrics.distinct import firsts, gathered, name, named
+from harness.metrics.soft_f1 import soft_f1, soft_f1_aligned, soft_f1_documented
 
 MODULUS = 2**61 - 1
 """Python's for the hashes of numbers."""

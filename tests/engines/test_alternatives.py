@@ -12,8 +12,8 @@ from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.metrics.comparison import Row
-from harness.metrics.strict import ex_strict_of
+from harness.metrics.accuracy import ex_strict_of
+from harness.metrics.distinct import Row
 from harness.scoring.alternatives import answers
 from loaders.census import census
 from loaders.load import load

@@ -20,7 +20,7 @@ from harness.engines.mysql.engine import refused
 from harness.engines.postgresql.statements import statements
 from harness.predictors.extraction import take_sql
 from harness.sqltree.diagnosis import is_query
-from harness.sqltree.diagnosis.reading import canonical
+from harness.sqltree.diagnosis.differences import canonical
 from loaders.base.files import one_line
 
 SHORT, LONG = 4_000, 32_000

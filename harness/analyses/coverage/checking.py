@@ -19,7 +19,8 @@ from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.metrics.comparison import Row, Tolerance, compare
+from harness.metrics.comparison import Tolerance, compare
+from harness.metrics.distinct import Row
 from loaders.census import census
 from loaders.namespace import Database
 

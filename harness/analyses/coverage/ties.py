@@ -7,7 +7,8 @@ from sqlglot import exp
 from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
-from harness.metrics.comparison import Row, compare
+from harness.metrics.comparison import compare
+from harness.metrics.distinct import Row
 from harness.scoring import ties
 from harness.scoring.ranking import Run
 

@@ -20,8 +20,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.question_files import SPIDER_LEVELS, Asked, Entry, read_gold, read_questions
 from harness.data.questions import Level, Question, QuestionSet
-from harness.sqltree import spider
-from harness.sqltree.schema import Column, DatabaseSchema
+from harness.sqltree import Column, DatabaseSchema, spider
 from harness.sqltree.spider import SpiderSchema, hardness, read
 from loaders.base.digests import digests
 from loaders.base.errors import command

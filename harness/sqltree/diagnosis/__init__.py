@@ -12,9 +12,8 @@ from enum import StrEnum
 
 from harness.engines import EngineName, kind_of
 from harness.engines.errors import ErrorClass
-from harness.sqltree.diagnosis.differences import first_difference
-from harness.sqltree.diagnosis.reading import Reading
-from harness.sqltree.schema import DatabaseSchema
+from harness.sqltree import DatabaseSchema
+from harness.sqltree.diagnosis.differences import Reading, first_difference
 
 
 class ErrorGroup(StrEnum):
@@ -74,7 +73,7 @@ def read(sql: str, dialect: EngineName, schema: DatabaseSchema | None = None) ->
     """
     if len(sql) > LONGEST:
         return None
-    from harness.sqltree.diagnosis.queries import reading_of  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+    from harness.sqltree.diagnosis.reader import reading_of  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
 
     return reading_of(sql, dialect, schema)
 
@@ -86,7 +85,7 @@ def is_query(sql: str, dialect: EngineName) -> bool:
     """
     if len(sql) > LONGEST:
         return _BEGINNING.match(sql) is not None
-    from harness.sqltree.diagnosis.queries import begins_query  # noqa: PLC0415 - as above
+    from harness.sqltree.diagnosis.reader import begins_query  # noqa: PLC0415 - as above
 
     return begins_query(sql, dialect)
 

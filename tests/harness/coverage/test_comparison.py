@@ -5,7 +5,8 @@ from decimal import Decimal
 
 import pytest
 
-from harness.metrics.comparison import Row, Tolerance, compare
+from harness.metrics.comparison import Tolerance, compare
+from harness.metrics.distinct import Row
 
 JUST = 1 + 9e-10
 MORE = 1 + 2e-9

@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from harness.analyses.coverage import Reason
 from harness.analyses.coverage.checking import may_read_clock, of_failure, of_rows, shortened
 from harness.engines.execution import Ending, Execution
-from harness.metrics.comparison import Row
+from harness.metrics.distinct import Row
 
 
 @pytest.mark.parametrize(

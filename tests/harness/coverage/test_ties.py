@@ -7,7 +7,7 @@ import pytest
 from harness.analyses.coverage.ties import are_in_order, is_ordered, is_valid
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.metrics.comparison import Row
+from harness.metrics.distinct import Row
 from loaders.namespace import Database
 
 SCRIPT = """

@@ -19,7 +19,7 @@ from harness.data.outcomes import (
     preview,
 )
 from harness.engines.base import Row
-from harness.metrics.ex import ex
+from harness.metrics.accuracy import ex
 
 VALUES = st.one_of(
     st.none(),

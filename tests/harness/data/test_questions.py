@@ -11,7 +11,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.questions import Difficulty, QuestionSet
 from harness.data.sets.loading import load_set
-from harness.sqltree.schema import Column
+from harness.sqltree import Column
 from loaders.set_manifest import LAYOUTS
 from tests.harness import small_sets as small
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.metrics.comparison import Row, compare
-from harness.metrics.comparison.values import alike
-from harness.metrics.ex import ex
+from harness.metrics.accuracy import ex
+from harness.metrics.comparison import alike, compare
+from harness.metrics.distinct import Row
 
 SAME: list[tuple[list[Row], list[Row]]] = [
     ([(Decimal("0.1"),)], [(0.1,)]),

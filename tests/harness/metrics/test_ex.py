@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from harness.metrics.ex import ex
+from harness.metrics.accuracy import ex
 
 NAN = float("nan")
 

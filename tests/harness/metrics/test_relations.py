@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.metrics import relations
-from harness.metrics.ex import ex
-from harness.metrics.relations import ex_bag, ex_columns, ex_ordered, ex_rounded, ex_subset
-from harness.metrics.soft_f1 import Row, TooManyRows
-from harness.metrics.strict import Answers
+from harness.metrics import accuracy
+from harness.metrics.accuracy import Answers, ex, ex_bag, ex_columns, ex_ordered, ex_rounded, ex_subset
+from harness.metrics.distinct import Row
+from harness.metrics.soft_f1 import TooManyRows
 
 Rows = Sequence[Row]
 Metric = Callable[[Rows, Rows], float]
@@ -107,6 +106,6 @@ def test_columns_that_take_too_long_to_order_have_no_score(monkeypatch: pytest.M
     predicted = list(zip(*columns, strict=True))
     gold = list(zip(*(columns[place] for place in (1, 0, 2, 3)), strict=True))
     assert ex_columns(predicted, gold) == 1.0
-    monkeypatch.setattr(relations, "_MOST_STEPS", 4 * size)
+    monkeypatch.setattr(accuracy, "_MOST_STEPS", 4 * size)
     with pytest.raises(TooManyRows):
         ex_columns(predicted, gold)

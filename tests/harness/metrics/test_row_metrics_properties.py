@@ -11,9 +11,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from harness.metrics import METRICS, Basis, assignment
-from harness.metrics.aligned import soft_f1_aligned
-from harness.metrics.ex import ex
-from harness.metrics.soft_f1 import Row, soft_f1, soft_f1_documented
+from harness.metrics.accuracy import ex
+from harness.metrics.distinct import Row
+from harness.metrics.soft_f1 import soft_f1, soft_f1_aligned, soft_f1_documented
 
 Rows = list[Row]
 Score = Callable[[Sequence[Row], Sequence[Row]], float]

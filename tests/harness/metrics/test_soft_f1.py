@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from harness.metrics.soft_f1 import Row, soft_f1, soft_f1_documented
+from harness.metrics.distinct import Row
+from harness.metrics.soft_f1 import soft_f1, soft_f1_documented
 
 NAN = float("nan")
 

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.metrics.comparison import Row
-from harness.metrics.comparison.ranking import Ranking
-from harness.metrics.ex import ex
-from harness.metrics.strict import Answers, ex_strict
+from harness.metrics.accuracy import Answers, ex, ex_strict
+from harness.metrics.comparison import Ranking
+from harness.metrics.distinct import Row
 
 AS_A_BAG = Answers()
 IN_ORDER = Answers(ordered=True)

@@ -12,8 +12,8 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.metrics.comparison import Row
-from harness.metrics.strict import Answers, ex_strict, ex_strict_of
+from harness.metrics.accuracy import Answers, ex_strict, ex_strict_of
+from harness.metrics.distinct import Row
 from harness.scoring.alternatives import MOST_QUERIES, answers
 from harness.scoring.ties import is_ordered
 from loaders.namespace import Database

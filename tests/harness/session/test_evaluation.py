@@ -27,7 +27,7 @@ from harness.scoring.variants import find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session import evaluation as module
 from harness.session.evaluation import Evaluation
-from harness.sqltree.schema import Column, DatabaseSchema
+from harness.sqltree import Column, DatabaseSchema
 from loaders.namespace import Database
 from tests.evaluating import results
 from tests.harness.scoring.in_process import threads

@@ -2,8 +2,8 @@
 
 from dialects.enums import Dialect
 from harness.engines.errors import ErrorClass
+from harness.sqltree import Column, DatabaseSchema
 from harness.sqltree.diagnosis import diagnose, read
-from harness.sqltree.schema import Column, DatabaseSchema
 
 _TABLES = {
     "Book": ("BookID", "Title", "Pages", "Price", "Published", "AuthorID", "GenreID", "Shelf Mark"),

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlglot import exp
 
 from harness.engines.errors import ErrorClass
-from harness.sqltree.schema import DatabaseSchema
+from harness.sqltree import DatabaseSchema
 
 Mutation = Callable[[exp.Query, DatabaseSchema], exp.Query | None]
 """Makes the mistake in the query, which it may change; None where the query gives no occasion for it."""

@@ -14,8 +14,8 @@ from dialects.targets import SQLGLOT
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines.errors import ErrorClass
+from harness.sqltree import DatabaseSchema
 from harness.sqltree.diagnosis import diagnose, read
-from harness.sqltree.schema import DatabaseSchema
 from tests.harness.sqltree.diagnosis.mutations import MUTATIONS
 
 Schemas = Mapping[str, DatabaseSchema]

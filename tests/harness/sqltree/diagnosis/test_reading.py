@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from dialects.enums import Dialect
 from harness.engines.errors import ErrorClass
+from harness.sqltree import DatabaseSchema
 from harness.sqltree.diagnosis import is_query, read
-from harness.sqltree.schema import DatabaseSchema
 from tests.harness.sqltree.diagnosis.library import LIBRARY, diagnosed
 
 EVERYWHERE = tuple(Dialect)

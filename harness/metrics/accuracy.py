@@ -1,24 +1,86 @@
-"""Named ways in which two results can be the same, beside EX's: stricter ones and laxer ones.
+"""Execution accuracy (EX), as the official evaluator computes it.
 
-Each compares values as EX does (Li et al. 2023, https://arxiv.org/abs/2305.03111, section 4.4, by the
-published script): as Python compares what the driver returned. They form a lattice, to which tests hold them:
-
-    ex_ordered -> ex_bag -> ex -> ex_columns -> ex_subset
-                            ex -> ex_rounded
-
-A prediction that is right by one is right by all that follow. A result with a value that cannot be hashed
-scores 0.
+Definition: Li et al. 2023, "Can LLM Already Serve as A Database Interface?", section 4.4,
+https://arxiv.org/abs/2305.03111; the comparison is that of the published evaluation script.
 """
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from math import isfinite
 
-from harness.metrics.comparison.distinct import gathered, named
-from harness.metrics.ex import ex
-from harness.metrics.soft_f1 import Row, TooManyRows
-from harness.metrics.strict import Answers
+from harness.metrics.comparison import Ranking, compare
+from harness.metrics.distinct import Row, gathered, named
+from harness.metrics.soft_f1 import TooManyRows
+
+
+def ex(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:
+    """1.0 when the two results hold the same set of rows, else 0.0.
+
+    Row order and duplicates do not count; the order of columns does, their names do not. Values are
+    compared as Python compares what the driver returned: `Decimal('1') == 1.0 == 1`, but `'1' != 1`.
+    A result with a value that cannot be hashed (an array, a JSON object) scores 0.0, as in the script.
+    """
+    try:
+        ours, theirs = gathered(predicted, gold)
+    except TypeError:
+        return 0.0
+    return float(ours.distinct == theirs.distinct)
+
+
+# EX strict: accuracy by value, with multiplicity and order, where an equally valid answer is right. It is
+# this project's own variant of EX.
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Which answers a gold allows beside its own rows.
+
+    `ordered`: its outermost query has an ORDER BY. `rankings`: the rows that its LIMIT chose from, in groups
+    of equal sort keys; one ranking for the gold as it is written, and one for each other way to decide a tie
+    in a subquery. There are none where gold leaves no choice, or where the choice is not known.
+    """
+
+    ordered: bool = False
+    rankings: tuple[Ranking, ...] = ()
+
+
+def ex_strict(predicted: Sequence[Row], gold: Sequence[Row], answers: Answers) -> float:
+    """1.0 for gold's answer, or another one that gold's own ORDER BY and LIMIT allow, else 0.0.
+
+    Each row counts as often as it is there. The order of rows counts if gold orders, but never among rows
+    that are equal to its ORDER BY. The order of columns counts, their names do not. Numbers are compared by
+    value (`Decimal('1.10')` is 1.1, `True` is 1; two that are not both integers may differ by a billionth),
+    dates by the day and moment that they mean; text is never a number. A result without rows is right only if
+    gold's has none: it says too little to be proof of anything else.
+
+    Args:
+        predicted: rows as the driver returned them.
+        gold: the same of the reference.
+        answers: what gold allows.
+    """
+    found = compare(predicted, gold)
+    if found.same_order or (found.same_bag and not answers.ordered):
+        return 1.0
+    return float(len(predicted) > 0 and any(ranking.allows(predicted) for ranking in answers.rankings))
+
+
+def ex_strict_of(predicted: Sequence[Row], gold: Sequence[Row], find: Callable[[], Answers]) -> float:
+    """The same; `find` is called only if the rows are not gold's in gold's order.
+
+    Args:
+        predicted: rows as the driver returned them.
+        gold: the same of the reference.
+        find: the answers that gold allows, kept by the caller from one prediction to the next.
+    """
+    return ex_strict(predicted, gold, Answers(ordered=True)) or ex_strict(predicted, gold, find())
+
+
+# Named ways in which two results can be the same, beside EX's: stricter ones and laxer ones, each
+# comparing values as EX does. They form a lattice, to which tests hold them: ex_ordered -> ex_bag -> ex
+# -> ex_columns -> ex_subset, and ex -> ex_rounded. A prediction that is right by one is right by all that
+# follow. A result with a value that cannot be hashed scores 0.
 
 _DIGITS = Decimal("0.01")
 _LARGEST = 10**15

@@ -22,6 +22,9 @@ from time import perf_counter
 from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 from uuid import UUID
 
+Row = tuple[object, ...]
+"""One row of a result, with the values as the driver returns them."""
+
 Item = TypeVar("Item", bound=Hashable)
 
 _AT_A_TIME = 256

@@ -1,0 +1,466 @@
+"""Whether two results are the same, by value: the one definition that all proofs of sameness rest on.
+
+- Numbers of every type are compared by value. Two integers are equal if they are exactly that; two numbers
+  of which one is not an integer are equal within a relative tolerance. It is relative to the numbers
+  themselves: beside 0 only 0 is the same, since no absolute bound would suit both a share and a sum of money.
+  A sum that cancels out to 0 in one order of addition and to 1e-17 in another counts as different.
+- Texts, bytes and NULL are equal if they are exactly that. Text is never equal to a number.
+- A date or time that a driver returns as such is compared as ISO text, see `canonical`.
+"""
+
+import math
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import chain
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from harness.metrics.distinct import Row, named
+
+# Numbers are matched by a tolerance. Rounding would put two numbers that are as good as equal on two
+# sides of an edge. Instead the numbers of a column are sorted and cut where two neighbours are further
+# apart than the tolerance. What lies within one cluster is equal in nearly every case; where a cluster is
+# wider than the tolerance, rows are matched in pairs.
+
+
+class Tolerance(NamedTuple):
+    """By how much two numbers may differ, of which one is no integer."""
+
+    relative: float
+    """Of the larger of the two."""
+    absolute: float = 0.0
+    """In the numbers' own unit."""
+
+
+TOLERANCE = Tolerance(1e-9)
+
+_MOST_PAIRED = 1_000
+"""Rows of one wide cluster that are compared each with each. More are compared in their sorted order alone:
+that can say that results differ where they do not, and never the reverse."""
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The positions of the rows without a partner, and whether each row is at all in the other result."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    same_set: bool
+
+
+def close(one: object, other: object, tolerance: Tolerance) -> bool:
+    """Whether two canonical values are equal."""
+    if isinstance(one, float) or isinstance(other, float):
+        numbers = isinstance(one, float | int) and isinstance(other, float | int)
+        return numbers and _near(one, other, tolerance)  # type: ignore[arg-type]
+    return type(one) is type(other) and one == other
+
+
+def _near(one: float, other: float, tolerance: Tolerance) -> bool:
+    return math.isclose(one, other, rel_tol=tolerance.relative, abs_tol=tolerance.absolute)
+
+
+def close_rows(one: Row, other: Row, tolerance: Tolerance) -> bool:
+    """Whether two rows of canonical values are equal."""
+    return all(close(mine, theirs, tolerance) for mine, theirs in zip(one, other, strict=True))
+
+
+def match(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> Matched:
+    """Match as many rows as possible. All rows have the same number of canonical values."""
+    keys, wide = _keys([*left, *right], tolerance)
+    groups: dict[Hashable, _Group] = {}
+    for position, (key, name) in enumerate(zip(keys, named(keys)[0], strict=True)):
+        group = groups.get(name) or groups.setdefault(name, _Group(key, [], []))
+        if position < len(left):
+            group.left.append(position)
+        else:
+            group.right.append(position - len(left))
+    only_left: list[int] = []
+    only_right: list[int] = []
+    same_set = True
+    for key, mine, theirs in groups.values():
+        if any(key[column] in names for column, names in wide.items()):
+            free, unasked = _paired([left[i] for i in mine], [right[i] for i in theirs], tolerance)
+            only_left += [mine[i] for i in free]
+            only_right += [theirs[i] for i in unasked]
+            same_set &= _within(
+                [left[mine[i]] for i in free], [right[i] for i in theirs], tolerance
+            ) and _within([right[theirs[i]] for i in unasked], [left[i] for i in mine], tolerance)
+        else:
+            matched = min(len(mine), len(theirs))
+            only_left += mine[matched:]
+            only_right += theirs[matched:]
+            same_set &= matched > 0
+    return Matched(tuple(sorted(only_left)), tuple(sorted(only_right)), same_set)
+
+
+class _Group(NamedTuple):
+    """The positions of the rows with one key."""
+
+    key: Row
+    left: list[int]
+    right: list[int]
+
+
+def _keys(rows: Sequence[Row], tolerance: Tolerance) -> tuple[Sequence[Row], dict[int, frozenset[Hashable]]]:
+    """The rows with their clusters for numbers, and which clusters are wide, by column.
+
+    A column without a number that is no integer has no clusters.
+    """
+    columns: list[Sequence[object]] = list(zip(*rows, strict=True))
+    wide: dict[int, frozenset[Hashable]] = {}
+    for place, values in enumerate(columns):
+        if any(isinstance(value, float) for value in values):
+            columns[place], wide[place] = _clusters(values, tolerance)
+    return (list(zip(*columns, strict=True)), wide) if wide else (rows, wide)
+
+
+def _clusters(values: Sequence[object], tolerance: Tolerance) -> tuple[Sequence[object], frozenset[Hashable]]:
+    """Values with the names of their clusters for numbers, and the names of the wide ones."""
+    names = named(values)[0]
+    numbers: dict[Hashable, float] = {}
+    for name, value in zip(names, values, strict=True):
+        if isinstance(value, int | float):
+            numbers.setdefault(name, value)
+    of: dict[Hashable, tuple[int]] = {}
+    wide: set[Hashable] = set()
+    cluster, first, last, integers = (0,), None, None, 0
+    for name, number in sorted(numbers.items(), key=itemgetter(1)):
+        if last is None or not _near(last, number, tolerance):
+            cluster, first, integers = (cluster[0] + 1,), number, 0
+        integers += isinstance(number, int)
+        if integers > 1 or (first is not None and not _near(first, number, tolerance)):
+            wide.add(cluster)
+        of[name] = cluster
+        last = number
+    clustered = [of.get(name, value) for name, value in zip(names, values, strict=True)]
+    return clustered, frozenset(wide)
+
+
+def _paired(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> tuple[list[int], list[int]]:
+    """The positions without a partner in a largest matching; the rows differ in nothing but close numbers."""
+    partner = _merged(left, right, tolerance)
+    if len(partner) < min(len(left), len(right)) and max(len(left), len(right)) <= _MOST_PAIRED:
+        for mine in sorted(set(range(len(left))) - set(partner.values())):
+            _augment(mine, left, right, partner, tolerance)
+    free = sorted(set(range(len(left))) - set(partner.values()))
+    return free, sorted(set(range(len(right))) - set(partner))
+
+
+def _merged(left: Sequence[Row], right: Sequence[Row], tolerance: Tolerance) -> dict[int, int]:
+    """Partners (right to left) that stand side by side when both are sorted: all, in nearly every case."""
+    ours = sorted(range(len(left)), key=lambda position: _numbers(left[position]))
+    theirs = sorted(range(len(right)), key=lambda position: _numbers(right[position]))
+    partner: dict[int, int] = {}
+    i = j = 0
+    while i < len(ours) and j < len(theirs):
+        one, other = left[ours[i]], right[theirs[j]]
+        if close_rows(one, other, tolerance):
+            partner[theirs[j]] = ours[i]
+            i, j = i + 1, j + 1
+        elif _numbers(one) < _numbers(other):
+            i += 1
+        else:
+            j += 1
+    return partner
+
+
+def _augment(
+    start: int, left: Sequence[Row], right: Sequence[Row], partner: dict[int, int], tolerance: Tolerance
+) -> None:
+    """Find a partner for one more row of `left`, along a path that gives others a new one."""
+    came_from: dict[int, int] = {}
+    waiting = [start]
+    while waiting:
+        mine = waiting.pop()
+        for theirs, row in enumerate(right):
+            if theirs in came_from or not close_rows(left[mine], row, tolerance):
+                continue
+            came_from[theirs] = mine
+            if theirs in partner:
+                waiting.append(partner[theirs])
+                continue
+            previous = {there: here for here, there in partner.items()}
+            step: int | None = theirs
+            while step is not None:
+                giver = came_from[step]
+                partner[step], step = giver, previous.get(giver)
+            return
+
+
+def _numbers(row: Row) -> tuple[float, ...]:
+    return tuple(value for value in row if isinstance(value, int | float))
+
+
+def _within(rows: Sequence[Row], others: Sequence[Row], tolerance: Tolerance) -> bool:
+    if max(len(rows), len(others)) > _MOST_PAIRED:
+        return not rows
+    return all(any(close_rows(row, other, tolerance) for other in others) for row in rows)
+
+
+# What drivers return, as values that mean the same on every engine: NULL, int, float, text and bytes.
+#
+# SQLite has no type for dates. Where a driver returns dates in a column, they become ISO text without what
+# is zero: a day for midnight, no fraction for a whole second. The text that the other result has in that
+# column is brought to the same form if it is a day or a moment; everywhere else text stays exactly as it is.
+
+_PLAIN = frozenset({int, float, str, bytes, type(None)})
+
+_LARGEST = 10**300
+"""An exact number beyond stays text: as a float it could not be told from infinity."""
+
+_DAY_FIRST = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)(?:[ T](\d\d:\d\d:\d\d)(\.\d+)?)?")
+_DAY_LAST = re.compile(r"(\d\d)/(\d\d)/(\d{4})")
+"""Month first, as `loaders.portable` reads it."""
+
+_MIDNIGHT = "00:00:00"
+
+
+def canonical(left: Sequence[Row], right: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """The rows of two results with values that can be compared; both have the same number of columns."""
+    width = max((len(row) for row in (*left[:1], *right[:1])), default=0)
+    kinds = [_kinds(left, column) | _kinds(right, column) for column in range(width)]
+    dated = frozenset(
+        column for column in range(width) if any(issubclass(kind, date) for kind in kinds[column])
+    )
+    changing = [column for column in range(width) if not kinds[column] <= _PLAIN or float in kinds[column]]
+    return _rewritten(left, changing, dated), _rewritten(right, changing, dated)
+
+
+def _kinds(rows: Sequence[Row], column: int) -> set[type]:
+    return {type(row[column]) for row in rows}
+
+
+def _rewritten(rows: Sequence[Row], changing: Sequence[int], dated: frozenset[int]) -> list[Row]:
+    if not changing:
+        return list(rows)
+    fresh: list[Row] = []
+    for row in rows:
+        values = list(row)
+        for column in changing:
+            values[column] = _value(values[column], is_date=column in dated)
+        fresh.append(tuple(values))
+    return fresh
+
+
+def _value(value: object, *, is_date: bool) -> object:
+    if isinstance(value, str):
+        return _date_text(value) if is_date else value
+    if isinstance(value, float):
+        return "NaN" if math.isnan(value) else value
+    form = next((form for kind, form in _FORMS if isinstance(value, kind)), repr)
+    return form(value)
+
+
+def _exact(value: Decimal) -> object:
+    if not value.is_finite():
+        return "NaN" if value.is_nan() else float(value)
+    if abs(value) > _LARGEST:
+        return str(value)
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _date_text(text: str) -> str:
+    if found := _DAY_LAST.fullmatch(text):
+        month, day, year = found.groups()
+        return f"{year}-{month}-{day}"
+    found = _DAY_FIRST.fullmatch(text)
+    if not found:
+        return text
+    year, month, day, clock, fraction = found.groups()
+    fraction = (fraction or "").rstrip("0").rstrip(".")
+    if clock is None or (clock == _MIDNIGHT and not fraction):
+        return f"{year}-{month}-{day}"
+    return f"{year}-{month}-{day} {clock}{fraction}"
+
+
+def _moment_text(moment: datetime) -> str:
+    plain = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    return _date_text(plain.isoformat(sep=" "))
+
+
+_FORMS: Sequence[tuple[type, Callable[[Any], object]]] = (
+    (type(None), lambda value: value),
+    (int, int),
+    (Decimal, _exact),
+    (datetime, _moment_text),
+    (date, date.isoformat),
+    (time, time.isoformat),
+    (timedelta, str),
+    (bytes, bytes),
+    (bytearray, bytes),
+    (memoryview, bytes),
+)
+"""The form of each type; the first that fits holds, since a datetime is a date and a bool an int."""
+
+
+# Two results whose values are equal in Python where they are the same by value.
+#
+# What is defined over equal values, as EX and Soft-F1 are, can so be computed over the rows of two engines.
+
+
+_DIGITS = 4
+"""So many MySQL adds to the scale of a quotient: div_precision_increment."""
+_ROUNDING = 1 + 1e-9
+"""A half is no exact number in binary."""
+
+
+def alike(
+    left: Sequence[Row], right: Sequence[Row], *, tolerance: Tolerance = TOLERANCE
+) -> tuple[Sequence[Row], Sequence[Row]]:
+    """The rows of two results in canonical values, with one number for all that are as good as equal.
+
+    A number gives way to the nearest of the right result if that is close, unless both are integers. An exact
+    decimal of four digits or more behind its point is close to what is the same when rounded to its digits:
+    MySQL gives an average no more of them. Rows of different numbers of columns are as they were.
+
+    Args:
+        left: rows as the driver returned them; of a server.
+        right: the same of SQLite.
+        tolerance: for numbers.
+    """
+    if len({len(row) for row in chain(left, right)}) > 1:
+        return left, right
+    ours, theirs = canonical(left, right)
+    if not any(isinstance(value, float) for row in chain(ours, theirs) for value in row):
+        return ours, theirs
+    known = _Numbers(theirs, tolerance)
+    return (
+        [
+            tuple(known.nearest(value, _half_digit(raw)) for value, raw in zip(row, as_was, strict=True))
+            for row, as_was in zip(ours, left, strict=True)
+        ],
+        [tuple(known.nearest(value) for value in row) for row in theirs],
+    )
+
+
+def _half_digit(value: object) -> float:
+    """Half of the last digit of an exact decimal with four or more behind its point; 0 of anything else."""
+    if not isinstance(value, Decimal) or not value.is_finite():
+        return 0.0
+    exponent = value.as_tuple().exponent
+    return 0.5 * 10.0**exponent if isinstance(exponent, int) and exponent <= -_DIGITS else 0.0
+
+
+class _Numbers:
+    """The numbers of a result, one of those that are close to each other.
+
+    Args:
+        rows: in canonical values.
+        tolerance: for numbers.
+    """
+
+    def __init__(self, rows: Sequence[Row], tolerance: Tolerance) -> None:
+        self._tolerance = tolerance
+        self._kept: list[float] = []
+        # Sorted and not put into a set: hashes of numbers can be made to collide.
+        for number in sorted(value for row in rows for value in row if isinstance(value, int | float)):
+            last = self._kept[-1] if self._kept else None
+            is_near = isinstance(number, float) and last is not None and close(last, number, tolerance)
+            if number != last and not is_near:
+                self._kept.append(number)
+
+    def nearest(self, value: object, within: float = 0.0) -> object:
+        """The number that stands for a value, or the value itself where none does.
+
+        Args:
+            value: canonical.
+            within: how far it may be off beyond the tolerance.
+        """
+        if not isinstance(value, int | float):
+            return value
+        at = bisect_left(self._kept, value)
+        near = [
+            each
+            for each in self._kept[max(at - 1, 0) : at + 1]
+            if each == value
+            or close(each, value, self._tolerance)
+            or (within and abs(each - value) <= within * _ROUNDING)
+        ]
+        return min(near, key=lambda each: abs(each - value), default=value)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two results relate; `only_left` and `only_right` are the rows without a partner, in their order."""
+
+    same_set: bool
+    """Each row of either result is in the other."""
+    same_bag: bool
+    """And is there as often."""
+    same_order: bool
+    """And at the same position."""
+    only_left: tuple[Row, ...] = ()
+    only_right: tuple[Row, ...] = ()
+
+
+def compare(left: Sequence[Row], right: Sequence[Row], *, tolerance: Tolerance = TOLERANCE) -> Comparison:
+    """Compare two results.
+
+    Args:
+        left: rows as the driver returned them.
+        right: the same of the other engine.
+        tolerance: for numbers.
+    """
+    if len({len(row) for rows in (left, right) for row in rows}) > 1:
+        return Comparison(
+            same_set=False, same_bag=False, same_order=False, only_left=tuple(left), only_right=tuple(right)
+        )
+    ours, theirs = canonical(left, right)
+    in_order = len(ours) == len(theirs) and all(
+        one is other or one == other or close_rows(one, other, tolerance)
+        for one, other in zip(ours, theirs, strict=True)
+    )
+    if in_order:
+        return Comparison(same_set=True, same_bag=True, same_order=True)
+    matched = match(ours, theirs, tolerance)
+    return Comparison(
+        same_set=matched.same_set,
+        same_bag=not (matched.left or matched.right),
+        same_order=False,
+        only_left=tuple(left[position] for position in matched.left),
+        only_right=tuple(right[position] for position in matched.right),
+    )
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The rows of a query in groups of equal sort keys, and the cut: from row `start` to before row `end`.
+
+    Any order within a group is valid, and any choice from a group that the cut goes through. A query that
+    orders nothing has one group. `groups` may end with the group in which the cut ends.
+    """
+
+    groups: tuple[tuple[Row, ...], ...]
+    start: int
+    end: int
+
+    def allows(self, rows: Sequence[Row]) -> bool:
+        """Whether the rows, in this order, are a valid answer: by value, and as often as they are there."""
+        total = sum(map(len, self.groups))
+        start, end = min(self.start, total), min(self.end, total)
+        if len(rows) != end - start:
+            return False
+        first = 0
+        for group in self.groups:
+            low, high = max(first, start), min(first + len(group), end)
+            first += len(group)
+            if low < high and compare(group, rows[low - start : high - start]).only_right:
+                return False
+        return True
+
+    @property
+    def chosen_from(self) -> tuple[Row, ...]:
+        """The rows of the groups that the cut goes through: some are in the answer, and some are not."""
+        found: list[Row] = []
+        first = 0
+        for group in self.groups:
+            kept = min(first + len(group), self.end) - max(first, self.start)
+            first += len(group)
+            if 0 < kept < len(group):
+                found += group
+        return tuple(found)
