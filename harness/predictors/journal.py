@@ -4,9 +4,6 @@ Promises: a reply is on disk before anything is made of it; a line that a crash 
 can be lost, and is said; equal asks have one reply, whichever run asked.
 """
 
-import io
-import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,7 +14,7 @@ from typing import Any
 
 from harness.data.prediction_names import JOURNAL
 from harness.predictors.base import Ask, Reply, Usage
-from loaders.base.files import as_json, refuse
+from loaders.base.records import Recorder, to_record
 
 FILE = JOURNAL
 
@@ -57,11 +54,10 @@ class Journal:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / FILE
-        self.known = _read(self._path)
+        self._recorder = Recorder(folder / FILE)
+        self.known = _state(self._recorder)
         self._replies = dict(self.known.replies)
         self._lock = Lock()
-        self._file: io.FileIO | None = None
 
     def reply(self, identity: str) -> Reply | None:
         """The reply to an ask, of this run or an earlier one."""
@@ -93,67 +89,51 @@ class Journal:
             "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
             **facts,
         }
-        line = (as_json(record) + "\n").encode()
-        with self._lock:
-            if self._file is None:
-                # Unbuffered: what is written is the system's, whatever becomes of this process.
-                self._file = io.FileIO(self._path, "a")
-            _write_whole(self._file.fileno(), line)
-            if durable:
-                os.fsync(self._file.fileno())
+        self._recorder.add(record, durable=durable)
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._file is not None:
-            self._file.close()
+        self._recorder.close()
 
 
-def _write_whole(descriptor: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+@dataclass(frozen=True)
+class _Line:
+    identity: str
+    event: Event
 
 
-def _read(path: Path) -> JournalState:
-    """What a file has; a last line that is not whole is cut away, since its reply cannot be had."""
-    if not path.exists():
-        return JournalState({}, 0, 0, Usage(), cut_off=False)
-    raw = path.read_bytes()
-    whole = raw[: raw.rfind(b"\n") + 1]
-    if len(whole) < len(raw):
-        os.truncate(path, len(whole))
+@dataclass(frozen=True)
+class _Spent:
+    """What every line has that tells how an ask ended."""
+
+    usage: Usage
+
+
+def _line(content: Any) -> tuple[_Line, Usage, Reply | None]:
+    """A line, what it adds to the usage, and its reply."""
+    line = to_record(_Line, content, others=True)
+    usage = Usage() if line.event is Event.SENT else to_record(_Spent, content, others=True).usage
+    return line, usage, to_record(Reply, content, others=True) if line.event is Event.REPLY else None
+
+
+def _state(recorder: Recorder) -> JournalState:
+    """What a file has, without a last line that was not whole: its reply cannot be had."""
     replies: dict[str, Reply] = {}
     last: dict[str, Event] = {}
     usage = Usage()
-    for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
-        try:
-            record = json.loads(line)
-            identity, event = record["identity"], Event(record["event"])
-            if event is Event.REPLY:
-                replies[identity] = _reply(record)
-            if event is not Event.SENT:
-                usage += Usage(**record["usage"])
-        except (KeyError, TypeError, ValueError) as error:
-            detail = f"line {number} is none of a journal ({type(error).__name__}: {error})"
-            refuse(path, detail, "repair or remove that line, or choose another folder with --out")
-        last[identity] = event
+    remedy = "repair or remove that line, or choose another folder with --out"
+    for line, spent, reply in recorder.read(_line, remedy, "line of a journal"):
+        usage += spent
+        last[line.identity] = line.event
+        if reply is not None:
+            replies[line.identity] = reply
     waiting = [event for identity, event in last.items() if identity not in replies]
     return JournalState(
         replies,
         failed=waiting.count(Event.FAILED),
         lost=waiting.count(Event.SENT),
         usage=usage,
-        cut_off=len(whole) < len(raw),
-    )
-
-
-def _reply(record: Mapping[str, Any]) -> Reply:
-    return Reply(
-        str(record["text"]),
-        Usage(**record["usage"]),
-        record["finish"],
-        record["model"],
-        record.get("seconds"),
+        cut_off=recorder.was_cut_off,
     )
 
 

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, NoReturn, Self, TextIO
+from typing import Any, NoReturn, Self
 
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
@@ -40,7 +40,7 @@ from harness.runs.usage import UsageByPair, read_usage, write_usage
 from loaders.base.errors import command
 from loaders.base.files import as_json, locked, parse_json, point, read_lines, refuse, replace, write_json
 from loaders.base.processes import machine
-from loaders.base.records import to_plain
+from loaders.base.records import Recorder, to_plain
 
 _ROOT = Path(__file__).parents[2]
 _RECORDED_PACKAGES = ("bird-harness", "sqlglot", "pymysql", "psycopg", "pytest", "numpy", "scipy", "rich")
@@ -139,9 +139,7 @@ class RunFolder:
                 (path / SUMMARY).unlink(missing_ok=True)
                 replace(path / RESULTS, (_line(_filed(result)) for result in kept))
                 replace(path / PREVIEWS, previews)
-                # By lines: what was added is kept even if this process is killed.
-                self._lines: TextIO = (path / RESULTS).open("a", buffering=1, encoding="utf-8")
-                self._previews: TextIO = (path / PREVIEWS).open("a", buffering=1, encoding="utf-8")
+                self._lines, self._previews = Recorder(path / RESULTS), Recorder(path / PREVIEWS)
             except BaseException:
                 os.close(descriptor)
                 raise
@@ -188,23 +186,23 @@ class RunFolder:
         """
         record = result.to_json()
         preview = record.pop("preview")
-        line = _line(record)
+        line = as_json(record)
         if preview is not None:
             # A record begins with its key, and in JSON's strings no quote stands unescaped.
             key, _, _ = line.partition(', "question_id": ')
-            self._write(self._previews, f"{key}, {preview[1:]}\n")
+            self._write(self._previews, f"{key}, {preview[1:]}")
         self._write(self._lines, line)
         self._results.append(result)
 
-    def _write(self, file: TextIO, line: str) -> None:
+    def _write(self, file: Recorder, line: str) -> None:
         """Write a line.
 
         Raises:
-            BadInput: it cannot be written. Nothing is, from then on: a line after half a line would be lost.
+            BadInput: it cannot be written. Nothing is, from then on.
         """
         try:
             if self.fault is None:
-                file.write(line)
+                file.add_line(line)
         except OSError as error:
             self._failed(error)
         if self.fault is not None:

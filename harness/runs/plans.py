@@ -8,12 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from dialects.errors import BadInput
 from harness.engines import EngineName, kind_of
 from harness.engines.plans import PlanComparison, QueryPlan, compare_plans
 from harness.runs.reading import AGAIN
-from loaders.base.files import as_json, locked, parse_json, read_lines, refuse, replace
-from loaders.base.records import to_record
+from loaders.base.files import locked, refuse
+from loaders.base.records import Recorder, read_records, to_record
 
 PLANS = "plans.jsonl"
 
@@ -107,20 +106,14 @@ def keep_plans(folder: Path, texts: Callable[[Container[TextKey]], Iterable[Expl
     try:
         with ExitStack() as closing:
             closing.callback(os.close, locked(folder))
-            known = read_plans(folder)
-            # A line that was cut off goes.
-            replace(folder / PLANS, map(_line, known.values()))
-            with (folder / PLANS).open("a", buffering=1, encoding="utf-8") as file:
-                for text in texts(known):
-                    file.write(_line(text))
-                    added += 1
+            recorder = Recorder(folder / PLANS)
+            closing.callback(recorder.close)
+            for text in texts(read_plans(folder)):
+                recorder.add(text.to_json())
+                added += 1
     except OSError as error:
         refuse(folder / PLANS, f"cannot be written ({error.strerror})", "make room, or mend its permissions")
     return added
-
-
-def _line(text: ExplainedText) -> str:
-    return as_json(text.to_json()) + "\n"
 
 
 def read_plans(folder: Path) -> dict[TextKey, ExplainedText]:
@@ -130,16 +123,7 @@ def read_plans(folder: Path) -> dict[TextKey, ExplainedText]:
         BadInput: a line is no plan.
     """
     path = folder / PLANS
-    if not path.exists() or not path.stat().st_size:
+    if not path.exists():
         return {}
-    found: dict[TextKey, ExplainedText] = {}
-    lines = list(read_lines(path))
-    for number, line in lines:
-        try:
-            text = ExplainedText.from_json(parse_json(line))
-        except (BadInput, ValueError) as fault:
-            if number == lines[-1][0] and not line.endswith("}"):
-                break
-            refuse(path, f"line {number} is no plan: {fault}", AGAIN)
-        found[text.key] = text
-    return found
+    texts = read_records(path, ExplainedText.from_json, AGAIN, noun="plan", ended=True)
+    return {text.key: text for text in texts}

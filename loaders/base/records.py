@@ -4,16 +4,19 @@ A value of another type, a member that is missing and one that is unknown are fa
 path in the record, what was there and what has to be there.
 """
 
+import io
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar
 
 from dialects.errors import BadInput
 from loaders.base.errors import brief
-from loaders.base.files import parse_json, read_json, read_lines, read_text, refuse
+from loaders.base.files import as_json, parse_json, read_json, read_lines, read_text, refuse
 
 Record = TypeVar("Record")
 
@@ -80,13 +83,90 @@ def read_record(path: Path, make: Callable[[Any], Record], remedy: str) -> Recor
         refuse(path, str(fault), remedy)
 
 
-def read_records(path: Path, make: Callable[[Any], Record], remedy: str) -> Iterator[Record]:
-    """Read a file with a JSON document in each line, one at a time; the rest is as in `read_record`."""
-    for number, line in read_lines(path):
+def read_records(
+    path: Path, make: Callable[[Any], Record], remedy: str, *, noun: str | None = None, ended: bool = False
+) -> Iterator[Record]:
+    """Read a file with a JSON document in each line, one at a time; the rest is as in `read_record`.
+
+    Args:
+        path: the file.
+        make: makes the record of plain values.
+        remedy: what to do about a line that holds something else.
+        noun: what such a line is not, where the message is to say so.
+        ended: whether a last line without a line break is left out.
+    """
+    for number, line in read_lines(path, ended=ended):
         try:
             yield make(parse_json(line))
         except (ValueError, BadInput) as fault:
-            refuse(path, f"line {number}: {fault}", remedy)
+            refuse(path, f"line {number}{f' is no {noun}' if noun else ''}: {fault}", remedy)
+
+
+class Recorder:
+    """A file of JSON lines that grows while a command goes on: nothing that was added is lost.
+
+    A line is the system's when `add` returns, whatever becomes of this process. A last line that a crash cut
+    off is taken away when the file is opened. Threads share a recorder, processes do not: who makes one has
+    `locked` the folder.
+
+    Args:
+        path: the file; it appears with its first line.
+
+    Raises:
+        OSError: it cannot be read or written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        content = path.read_bytes() if path.exists() else b""
+        whole = content.rfind(b"\n") + 1
+        self.was_cut_off = whole < len(content)
+        """Whether the last line was not whole."""
+        if self.was_cut_off:
+            os.truncate(path, whole)
+        self._lock = Lock()
+        self._file: io.FileIO | None = None
+        self._fault: OSError | None = None
+
+    def read(self, make: Callable[[Any], Record], remedy: str, noun: str | None = None) -> Iterator[Record]:
+        """The records of the lines that are there, as `read_records` makes them."""
+        return read_records(self.path, make, remedy, noun=noun) if self.path.exists() else iter(())
+
+    def add(self, record: Mapping[str, Any], *, durable: bool = False) -> None:
+        """Add a record, as `add_line` adds its line."""
+        self.add_line(as_json(record), durable=durable)
+
+    def add_line(self, line: str, *, durable: bool = False) -> None:
+        """Add a line, given without its end.
+
+        Args:
+            line: a JSON document.
+            durable: whether it outlives the machine, too.
+
+        Raises:
+            OSError: it cannot be written. Nothing is, from then on: a line after half a line would be lost.
+        """
+        rest = memoryview(f"{line}\n".encode())
+        with self._lock:
+            if self._fault is not None:
+                raise self._fault
+            try:
+                if self._file is None:
+                    self._file = io.FileIO(self.path, "a")
+                while rest:
+                    rest = rest[self._file.write(rest) :]
+                if durable:
+                    os.fsync(self._file.fileno())
+            except OSError as error:
+                self._fault = error
+                raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
 
 
 def _native(value: Any) -> Any:

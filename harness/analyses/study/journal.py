@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from dialects.errors import BadInput
-from loaders.base.files import as_json, locked, parse_json, refuse
+from loaders.base.files import locked
+from loaders.base.records import Recorder, to_record
 
 # What a study shows while it goes on: one bar on a terminal, and a line now and then elsewhere.
 
@@ -112,6 +113,13 @@ class Unit:
     value: Any
 
 
+@dataclass(frozen=True)
+class _Line:
+    part: str
+    key: Sequence[str]
+    value: Any
+
+
 class Journal:
     """The journal of one study, written by one process at a time.
 
@@ -129,8 +137,9 @@ class Journal:
         self.path = folder / JOURNAL
         self._lock = locked(folder)
         try:
-            self._units = _read(self.path)
-            self._file = self.path.open("a", encoding="utf-8", buffering=1)
+            self._recorder = Recorder(self.path)
+            remedy = "delete that line, and it is measured again"
+            self._units = dict(self._recorder.read(_unit, remedy, "unit of a study"))
         except BaseException:
             os.close(self._lock)
             raise
@@ -145,9 +154,8 @@ class Journal:
         Raises:
             BadInput: it cannot be written.
         """
-        line = as_json({"part": part, "key": list(key), "value": value})
         try:
-            self._file.write(line + "\n")
+            self._recorder.add({"part": part, "key": list(key), "value": value})
         except OSError as error:
             raise BadInput(
                 f"{self.path}: cannot be written ({error.strerror}); make room, and go on with --resume"
@@ -161,28 +169,10 @@ class Journal:
 
     def close(self) -> None:
         """Let others write the folder."""
-        self._file.close()
+        self._recorder.close()
         os.close(self._lock)
 
 
-def _read(path: Path) -> dict[tuple[str, ...], Unit]:
-    """The units of a file; what was cut off at its end is taken from it."""
-    units: dict[tuple[str, ...], Unit] = {}
-    if not path.exists():
-        return units
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if whole != content:
-        with path.open("r+b") as file:
-            file.truncate(len(whole))
-    for number, line in enumerate(whole.split(b"\n")[:-1], start=1):
-        try:
-            unit = parse_json(line.decode())
-            key = (unit["part"], *unit["key"])
-            is_unit = all(isinstance(one, str) for one in key)
-            units[key] = Unit(unit["value"])
-        except (ValueError, KeyError, TypeError):
-            is_unit = False
-        if not is_unit:
-            refuse(path, f"line {number} is no unit of a study", "delete that line, and it is measured again")
-    return units
+def _unit(content: Any) -> tuple[tuple[str, ...], Unit]:
+    line = to_record(_Line, content)
+    return (line.part, *line.key), Unit(line.value)

@@ -1,16 +1,27 @@
 """Records are read strictly, and each fault says where it is, what was there and what has to be there."""
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
+from signal import SIG_IGN, SIGXFSZ, signal
 from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from dialects.errors import BadInput
-from loaders.base.records import RecordFault, read_record, read_records, to_object, to_plain, to_record
+from loaders.base.records import (
+    Recorder,
+    RecordFault,
+    read_record,
+    read_records,
+    to_object,
+    to_plain,
+    to_record,
+)
 
 
 class Colour(StrEnum):
@@ -93,3 +104,37 @@ def test_a_file_is_named_with_its_line_and_what_to_do(tmp_path: Path) -> None:
     path.write_text('{"a": 1, "a": 2}', encoding="utf-8")
     with pytest.raises(BadInput, match="repeated in one object: key 'a'"):
         read_record(path, to_object, "write it again")
+
+
+def test_a_recorder_goes_on_behind_the_last_whole_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    with closing(Recorder(path)) as recorder:
+        assert not list(recorder.read(to_object, "write it again"))
+        assert not path.exists()
+        recorder.add({"count": 1}, durable=True)
+        recorder.add({"text": "\ud83d"})
+        assert path.read_text(encoding="utf-8").count("\n") == 2
+    whole = path.read_bytes()
+    for end in (b"", b'{"count"', b"\xff"):
+        path.write_bytes(whole + end)
+        with closing(Recorder(path)) as recorder:
+            assert recorder.was_cut_off is bool(end)
+            assert path.read_bytes() == whole
+            assert len(list(recorder.read(to_object, "write it again"))) == 2
+
+
+def test_a_recorder_writes_nothing_behind_half_a_line(tmp_path: Path) -> None:
+    path, before = tmp_path / "log.jsonl", getrlimit(RLIMIT_FSIZE)
+    ignored = signal(SIGXFSZ, SIG_IGN)
+    with closing(Recorder(path)) as recorder:
+        recorder.add({"count": 1})
+        try:
+            setrlimit(RLIMIT_FSIZE, (20, before[1]))
+            with pytest.raises(OSError, match="File too large"):
+                recorder.add({"count": 2})
+        finally:
+            setrlimit(RLIMIT_FSIZE, before)
+            signal(SIGXFSZ, ignored)
+        with pytest.raises(OSError, match="File too large"):
+            recorder.add({"count": 3})
+    assert path.read_bytes() == b'{"count": 1}\n{"count'
