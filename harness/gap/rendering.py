@@ -22,8 +22,8 @@ from harness.report.html.page import packed, policy
 from harness.report.table_model import CellKind, TableModel, heads, printable, printable_json, spelled, texts
 from harness.report.texts import csv_text, latex, markdown
 from harness.report.writing import write
-from harness.runs.extent import Key
 from harness.runs.reading import read_previews
+from harness.runs.summary import Key
 
 # The page of a gap: tables and waterfalls without a script, and each question with what was executed for
 # it.

@@ -21,9 +21,8 @@ from harness.report.console import print_scores
 from harness.report.table_model import printable_json
 from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
-from harness.runs.extent import Extent
 from harness.runs.reading import SUMMARY
-from harness.runs.summary import Score
+from harness.runs.summary import Extent, Score
 from harness.session.plan import Plan
 from harness.session.request import Request, parse_fail_under
 from loaders.base.errors import EngineUnavailable

@@ -21,9 +21,16 @@ from harness.report.comparison import (
     print_comparisons,
 )
 from harness.report.tables import NAMES
-from harness.runs.reading import key_of, read_previews, read_questions
-from harness.runs.selector import Key, Selection, counterparts, described, select
-from harness.runs.summary import TOTAL
+from harness.runs.reading import (
+    Selection,
+    counterparts,
+    described,
+    key_of,
+    read_previews,
+    read_questions,
+    select,
+)
+from harness.runs.summary import TOTAL, Whose
 
 SCHEMA_VERSION = 1
 """Version of what `--json` writes; docs/statistics.md describes it."""
@@ -184,7 +191,7 @@ def _check_metrics(request: CompareRequest, comparisons: Sequence[SideComparison
 
 
 def _compared(
-    request: CompareRequest, a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]], letter: str
+    request: CompareRequest, a: Selection, b: Selection, paired: Sequence[tuple[Whose, Whose]], letter: str
 ) -> Iterator[SideComparison]:
     for key_a, key_b in paired:
         results_a, results_b = a.results[key_a], b.results[key_b]
@@ -198,14 +205,16 @@ def _compared(
         yield SideComparison(_side(a, key_a), _side(b, key_b), found, letter)
 
 
-def _side(selection: Selection, key: Key) -> RunSide:
+def _side(selection: Selection, key: Whose) -> RunSide:
     return RunSide(str(selection.run.folder), str(selection.run.manifest.get("run_id")), *key)
 
 
 _RECORDED = ("questions", "profile", "limits", "metrics", "variants", "extract", "allow_missing")
 
 
-def _unlike(a: Selection, b: Selection, paired: Sequence[tuple[Key, Key]], letter_of_b: str) -> Iterator[str]:
+def _unlike(
+    a: Selection, b: Selection, paired: Sequence[tuple[Whose, Whose]], letter_of_b: str
+) -> Iterator[str]:
     """A line for whatever else the two runs do not share, which may be why they differ."""
     for letter, side in (("A", a), (letter_of_b, b)):
         found = Counter((result.predictor, result.dialect) for result in side.run.results)

@@ -15,8 +15,7 @@ from rich.text import Text
 from harness.report.overview import noted, overview, totals
 from harness.report.table_model import DAGGER, ColumnGroup, TableColumn, TableModel, emphasised, texts
 from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
-from harness.runs.extent import Extent
-from harness.runs.summary import Score
+from harness.runs.summary import Extent, Score
 
 _ANY_WIDTH = 10_000
 _WIDTH_OF_A_LABEL = 40

@@ -12,7 +12,6 @@ from harness.engines import kind_of
 from harness.metrics import OUTCOME_METRIC
 from harness.report.table_model import CellKind, spelled
 from harness.report.tables import NAMES, new_table, plain, print_table, wide
-from harness.runs.extent import Extent, Whose, how_far
 from harness.runs.reading import (
     MANIFEST,
     QUESTIONS,
@@ -22,7 +21,7 @@ from harness.runs.reading import (
     extent_of,
     read_manifest,
 )
-from harness.runs.summary import TOTAL
+from harness.runs.summary import TOTAL, Extent, Whose, how_far
 from loaders.base.files import read_json, read_text
 
 _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)

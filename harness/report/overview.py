@@ -24,8 +24,7 @@ from harness.report.table_model import (
 )
 from harness.report.tables import NAMES
 from harness.report.usage import usage_grid, with_usage
-from harness.runs.extent import Extent
-from harness.runs.summary import TOTAL, Score, completed, error_classes
+from harness.runs.summary import TOTAL, Extent, Score, completed, error_classes
 
 _SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
 

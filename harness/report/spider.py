@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from harness.data.outcomes import PairResult
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
-from harness.runs.spider import ALL, FIGURES, LEVELS, em, ex, levels_of, percent, structures
+from harness.runs.summary import ALL, HARDNESS, PARTIAL_FIGURES, by_hardness, em, ex, percent, structures
 from harness.sqltree.spider import SpiderPart, totals
 
 _PRINTED = {"accuracy": "accuracy", "recall": "recall", "f1": "F1"}
@@ -17,7 +17,7 @@ def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
     Args:
         rows: the results of one predictor on one engine each.
     """
-    counted = [(results[0], levels) for results in rows if (levels := levels_of(results))[ALL]]
+    counted = [(results[0], levels) for results in rows if (levels := by_hardness(results))[ALL]]
     if not counted:
         return None
     has_ex = all(ex(levels[ALL]) is not None for _, levels in counted)
@@ -28,7 +28,7 @@ def hardness_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
         for title in titles
     )
     _, some = counted[0]
-    sizes = ", ".join(f"{level} {len(some[level])}" for level in LEVELS)
+    sizes = ", ".join(f"{level} {len(some[level])}" for level in HARDNESS)
     return TableModel(
         f"{' and '.join(titles)} by Spider's hardness (%)",
         ("predictor",),
@@ -48,14 +48,14 @@ def partial_grids(rows: Iterable[Sequence[PairResult]]) -> Iterator[TableModel]:
         rows: the results of one predictor on one engine each.
     """
     for results in rows:
-        levels = levels_of(results)
+        levels = by_hardness(results)
         if levels[ALL]:
             yield _partial_grid(results[0], levels)
 
 
 def _cells(levels: Mapping[str, list[PairResult]], titles: Sequence[str]) -> Iterator[Cell]:
     for title in titles:
-        for level in LEVELS:
+        for level in HARDNESS:
             yield Cell(_BY_HARDNESS[title](levels[level]), questions=len(levels[level]))
         if title == "EM":
             yield Cell(sum(not structure.parsed for structure in structures(levels[ALL])))
@@ -75,7 +75,9 @@ def _partial_grid(first: PairResult, levels: Mapping[str, list[PairResult]]) -> 
             TableRow(
                 (part.replace("_", " "),),
                 tuple(
-                    Cell(percent(FIGURES[name](found[level][part]))) for name in _PRINTED for level in LEVELS
+                    Cell(percent(PARTIAL_FIGURES[name](found[level][part])))
+                    for name in _PRINTED
+                    for level in HARDNESS
                 ),
                 first.predictor,
                 first.dialect,
@@ -87,7 +89,7 @@ def _partial_grid(first: PairResult, levels: Mapping[str, list[PairResult]]) -> 
 
 
 def _levels(metric: str, by: str) -> Iterator[TableColumn]:
-    for level in LEVELS:
+    for level in HARDNESS:
         yield TableColumn(level, metric, by, level, is_total=level == ALL)
 
 

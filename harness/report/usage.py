@@ -7,8 +7,7 @@ from harness.engines import EngineName
 from harness.metrics import METRICS
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
 from harness.report.tables import NAMES
-from harness.runs.summary import TOTAL, Score
-from harness.runs.usage import UsageTotals
+from harness.runs.summary import TOTAL, Score, UsageTotals
 
 _BY = "usage"
 _COLUMNS = {

@@ -22,7 +22,6 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.published import notes_of
 from harness.data.questions import Question, in_order
-from harness.runs.extent import Extent, Key, how_far, key_in
 from harness.runs.reading import (
     LATEST,
     MANIFEST,
@@ -30,13 +29,24 @@ from harness.runs.reading import (
     QUESTIONS,
     RESULTS,
     SUMMARY,
+    USAGE,
     key_of,
     levels_in,
     read_manifest,
+    read_usage,
     results_of,
 )
-from harness.runs.summary import SCHEMA_VERSION, Score, completed, summarize
-from harness.runs.usage import UsageByPair, read_usage, write_usage
+from harness.runs.summary import (
+    SCHEMA_VERSION,
+    Extent,
+    Key,
+    Score,
+    UsageByPair,
+    completed,
+    how_far,
+    key_in,
+    summarize,
+)
 from loaders.base.errors import command
 from loaders.base.files import as_json, locked, parse_json, point, read_lines, refuse, replace, write_json
 from loaders.base.processes import machine
@@ -347,6 +357,16 @@ _OF_PACKS = ("more_gold", "corrected", "by_rows")
 
 def _line(record: Mapping[str, Any]) -> str:
     return as_json(record) + "\n"
+
+
+def write_usage(folder: Path, usage: UsageByPair) -> None:
+    """Write what answers took, where anything is known."""
+    lines = (
+        f"{as_json({'dialect': dialect, 'predictor': predictor, 'question': question, **one.to_json()})}\n"
+        for (dialect, predictor, question), one in usage.items()
+    )
+    if usage:
+        replace(folder / USAGE, lines)
 
 
 def _cannot_write(folder: Path, error: OSError) -> NoReturn:

@@ -1,4 +1,7 @@
-"""Results to figures: the content of `summary.json` and of every table.
+"""Results to figures: how much of a run was scored, and the content of `summary.json` and of every table.
+
+A run plans a pair for each question, predictor and engine. pytest may choose among them (`-k`, node ids,
+`--lf`, a plugin that drops items); then the figures are of a selection, and whatever shows them says so.
 
 `metrics` is what the official evaluator prints: the mean over *all* questions, in percent, where whatever
 went wrong counts 0. `scored` is the same over the questions that the predictor is answerable for: gold ran,
@@ -8,21 +11,294 @@ the order in which results came.
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from statistics import median
+from typing import Any, Self
 
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import unfenced
 from harness.data.questions import levels_of
-from harness.engines import EngineName, kinds_by_name
+from harness.data.usage import AnswerUsage
+from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.errors import ErrorClass
-from harness.metrics import METRICS
+from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import Interval, bootstrap_mean, wilson
-from harness.runs.extent import Extent, Whose
-from harness.runs.spider import summary as spider
-from harness.runs.usage import UsageByPair, UsageTotals
 from harness.sqltree.diagnosis import GROUPS, ErrorGroup
+from harness.sqltree.spider import Hardness, SpiderPart, Structure, Total, totals
+from loaders.base.records import to_plain, to_record
+
+Whose = tuple[str, EngineName]
+"""A predictor, and the engine that it is scored on."""
+
+Key = tuple[EngineName, str, str]
+"""What tells a pair from the others of a run: dialect, predictor and the question's key."""
+
+_NAMED = 10
+"""How many predictors a line names before it only counts."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """What a run was to score.
+
+    `planned` has the number of questions of each predictor on each engine; it is empty where a run does not
+    say. `questions` and `set_questions` are how many questions the run and its question set have. `chosen`
+    says what chose among the pairs, such as `-k 'simple'`.
+    """
+
+    planned: Mapping[Whose, int] = field(default_factory=dict)
+    questions: int = 0
+    set_questions: int = 0
+    chosen: Sequence[str] = ()
+    by: str = ""
+    """The options that chose among the questions of the set."""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs were planned."""
+        return sum(self.planned.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """`planned` in a manifest."""
+        return {
+            "pairs": self.pairs,
+            "questions": self.questions,
+            "set_questions": self.set_questions,
+            **({"by": self.by} if self.by else {}),
+            "scores": to_plain([Count(*whose, questions) for whose, questions in self.planned.items()]),
+        }
+
+    @classmethod
+    def from_manifest(cls, manifest: Mapping[str, Any]) -> Self:
+        """What a manifest says; nothing is planned where it says nothing.
+
+        Raises:
+            BadInput, ValueError: it is not as it was written.
+        """
+        if manifest.get("planned") is None:
+            return cls()
+        planned = to_record(_Planned, manifest["planned"])
+        return cls(
+            {one.whose: one.questions for one in planned.scores},
+            planned.questions,
+            planned.set_questions,
+            tuple(map(str, manifest.get("chosen", ()))),
+            planned.by,
+        )
+
+    def is_complete(self, completed: Mapping[Whose, int]) -> bool:
+        """Whether every planned pair is there."""
+        return all(completed.get(whose, 0) >= questions for whose, questions in self.planned.items())
+
+    def lines(self, completed: Mapping[Whose, int], names: Mapping[str, str]) -> list[str]:
+        """What has to stand beside the figures of a run that is not the whole set; nothing where it is.
+
+        Args:
+            completed: how many pairs of each predictor on each engine have a result.
+            names: what engines are called.
+        """
+        lines = []
+        if 0 < self.questions < self.set_questions:
+            first, by = ("", self.by) if self.by else ("The first ", "--limit")
+            lines.append(
+                f"{first}{self.questions:,} of {self.set_questions:,} questions:"
+                f" a selection by {by}, not the set."
+            )
+        if not self.is_complete(completed):
+            done = sum(completed.get(whose, 0) for whose in self.planned)
+            by = f" by {' and '.join(self.chosen)}" if self.chosen else ""
+            lines.append(f"{done:,} of {self.pairs:,} pairs: a selection{by}, not the set.")
+            without = [
+                f"{predictor} on {names[dialect]} (0 of {questions:,})"
+                for (predictor, dialect), questions in self.planned.items()
+                if not completed.get((predictor, dialect))
+            ]
+            if without:
+                more = f" and {len(without) - _NAMED:,} more" if len(without) > _NAMED else ""
+                lines.append(f"Not scored at all: {', '.join(without[:_NAMED])}{more}.")
+        return lines
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many questions of a predictor on an engine, as manifest and summary have it."""
+
+    predictor: str
+    dialect: EngineName
+    questions: int
+
+    @property
+    def whose(self) -> Whose:
+        """The predictor and the engine.
+
+        Raises:
+            BadInput: the engine is not known.
+        """
+        return self.predictor, kind_of(self.dialect).name
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """`planned` in a manifest."""
+
+    pairs: int
+    questions: int
+    set_questions: int
+    scores: Sequence[Count]
+    by: str = ""
+
+
+@dataclass(frozen=True)
+class _Pair:
+    dialect: EngineName
+    predictor: str
+    question: str
+
+
+def key_in(record: Any) -> Key:
+    """The pair that a line of a run folder is about, whatever else it says.
+
+    Raises:
+        BadInput, ValueError: it names none.
+    """
+    pair = to_record(_Pair, record, others=True)
+    return kind_of(pair.dialect).name, pair.predictor, pair.question
+
+
+def how_far(judged: int, planned: int) -> str:
+    """How many pairs a run has that was broken off: `339 of 4,500 pairs`."""
+    of = f" of {planned:,}" if planned else ""
+    return f"{judged:,}{of} {'pair' if (planned or judged) == 1 else 'pairs'}"
+
+
+# What the answers of a run took.
+
+UsageByPair = Mapping[Key, AnswerUsage]
+
+
+@dataclass(frozen=True)
+class UsageTotals:
+    """What the answers of one predictor on one engine took; None where it is not known of any answer.
+
+    `tokens` (of prompt and completion) and `seconds_mean` are means a question, `seconds_median` the median,
+    `cost` is the sum. `known` has for each of `tokens`, `seconds` and `cost` how many answers it stands on.
+    """
+
+    tokens: float | None
+    seconds_median: float | None
+    seconds_mean: float | None
+    cost: float | None
+    known: Mapping[str, int]
+
+    @classmethod
+    def of(cls, answers: Iterable[AnswerUsage]) -> "UsageTotals":
+        """The totals of some answers."""
+        some = list(answers)
+        tokens = [one.tokens for one in some if one.tokens is not None]
+        seconds = [one.seconds for one in some if one.seconds is not None]
+        costs = [one.cost for one in some if one.cost is not None]
+        return cls(
+            _average(tokens),
+            median(seconds) if seconds else None,
+            _average(seconds),
+            math.fsum(costs) if costs else None,
+            {"tokens": len(tokens), "seconds": len(seconds), "cost": len(costs)},
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """As `summary.json` has it."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+
+def _average(values: Sequence[float]) -> float | None:
+    return math.fsum(values) / len(values) if values else None
+
+
+# Spider's measures of a predictor: Exact Matching by hardness, and partial matching by component. A result
+# counts where it has a `structure`: a prediction for SQLite whose gold could be read.
+
+ALL = "all"
+HARDNESS = (*Hardness, ALL)
+"""The sub-columns of tables of Spider's measures; `all` is every question."""
+
+PARTIAL_FIGURES: Mapping[str, Callable[[Total], float | None]] = {
+    "accuracy": lambda total: total.accuracy,
+    "recall": lambda total: total.recall,
+    "precision": lambda total: total.precision,
+    "f1": lambda total: total.f1,
+}
+
+
+def spider(results: Iterable[PairResult]) -> Mapping[str, Any]:
+    """What `summary.json` says of one predictor; every figure in percent, None where there is none.
+
+    Returns:
+        `hardness`: level to `questions`, `unread` (predictions that count as empty), `em`, and `ex`, None
+        unless every result has it. `partial`: component to level to `accuracy`, `recall`, `precision` and
+        `f1`. Levels are those of `HARDNESS`. Empty where no result has a structure.
+    """
+    levels = by_hardness(results)
+    if not levels[ALL]:
+        return {}
+    by_level = {level: totals(structures(found)) for level, found in levels.items()}
+    return {
+        "hardness": {
+            level: {
+                "questions": len(found),
+                "unread": sum(not structure.parsed for structure in structures(found)),
+                "em": em(found),
+                "ex": ex(found),
+            }
+            for level, found in levels.items()
+        },
+        "partial": {
+            part.value: {
+                level: {name: percent(read(parts[part])) for name, read in PARTIAL_FIGURES.items()}
+                for level, parts in by_level.items()
+            }
+            for part in SpiderPart
+        },
+    }
+
+
+def by_hardness(results: Iterable[PairResult]) -> Mapping[str, list[PairResult]]:
+    """The results that have a structure, by level."""
+    found = [result for result in results if result.structure is not None]
+    return {
+        str(level): [
+            result
+            for result in found
+            if level == ALL or (result.structure is not None and result.structure.hardness is level)
+        ]
+        for level in HARDNESS
+    }
+
+
+def structures(results: Iterable[PairResult]) -> list[Structure]:
+    """What Spider's measures found, where they found anything."""
+    return [result.structure for result in results if result.structure is not None]
+
+
+def em(results: Sequence[PairResult]) -> float | None:
+    """Exact Matching in percent; None where no result has a structure."""
+    exact = [structure.exact for structure in structures(results)]
+    return 100 * sum(exact) / len(exact) if exact else None
+
+
+def ex(results: Sequence[PairResult]) -> float | None:
+    """EX in percent; None unless every result has it."""
+    scores = [result.scores[OUTCOME_METRIC] for result in results if OUTCOME_METRIC in result.scores]
+    return 100 * sum(scores) / len(scores) if results and len(scores) == len(results) else None
+
+
+def percent(share: float | None) -> float | None:
+    """A share of 1 in percent."""
+    return None if share is None else 100 * share
+
+
+# The figures of a predictor on an engine.
 
 TOTAL = "total"
 """What tables call all levels together."""

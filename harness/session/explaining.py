@@ -17,8 +17,7 @@ from harness.engines.execution import Ending
 from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import same_text
 from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
-from harness.runs.reading import Run, key_of, read_previews, read_questions
-from harness.runs.selector import select
+from harness.runs.reading import Run, key_of, read_previews, read_questions, select
 from harness.scoring.tasks import Golds, NoGold, PlanTask, Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
@@ -179,7 +178,7 @@ def of_a_run(
     """The pairs of a run, or of a part of it, for chosen questions: with the texts that the run had.
 
     Args:
-        operand: a run folder, or a part of it (`harness.runs.selector`).
+        operand: a run folder, or a part of it (`harness.runs.reading`).
         request: `keys` choose questions, `seconds` is the limit; the run says the rest. Without any, the
             pairs are those that match and whose text is not gold's.
         say: takes one line at a time.

@@ -25,8 +25,8 @@ from harness.engines.base import Engine, SqlError
 from harness.engines.execution import Limits, NotCounted, count_work
 from harness.metrics import METRICS, Basis, of_basis
 from harness.provision import dsn
-from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
+from harness.runs.summary import Extent
 from harness.scoring.dispatch import Judging
 from harness.scoring.tasks import Setup, Workers
 from harness.scoring.variants import Variants, find_variants

@@ -12,8 +12,7 @@ from harness.report.comparison import RunSide, SideComparison, printed
 from harness.report.html.columns import Numbering, Pairs, Questions
 from harness.report.html.page import PageTable, write_page
 from harness.report.tables import figure
-from harness.runs.extent import Key
-from harness.runs.summary import TOTAL
+from harness.runs.summary import TOTAL, Key
 
 
 @dataclass(frozen=True)

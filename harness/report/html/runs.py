@@ -17,10 +17,9 @@ from harness.report.table_model import CellKind, spelled, spelled_range, texts
 from harness.report.table_model import heads as column_heads
 from harness.report.tables import NAMES, figure
 from harness.report.usage import usage_grid
-from harness.runs.extent import Key
 from harness.runs.plans import ExplainedText, TextKey
 from harness.runs.reading import Run
-from harness.runs.summary import TOTAL, Score, error_classes, summarize
+from harness.runs.summary import TOTAL, Key, Score, error_classes, summarize
 
 _MEASURED = (
     "The prediction's time over gold's, for pairs that match: as measured for R-VES, slower to the right."

@@ -10,7 +10,7 @@ from dialects.errors import BadInput
 from harness.data.predictions import Choice
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from harness.runs.extent import Extent
+from harness.runs.summary import Extent
 from tests.harness import own_sets as sets
 
 

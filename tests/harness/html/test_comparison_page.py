@@ -14,8 +14,8 @@ from playwright.sync_api import expect
 from dialects.enums import Dialect
 from harness.cli import main
 from harness.data.outcomes import Outcome, PairResult, preview
-from harness.runs.extent import Extent
 from harness.runs.folder import RunFolder
+from harness.runs.summary import Extent
 from tests.harness.conftest import Call
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, question, result

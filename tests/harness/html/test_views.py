@@ -13,8 +13,7 @@ from harness.data.outcomes import Outcome, PairResult
 from harness.data.usage import AnswerUsage
 from harness.metrics.work import IDENTICAL, WorkRatio
 from harness.report.html import write_html
-from harness.runs.summary import summarize
-from harness.runs.usage import UsageByPair, UsageTotals
+from harness.runs.summary import UsageByPair, UsageTotals, summarize
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import Made
 

@@ -9,8 +9,7 @@ from harness.data.outcomes import Outcome
 from harness.report.writing import write_reports
 from harness.runs.folder import RunFolder
 from harness.runs.plans import PLANS, read_plans
-from harness.runs.reading import PREVIEWS, QUESTIONS, RESULTS, read_previews, read_questions, read_run
-from harness.runs.usage import USAGE_FILE
+from harness.runs.reading import PREVIEWS, QUESTIONS, RESULTS, USAGE, read_previews, read_questions, read_run
 
 OLD = Path(__file__).with_name("old_run")
 
@@ -36,7 +35,7 @@ def test_every_file_is_read_and_the_tables_are_the_same_bytes(tmp_path: Path) ->
     assert [
         dict(zip(("dialect", "predictor", "question"), key, strict=True)) | took.to_json()
         for key, took in run.usage.items()
-    ] == lines(OLD / USAGE_FILE)
+    ] == lines(OLD / USAGE)
     write_reports(folder)
     assert (folder / "tables.md").read_bytes() == (OLD / "tables.md").read_bytes()
 

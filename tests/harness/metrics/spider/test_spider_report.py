@@ -12,7 +12,7 @@ from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
 from harness.report.console import print_grids
 from harness.report.spider import hardness_grid, partial_grids
-from harness.runs.spider import summary
+from harness.runs.summary import spider
 from harness.sqltree.spider import Hardness, Match, SpiderPart, Structure
 
 RIGHT, WRONG = Match(1, 1, 1), Match(1, 1, 0)
@@ -54,7 +54,7 @@ def printed(rows: Sequence[Sequence[PairResult]], width: int = 180) -> str:
 
 
 def test_the_summary_has_every_level_and_component() -> None:
-    found = summary(RESULTS)
+    found = spider(RESULTS)
     assert found["hardness"] == {
         "easy": {"questions": 2, "unread": 0, "em": 50.0, "ex": 50.0},
         "medium": {"questions": 0, "unread": 0, "em": None, "ex": None},
@@ -78,19 +78,19 @@ def test_predictions_that_could_not_be_read_are_counted() -> None:
     [easy, *_] = RESULTS
     assert easy.structure is not None
     unread = replace(easy, structure=replace(easy.structure, parsed=False))
-    assert summary([unread, easy])["hardness"]["all"]["unread"] == 1
+    assert spider([unread, easy])["hardness"]["all"]["unread"] == 1
 
 
 def test_ex_is_left_out_where_a_result_has_none() -> None:
     results = [*RESULTS, result(Hardness.EASY, exact=True, ex=None)]
-    assert summary(results)["hardness"]["easy"]["ex"] is None
-    assert summary(results)["hardness"]["extra"]["ex"] == 100.0
+    assert spider(results)["hardness"]["easy"]["ex"] is None
+    assert spider(results)["hardness"]["extra"]["ex"] == 100.0
     assert "EM by Spider's hardness (%)" in printed([results])
 
 
 def test_nothing_is_shown_where_there_is_no_structure() -> None:
     results = [result(None, exact=False)]
-    assert summary(results) == {}
+    assert spider(results) == {}
     assert printed([results, []]) == ""
 
 
