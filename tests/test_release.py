@@ -110,6 +110,42 @@ def test_an_installed_package_scores_the_sample_in_an_empty_folder(installed: Pa
     assert [path.name for path in folder.iterdir()] == ["results"]
 
 
+ALONE = """
+import sqlite3, sys
+from pathlib import Path
+
+ELSEWHERE = {"harness", "pymysql", "psycopg", "docker", "rich", "typer", "pytest", "numpy", "requests"}
+
+class Refused:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ELSEWHERE:
+            raise ImportError(f"{name} is not there")
+
+sys.meta_path.insert(0, Refused())
+import dialects
+from dialects.enums import Dialect
+from dialects.translate import translate
+from loaders.census import census
+
+connection = sqlite3.connect("t.sqlite")
+connection.execute("CREATE TABLE t (a INTEGER)")
+connection.close()
+print(translate("SELECT a / 2 FROM t", census(Path("t.sqlite")), Dialect.MYSQL).sql)
+print(dialects.__path__[0])
+"""
+
+
+def test_the_package_translates_without_server_driver_and_harness(installed: Path, folder: Path) -> None:
+    """As docs/how-to/migration.md says."""
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    command = [sys.executable, "-P", "-c", ALONE]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    sql, place = done.stdout.splitlines()
+    assert "DIV 2" in sql
+    assert Path(place) == installed / "dialects"
+
+
 @pytest.mark.parametrize(
     ("arguments", "exits"),
     [
