@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -71,14 +70,6 @@ def test_make_alone_prints_every_target_and_variable() -> None:
     variables = ["DIALECT", "PREDICTIONS", "SET", "METRICS", "PROFILE", "WORKERS", "LIMIT", "OUT", "NATIVE"]
     assert [target for target in targets if not re.search(rf"make {target} +\w", done.stdout)] == []
     assert [name for name in variables if not re.search(rf"^  {name} +\w", done.stdout, re.MULTILINE)] == []
-
-
-@pytest.mark.parametrize("workflow", sorted(ROOT.glob(".github/workflows/*.yml")), ids=lambda path: path.name)
-def test_workflows_follow_githubs_schema(workflow: Path) -> None:
-    arguments = ["--builtin-schema", "vendor.github-workflows", str(workflow)]
-    checker = Path(sys.executable).with_name("check-jsonschema")
-    done = subprocess.run([checker, *arguments], capture_output=True, text=True)  # noqa: PLW1510
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("lock", sorted(ROOT.glob("requirements/*.txt")), ids=lambda path: path.name)
