@@ -1,7 +1,7 @@
 # Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL. Every target is a thin call of bird-harness.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up down status images data describe load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs test fuzz lint format lock bench clean
+.PHONY: help setup up down status images data describe load eval predict report runs reproduce compare coverage translate conformance twins ci-matrix docs check test fuzz lint format lock bench clean
 
 #: Variables (make eval DIALECT=postgresql PREDICTIONS=my_predictions/)
 DIALECT ?=#     sqlite, mysql, postgresql or all; default: every engine that is up
@@ -141,7 +141,10 @@ ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server i
 twins: $(RUNNING) ## make synthetic databases for SET into TO
 	@$(HARNESS) twins $(on_set) $(if $(TO),--out "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
-test: $(DEVELOPING) ## run the tests on every core (ARGS="-n 0": in one process); servers come from Docker, or are private native ones
+check: lint ## lint, and run the tests that need no server and little time: what to run before every commit
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m 'not engine and not slow' $(ARGS)
+
+test: $(DEVELOPING) ## run all tests on every core (ARGS="-n 0": in one process); servers come from Docker, or are private native ones
 	@$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 fuzz: $(DEVELOPING) ## generate SQLite queries and hold every engine's rows against SQLite's; needs `make up`

@@ -62,6 +62,7 @@ def test_make_alone_prints_every_target_and_variable() -> None:
         "docs",
         "coverage",
         "twins",
+        "check",
         "test",
         "lint",
         "bench",
@@ -122,7 +123,7 @@ def dry(*arguments: str) -> subprocess.CompletedProcess[str]:
         ),
         *(
             (target, ["run", "dev"])
-            for target in ("setup", "test", "lint", "docs", "bench", "format", "fuzz")
+            for target in ("setup", "check", "test", "lint", "docs", "bench", "format", "fuzz")
         ),
     ],
 )

@@ -21,6 +21,7 @@ class Why(StrEnum):
 
 
 ELSEWHERE: Mapping[str, Why] = {
+    "make check": Why.CI,
     "make test": Why.CI,
     "bird-harness audit --set mini_dev --pack audited.json": Why.DATA,
     "bird-harness eval --set mini_dev --predictions data/predictions --dialect sqlite --gold published --gold audited.json": Why.DATA,
