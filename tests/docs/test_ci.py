@@ -49,8 +49,8 @@ PINNED = re.compile(r"actions/[a-z/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+")
 def test_what_a_service_reads_follows_its_schema(schema: str, tmp_path: Path) -> None:
     for number, text in enumerate(SCHEMAS[schema]):
         (tmp_path / f"{number}.yml").write_text(text, encoding="utf-8")
-    checker = Path(sys.executable).with_name("check-jsonschema")
-    command = [checker, "--builtin-schema", schema, *tmp_path.iterdir()]
+    checker = str(Path(sys.executable).with_name("check-jsonschema"))
+    command = [checker, "--builtin-schema", schema, *map(str, tmp_path.iterdir())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
