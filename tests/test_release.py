@@ -15,6 +15,8 @@ import yaml
 
 from harness import __version__
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 ADDRESS = "https://host.example/owner/name"
 _LINKS = re.compile(r"\]\(([^)\s]+)\)")

@@ -33,6 +33,7 @@ def test_every_block_says_what_it_is() -> None:
     assert [block.where for block in _BLOCKS if block.language not in LANGUAGES] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", of_language("python"))
 def test_python_runs(block: Block, tmp_path: Path) -> None:
     """As a program, or as tests where it has any; beside a SQLite file and the page's other files."""

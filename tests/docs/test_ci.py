@@ -227,6 +227,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory) -> Job:
     return job
 
 
+@pytest.mark.slow
 def test_the_action_scores_and_writes_a_summary(scored: Job) -> None:
     run = scored.output.read_text(encoding="utf-8").strip().removeprefix("run=")
     assert (scored.folder / run / "summary.json").is_file()
@@ -235,6 +236,7 @@ def test_the_action_scores_and_writes_a_summary(scored: Job) -> None:
     assert "| careless |" in scored.summary.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("inputs", "exits", "annotated"),
     [
@@ -255,12 +257,14 @@ def test_the_action_annotates_what_fails(
     ) is annotated
 
 
+@pytest.mark.slow
 def test_an_input_is_never_run_as_a_command(scored: Job) -> None:
     done = scored.step("Score", predictions="$(touch hurt)", arguments="; touch hurt")
     assert done.returncode == 2, done.stdout + done.stderr
     assert not (scored.folder / "hurt").exists()
 
 
+@pytest.mark.slow
 def test_the_script_for_gitlab_runs(scored: Job) -> None:
     job = yaml.safe_load(RECIPES[".gitlab-ci.yml"])["text-to-sql"]
     shutil.copytree(scored.folder / "results" / "latest", scored.folder / "baseline")

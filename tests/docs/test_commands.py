@@ -163,6 +163,7 @@ def words_of(command: str) -> list[str]:
     return [] if re.search(r"[|&;<>$`*?(){}\\\n]|^\w+=", command.strip()) else shlex.split(command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", params(servers=False))
 def test_the_commands_of_a_page_do_what_it_says(page: Path, checkout: Path) -> None:
     run(page, checkout, {})

@@ -19,6 +19,8 @@ from dialects.errors import BadInput
 from harness.engines import kinds_by_name
 from tests.docs.blocks import ROOT, blocks, commands
 
+pytestmark = pytest.mark.slow
+
 PAGE = ROOT / "docs" / "how-to" / "engine.md"
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

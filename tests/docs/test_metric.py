@@ -9,11 +9,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.docs.blocks import ROOT
 
 PAGE = ROOT / "docs" / "how-to" / "metric.md"
 
 
+@pytest.mark.slow
 def test_the_metric_of_the_page_is_computed(tmp_path: Path) -> None:
     page = PAGE.read_text(encoding="utf-8")
     written = re.search(r'```python title="([^"]+)"\n(.*?)```', page, re.DOTALL)

@@ -109,6 +109,7 @@ def is_example(path: Path) -> bool:
     return path.is_relative_to(DOCS / "examples")
 
 
+@pytest.mark.slow
 def test_every_page_is_built(pages: dict[Path, Page], built: Path) -> None:
     wanted = {
         path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md") if not is_example(path)
@@ -116,6 +117,7 @@ def test_every_page_is_built(pages: dict[Path, Page], built: Path) -> None:
     assert wanted - {path.relative_to(built) for path in pages} == set()
 
 
+@pytest.mark.slow
 def test_links_and_anchors_lead_somewhere(pages: dict[Path, Page], built: Path) -> None:
     broken = []
     for path, page in pages.items():
@@ -131,6 +133,7 @@ def test_links_and_anchors_lead_somewhere(pages: dict[Path, Page], built: Path) 
     assert broken == []
 
 
+@pytest.mark.slow
 def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page], built: Path) -> None:
     outside = [
         f"{path.relative_to(built)}: {address}"
@@ -152,6 +155,7 @@ def test_nothing_is_loaded_from_elsewhere(pages: dict[Path, Page], built: Path) 
     assert outside == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("added", "says"),
     [
@@ -176,6 +180,7 @@ def test_a_broken_link_fails_the_build(added: str, says: str, tmp_path: Path) ->
     assert says in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_search_works_where_pages_are_opened_as_files_without_a_network(built: Path) -> None:
     chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
     if chromium is None:

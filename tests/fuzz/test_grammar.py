@@ -13,6 +13,8 @@ from tests.fuzz.catalog import Catalog
 from tests.fuzz.grammar.statements import is_ordered
 from tests.fuzz.tree import TAGS, Node
 
+pytestmark = pytest.mark.slow
+
 QUERIES = 2_500
 OPEN = {"group-concat", "json-group"}
 """Constructs whose answer depends on the order in which SQLite visits rows; translations of them warn."""

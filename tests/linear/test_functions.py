@@ -79,6 +79,7 @@ def _growth(read: Callable[[str], object], piece: str, end: str) -> float:
     return taken / max(_seconds(read, short), 1e-4) if taken > WORTH else 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_a_reader_takes_a_time_that_grows_with_the_length(read: Callable[[str], object]) -> None:
     steep = [

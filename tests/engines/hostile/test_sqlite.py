@@ -126,6 +126,7 @@ def judged(setup: Setup, cases: Sequence[Hostile]) -> tuple[dict[str, Judgement]
     return {case.name: result[1] for case, result in zip(cases, results, strict=True)}, memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cases", [CASES, UNSTOPPABLE], ids=["stoppable", "unstoppable"])
 def test_every_hostile_text_ends_as_it_may_and_leaves_nothing_behind(
     setup: Setup, scratch: Path, cases: tuple[Hostile, ...]
