@@ -216,22 +216,22 @@ NO_QUERIES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("sql", NO_QUERIES, ids=range(len(NO_QUERIES)))
 def test_what_is_no_query_comes_to_one_sentence_and_does_nothing(
-    engine: Engine, dialect: Dialect, shelf: Database, sql: str
+    engine: Engine, dialect: Dialect, shelf: Database
 ) -> None:
     began = shelf.sqlite_path.read_bytes()
-    plan = explain(engine, shelf, sql, LIMITS)
-    assert plan.error, plan
-    assert "\n" not in plan.error.strip()
-    assert (plan.ending, plan.root) == (Ending.ERROR, None)
-    # PostgreSQL plans a SELECT INTO that it would refuse to run; that does nothing.
-    explain(engine, shelf, sql, LIMITS, is_run=False)
-    rows = execute(engine, shelf, "SELECT COUNT(*), SUM(pages) FROM book", LIMITS).rows
-    assert rows == ((2_000, sum(n % 7 for n in range(2_000))),)
-    assert execute(engine, shelf, "SELECT * FROM grown", LIMITS).ending is Ending.ERROR
-    if not kind_of(dialect).has_server:
-        assert shelf.sqlite_path.read_bytes() == began
+    for sql in NO_QUERIES:
+        plan = explain(engine, shelf, sql, LIMITS)
+        assert plan.error, (sql, plan)
+        assert "\n" not in plan.error.strip(), sql
+        assert (plan.ending, plan.root) == (Ending.ERROR, None), sql
+        # PostgreSQL plans a SELECT INTO that it would refuse to run; that does nothing.
+        explain(engine, shelf, sql, LIMITS, is_run=False)
+        rows = execute(engine, shelf, "SELECT COUNT(*), SUM(pages) FROM book", LIMITS).rows
+        assert rows == ((2_000, sum(n % 7 for n in range(2_000))),), sql
+        assert execute(engine, shelf, "SELECT * FROM grown", LIMITS).ending is Ending.ERROR, sql
+        if not kind_of(dialect).has_server:
+            assert shelf.sqlite_path.read_bytes() == began, sql
 
 
 DEEP = {

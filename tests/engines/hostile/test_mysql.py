@@ -16,7 +16,6 @@ from harness.engines.execution import Ending, Execution, Limits, execute
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.engines.hostile.cases import Hostile
 from tests.engines.hostile.mysql_cases import CASES
 
 pytestmark = pytest.mark.engine
@@ -154,16 +153,17 @@ def _peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_hostile_prediction_ends_in_time_and_as_it_may(attack: Attack, case: Hostile) -> None:
-    execution = attack.executions[case.name]
-    assert execution.ending in case.endings, (execution.code, execution.error)
+def test_a_hostile_prediction_ends_in_time_and_as_it_may(attack: Attack) -> None:
+    found = attack.executions
+    assert len(found) == len(CASES) >= 80
+    assert {
+        case.name: (found[case.name].code, found[case.name].error)
+        for case in CASES
+        if found[case.name].ending not in case.endings
+    } == {}
     # The promise is one second after the limit; a machine that runs other tests as well may take longer.
-    assert execution.seconds < LIMITS.seconds + 2
-
-
-def test_there_are_at_least_80_and_no_two_have_the_same_name() -> None:
-    assert len({case.name for case in CASES}) == len(CASES) >= 80
+    latest = LIMITS.seconds + 2
+    assert {name: each.seconds for name, each in found.items() if each.seconds >= latest} == {}
 
 
 def test_nothing_of_it_goes_on_on_the_server(attack: Attack) -> None:
