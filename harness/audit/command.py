@@ -12,6 +12,7 @@ from dialects.schema import Schema
 from dialects.translate import Translation
 from harness.analyses.coverage.checking import Held, Reference
 from harness.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
+from harness.audit.judged import JudgedFinding, read_judged
 from harness.audit.probes import PROBES, Probe
 from harness.data.gold_packs import under
 from harness.data.published import Provenance, origins
@@ -45,6 +46,8 @@ class AuditRequest:
     gold: str | None = None
     """A pack whose golds are read instead of the published ones."""
     workers: int = field(default_factory=processors)
+    judged: Path | None = None
+    """A file of judgements; None is the checkout's."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Audited:
     unread: Sequence[tuple[Dialect, str]]
     synthetic: frozenset[str]
     notes: Sequence[str] = ()
+    judged: Sequence[JudgedFinding] = ()
+    """What reading has said about findings."""
 
 
 def audit(
@@ -83,6 +88,7 @@ def audit(
         BadInput: a file is wrong, or the set publishes no gold for any of the dialects.
         EngineUnavailable: a server broke.
     """
+    judged = read_judged(request.judged)
     everything = under(load_set(request.set_name, bird_home), request.gold)
     questions = everything if request.limit is None else everything.limit(request.limit)
     wanted = [
@@ -111,6 +117,7 @@ def audit(
         [(at, one.key) for (one, at), (_, readable) in zip(asked, found, strict=True) if not readable],
         bench.synthetic,
         [*everything.notes, *notes],
+        judged,
     )
 
 

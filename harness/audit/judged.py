@@ -1,23 +1,22 @@
 """What reading has said about findings: the precision of each probe.
 
-`judged.json` is a list of entries: question, dialect, probe, the sha256 of the gold, whether the finding is
-right about a fault, and why in a line. It holds no text of any gold. An entry counts in every set that has
-the gold.
+A file of judgements is a list of entries: question, dialect, probe, the sha256 of the gold, whether the
+finding is right about a fault, and why in a line. An entry counts in every set that has the gold.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
 from harness.audit.gold import FoundIn
 from harness.data.gold_packs import Status
+from loaders.base.paths import FIGURES
 
-PATH = Path(__file__).with_name("judged.json")
-"""The project's own."""
+PATH = FIGURES / "judged" / "audit.json"
+"""The project's own, of published golds."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +44,15 @@ class Precision:
         )
 
 
-@cache
-def read_judged(path: Path = PATH) -> tuple[JudgedFinding, ...]:
-    """What is known of findings.
+def read_judged(path: Path | None = None) -> tuple[JudgedFinding, ...]:
+    """What a file says of findings; without one, what the project says in a checkout.
 
     Raises:
         BadInput: the file is no such list.
     """
+    if path is None and not PATH.exists():
+        return ()
+    path = path or PATH
     try:
         return tuple(JudgedFinding(**entry) for entry in json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:

@@ -15,7 +15,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.audit.command import Audited
 from harness.audit.gold import FoundIn
-from harness.audit.judged import JudgedFinding, precision, read_judged
+from harness.audit.judged import precision
 from harness.audit.probes import PROBES, Probe
 from harness.engines import TITLES
 from harness.report.html.page import policy
@@ -45,7 +45,7 @@ def print_audit(audited: Audited, console: Console | None = None) -> None:
     table = new_table(f"Findings in the golds of {audited.questions.name}")
     for head in _heads(audited):
         table.add_column(head, justify="left" if head in {"probe", "finds"} else "right")
-    for row in _rows(audited, read_judged()):
+    for row in _rows(audited):
         table.add_row(*row)
     print_table(console, table)
     for line in remarks(audited):
@@ -91,7 +91,7 @@ def _heads(audited: Audited) -> list[str]:
     ]
 
 
-def _rows(audited: Audited, known: Sequence[JudgedFinding]) -> Iterator[list[str]]:
+def _rows(audited: Audited) -> Iterator[list[str]]:
     for probe, found in each_probe(audited.findings):
         sure = [one for one in found if not one.finding.hint]
         hints = [one for one in found if one.finding.hint]
@@ -102,8 +102,8 @@ def _rows(audited: Audited, known: Sequence[JudgedFinding]) -> Iterator[list[str
             probe.basis,
             *(str(_golds(sure, dialect)) for dialect in audited.golds),
             str(len(hints)),
-            str(precision(sure, known)),
-            str(precision(hints, known)),
+            str(precision(sure, audited.judged)),
+            str(precision(hints, audited.judged)),
         ]
 
 
@@ -111,35 +111,12 @@ def _golds(findings: Sequence[FoundIn], dialect: Dialect) -> int:
     return len({one.question for one in findings if one.dialect == dialect})
 
 
-def markdown(audited: Audited, *, details: bool) -> str:
-    """The counts and the findings, as Markdown.
-
-    Args:
-        audited: what was found.
-        details: whether to show texts and rows; without them there is nothing of the data in it.
-    """
+def markdown(audited: Audited) -> str:
+    """The counts, and each finding with its rows, as Markdown."""
     heads = _heads(audited)
     lines = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in _rows(audited, read_judged())]
-    lines += ["", *remarks(audited), ""]
-    lines += _details(audited) if details else _listed(audited)
-    return "\n".join(lines) + "\n"
-
-
-def _listed(audited: Audited) -> list[str]:
-    """The questions of each probe: hints in parentheses, what follows from synthetic rows with a star."""
-    lines = ["| probe | engine | questions |", "|---|---|---|"]
-    for probe, found in each_probe(audited.findings):
-        for dialect in audited.golds:
-            named = dict.fromkeys(_named(one) for one in found if one.dialect == dialect)
-            if named:
-                lines.append(f"| {probe.name} | {NAMES[dialect]} | {', '.join(named)} |")
-    return lines
-
-
-def _named(one: FoundIn) -> str:
-    name = f"{one.question}\\*" if one.synthetic else one.question
-    return f"({name})" if one.finding.hint else name
+    lines += ["| " + " | ".join(row) + " |" for row in _rows(audited)]
+    return "\n".join([*lines, "", *remarks(audited), "", *_details(audited)]) + "\n"
 
 
 def _details(audited: Audited) -> list[str]:
@@ -165,7 +142,7 @@ def _cell(text: str) -> str:
 
 def as_record(audited: Audited) -> Mapping[str, Any]:
     """What `audit.json` holds."""
-    known = read_judged()
+    known = audited.judged
     return {
         "schema_version": SCHEMA_VERSION,
         "set": audited.questions.name,
@@ -196,9 +173,7 @@ def write_audit(parent: Path, audited: Audited) -> Path:
         BadInput: the folder can't be written.
     """
     files: Mapping[str, Callable[[], str]] = {
-        MARKDOWN: lambda: (
-            f"# Findings in the golds of {audited.questions.name}\n\n{markdown(audited, details=True)}"
-        ),
+        MARKDOWN: lambda: f"# Findings in the golds of {audited.questions.name}\n\n{markdown(audited)}",
         JSON: lambda: as_json(json.loads(json.dumps(as_record(audited))), indent=2) + "\n",
         HTML: lambda: page(audited),
     }

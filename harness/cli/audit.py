@@ -10,8 +10,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.audit.annotation import Compared, compare_annotations, lines_of
 from harness.audit.command import AuditRequest, audit
-from harness.audit.documentation import check_whole, update_page
-from harness.audit.judged import pack_of, read_judged
+from harness.audit.judged import pack_of
 from harness.audit.probes import PROBES, chosen
 from harness.audit.rendering import as_record, print_audit, write_audit
 from harness.cli.commands import app
@@ -51,7 +50,10 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
     pack: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a gold pack of what reading has called right.")
     ] = None,
-    update: Annotated[bool, typer.Option("--update", help="Renew docs/gold-audit.md.")] = False,
+    judged: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What reading has said about findings. Default: a checkout's own."),
+    ] = None,
 ) -> None:
     """Look for wrong and unclear golds without knowing right answers: evidence, and a page to decide on."""
     check_range("limit", limit)
@@ -64,9 +66,7 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         for each in Dialect
         if each in servers or (each is Dialect.SQLITE and (asked is None or each in asked))
     ]
-    request = AuditRequest(set_name, dialects, probes, limit, gold, workers or processors())
-    if update:
-        check_whole(request)
+    request = AuditRequest(set_name, dialects, probes, limit, gold, workers or processors(), judged)
     one_of_each = {found[0].dialect: found[0] for found in servers.values()}
     with loading_bar(messages) as progress:
         if against is not None:
@@ -79,7 +79,7 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
     for note in audited.notes:
         say(note)
     if pack is not None:
-        found = pack_of(audited.questions.name, audited.findings, read_judged())
+        found = pack_of(audited.questions.name, audited.findings, audited.judged)
         if not found["golds"]:
             raise BadInput("--pack: nobody has read a finding of these; decide on the page instead")
         write(pack, as_json(found, indent=2) + "\n")
@@ -89,8 +89,6 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         return
     print_audit(audited)
     say(f"written to {write_audit(out, audited)}; audit.html is the page to decide on")
-    if update:
-        update_page(request, audited)
 
 
 def _print_compared(compared: Compared, *, as_record: bool) -> None:

@@ -1,5 +1,6 @@
 """The command that proves dialect coverage on the servers that are up."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -37,9 +38,10 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Threads. Default: one a core.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds for one SQL text.")] = Limits.seconds,
-    update: Annotated[
-        bool, typer.Option("--update", help="Make the result what is expected, and renew the documentation.")
-    ] = False,
+    expected: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="What is expected of the golds. Default: a checkout's own."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
@@ -57,7 +59,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
         choice=asked.choice,
         seconds=timeout,
         out=asked.out,
-        update=update,
+        expected=expected,
         **optional,
     )
     # What is wrong with the set or the choice is said whether a server is up or not.

@@ -11,7 +11,6 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, AsJson, asks, give_json, messages, say
-from harness.gap.documentation import check_whole, update_page
 from harness.gap.explaining import Gap, explain, several, trying_on
 from harness.gap.rendering import as_record, write_gap
 from harness.gap.tables import documented, each_predictor, synthetic_lines
@@ -46,9 +45,6 @@ def explain_gap(
         ),
     ] = None,
     as_json: AsJson = False,
-    update: Annotated[
-        bool, typer.Option("--update", help="Renew the figures in docs/dialect-gap.md.")
-    ] = False,
 ) -> None:
     """Explain by executions why predictors score otherwise on MySQL and PostgreSQL than on SQLite."""
     asked = parse_dialects(",".join(dialect or [AUTO]))
@@ -56,8 +52,6 @@ def explain_gap(
         None if asked is None else [Dialect.SQLITE, *(each for each in asked if each != Dialect.SQLITE)]
     )
     request = replace(request, dialects=dialects, metrics=("ex",))
-    if update:
-        check_whole(request)
     with loading_bar(messages, before="reading questions and predictions") as progress:
         plan = prepare(request, say=say, progress=progress)
     with plan:
@@ -77,9 +71,6 @@ def explain_gap(
     for line in gap.left_out:
         say(line)
     say(f"written: {', '.join(map(str, written))}")
-    if update:
-        update_page(gap)
-        say("docs/dialect-gap.md is renewed")
     raise typer.Exit(exit_code(done.scores))
 
 

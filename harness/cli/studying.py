@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from harness.analyses.study.command import PAGE, StudyRequest, prepare_study
-from harness.analyses.study.documentation import update_page
 from harness.analyses.study.parts import chosen_parts
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, asks, messages, say
@@ -39,9 +38,6 @@ def study_efficiency(
     times: Annotated[
         bool, typer.Option("--times", help="Take times, too, where counted work would do: much slower.")
     ] = False,
-    update: Annotated[
-        bool, typer.Option("--update", help="Renew the sections of docs/efficiency.md.")
-    ] = False,
 ) -> None:
     """Study efficiency: rewriting, indexes, plans, counted work; tables and a page, resumable."""
     parts = chosen_parts(part or ())
@@ -56,5 +52,3 @@ def study_efficiency(
         say(fact)
     print_grids(studied.document.grids)
     say(f"written to {studied.folder}; {PAGE} has it with charts")
-    if update:
-        update_page(studied.document, [one.name for one in prepared.parts], asked.command)

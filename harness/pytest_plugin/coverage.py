@@ -14,7 +14,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.analyses.coverage import CoverageAnswer, Reason
 from harness.analyses.coverage import expectations as expected
-from harness.analyses.coverage.command import CoverageRequest, Subject, update_command
+from harness.analyses.coverage.command import ACCEPT, CoverageRequest, Subject
 from harness.analyses.coverage.rendering import print_coverage
 from harness.engines import kinds_by_name
 from harness.pytest_plugin.items import Collecting, ItemAnswer, ItemEntry, ItemPart
@@ -159,7 +159,8 @@ class CoverageRunner:
             and self._subject.expected
         ):
             terminalreporter.write_line(
-                f"look at the failures; if they are right: {update_command(self._subject.request)}"
+                "look at the failures; if they are right: bird-harness coverage"
+                f" --set {self._request.set_name}, then {ACCEPT} FOLDER"
             )
 
     def pytest_unconfigure(self) -> None:

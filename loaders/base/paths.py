@@ -18,6 +18,9 @@ from loaders.base.errors import brief, said
 _ROOT_CACHE = Path("/var/cache/bird-harness")
 _ROOT_STATE = Path("/var/lib/bird-harness")
 
+FIGURES = Path(__file__).parents[2] / "benchmarks" / "figures"
+"""What the project expects of published golds and has judged about them. A checkout has it, and no wheel."""
+
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 

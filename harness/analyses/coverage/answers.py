@@ -73,7 +73,7 @@ JUDGED = frozenset(
         Reason.GROUPING, Reason.INTEGER_DIVISION, Reason.NULL_ORDER, Reason.ROUNDING, Reason.OTHER_MEANING,
     }
 )  # fmt: skip
-"""The reasons that a table in `dialects/audit` gives to what is DIFFERENT."""
+"""The reasons that a table of judgements gives to what is DIFFERENT."""
 
 
 class OverrideState(StrEnum):

@@ -1,8 +1,8 @@
 """What reading has found out about published golds that return other rows than SQLite's.
 
-`dialects/audit/<question set>.json` maps a target to question keys to one of the JUDGED reasons. It holds
-nothing of the golds themselves. Each entry has to meet a difference that nothing else explains, and the other
-way round.
+`published/<question set>.json` in the folder of expectations maps a target to question keys to one of the
+JUDGED reasons. It holds nothing of the golds themselves. Each entry has to meet a difference that nothing
+else explains, and the other way round.
 """
 
 import json
@@ -14,19 +14,16 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, Fault, Reason
 
-HOME = Path(__file__).parents[3] / "dialects" / "audit"
-"""Where the project's own are."""
-
 Judgements = Mapping[Dialect, Mapping[str, Reason]]
 
 
-def read(question_set: str, home: Path = HOME) -> Judgements:
-    """The judgements on a question set; empty if there are none.
+def read(question_set: str, home: Path) -> Judgements:
+    """The judgements on a question set in a folder of expectations; empty if there are none.
 
     Raises:
         BadInput: the file is no such table, or names a reason that the command finds itself.
     """
-    path = home / f"{question_set}.json"
+    path = home / "published" / f"{question_set}.json"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         found = {

@@ -15,23 +15,19 @@ from dialects.overrides import MOST, overrides
 from harness.analyses.coverage import CoverageAnswer, Fault, cover
 from harness.analyses.coverage import audit as judgements
 from harness.analyses.coverage import expectations as expected
-from harness.analyses.coverage.rendering import JSON, markdown, print_coverage, write_folder
+from harness.analyses.coverage.rendering import JSON, print_coverage, write_folder
 from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines import on_server, served
+from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from loaders import load as loading
-from loaders.base.files import replace_section
 from loaders.base.processes import processors
 from loaders.load import Progress
 from loaders.server import Server
-
-_DOCS = Path(__file__).parents[3] / "docs"
-_PAGES = {GoldOrigin.TRANSLATED: "coverage.md", GoldOrigin.DATASET: "published-golds.md"}
 
 
 @dataclass(frozen=True)
@@ -39,9 +35,9 @@ class CoverageRequest:
     """What to measure.
 
     `profile` None is `faithful` for translated golds, whose proof it is, and `official` for those of the
-    dataset, which were written for it. `pack` is the path of a gold pack, whose golds are measured. `update`
-    makes the result what is expected from now on. `choice` is which questions are asked; `limit` takes the
-    first of them.
+    dataset, which were written for it. `pack` is the path of a gold pack, whose golds are measured.
+    `expected` is the folder of expectations and judgements; None is the checkout's. `choice` is which
+    questions are asked; `limit` takes the first of them.
     """
 
     set_name: str = "sample"
@@ -52,7 +48,7 @@ class CoverageRequest:
     seconds: float = Limits.seconds
     workers: int = field(default_factory=processors)
     out: Path = Path("results")
-    update: bool = False
+    expected: Path | None = None
     choice: Choice = field(default_factory=Choice)
 
     @property
@@ -132,21 +128,15 @@ class Subject:
             _, left = loading.load_each(databases, server, progress=progress)
             self._unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
         self.engines = {dialect: on_server(server) for dialect, server in servers.items()}
+        home = request.expected or expected.HOME
         self._judgements = (
-            judgements.read(self.everything.name)
+            judgements.read(self.everything.name, home)
             if request.origin is GoldOrigin.DATASET and request.is_usual
             else None
         )
-        self.expected = self._expected()
+        has_any = request.origin is GoldOrigin.TRANSLATED and request.is_usual
+        self.expected = expected.read(self.everything.name, home) if has_any else {}
         """What was expected before; empty where nothing was."""
-
-    def read_again(self) -> None:
-        """Read what is expected now."""
-        self.expected = self._expected()
-
-    def _expected(self) -> expected.Expectations:
-        has_any = self.request.origin is GoldOrigin.TRANSLATED and self.request.is_usual
-        return expected.read(self.everything.name) if has_any else {}
 
     def answers(
         self, chosen: Callable[[Dialect, Question], bool] = lambda _dialect, _question: True
@@ -209,14 +199,7 @@ def measure(
         BadInput: an option or a file is wrong.
         EngineUnavailable: a server broke.
     """
-    if request.update and (str(request.chosen) or set(servers) != {kind.name for kind in served()}):
-        remedy = f"leave out {str(request.chosen) or '--limit'} and start both"
-        raise BadInput(f"--update: needs every question and both servers; {remedy}")
     subject = Subject(request, servers, progress)
-    if request.update and request.pack is not None:
-        raise BadInput("--update: is for the set's own golds; leave it out, or --gold")
-    if request.update and subject.everything.own:
-        raise BadInput("--update: is for the sets that come with bird-harness; leave it out")
     answers, most = list[CoverageAnswer](), len(subject.questions.questions) * len(servers)
     for answer in subject.answers():
         answers.append(answer)
@@ -231,11 +214,8 @@ def measure(
         title += f", {asked} of {of} questions ({request.chosen})"
     manifest = _manifest(request, subject.questions, subject.engines)
     folder = write_folder(request.out, title, manifest, answers)
-    if request.update:
-        _update(request, subject.everything, answers, manifest)
-        subject.read_again()
     faults = [*subject.faults_of_the_set(), *subject.faults(answers)]
-    return Measured(title, answers, folder, faults, _hint(subject, faults), subject.everything.notes)
+    return Measured(title, answers, folder, faults, _hint(subject, faults, folder), subject.everything.notes)
 
 
 def print_measured(measured: Measured, say: Callable[[str], None], *, as_json: bool = False) -> int:
@@ -261,37 +241,18 @@ def _title(subject: Subject) -> str:
 _GOLDS = {GoldOrigin.TRANSLATED: "Translated golds", GoldOrigin.DATASET: "Published golds"}
 
 
-def _hint(subject: Subject, faults: Sequence[Fault]) -> str:
+def _hint(subject: Subject, faults: Sequence[Fault], folder: Path) -> str:
     request = subject.request
     if request.origin is not GoldOrigin.TRANSLATED:
         return ""
     if not subject.expected:
-        nothing = f"nothing is expected of {request.set_name} yet; --update writes it down"
+        nothing = f"nothing is expected of {request.set_name}; --expected names a folder that says what is"
         return nothing if request.is_usual and not subject.everything.own else ""
-    return (
-        f"look at these {len(faults)} faults; if they are right: {update_command(request)}" if faults else ""
-    )
+    return f"look at these {len(faults)} faults; if they are right: {ACCEPT} {folder}" if faults else ""
 
 
-def update_command(request: CoverageRequest) -> str:
-    """The command that makes the result what is expected from now on."""
-    gold = f" --gold {request.origin}" if request.origin is not GoldOrigin.TRANSLATED else ""
-    profile = f" --profile {request.profile}" if not request.is_usual else ""
-    return f"bird-harness coverage --set {request.set_name}{gold}{profile} --update"
-
-
-def _update(
-    request: CoverageRequest,
-    questions: QuestionSet,
-    answers: Sequence[CoverageAnswer],
-    manifest: Mapping[str, Any],
-) -> None:
-    if request.origin is GoldOrigin.TRANSLATED and request.is_usual:
-        expected.write(questions.name, answers)
-    versions = ", ".join(f"{name} {about['version']}" for name, about in manifest["engines"].items())
-    text = f"`{update_command(request)}`, {versions}:\n\n{markdown(answers, details=False)}"
-    section = f"{questions.name}, {request.loaded_as}"
-    replace_section(_DOCS / _PAGES[request.origin], section, text)
+ACCEPT = "python -m benchmarks.figures"
+"""The command, of a checkout, that makes what a folder holds what is expected from now on."""
 
 
 def _manifest(

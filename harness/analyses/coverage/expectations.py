@@ -1,25 +1,22 @@
-"""The committed expectations: what coverage was when somebody last looked at it.
+"""Expectations: what coverage was when somebody last looked at it.
 
 Per question and target they hold whether the answer is covered, or the reason why not, and the sha256 of the
-text that was run, so that every change of a translation is one that somebody has seen. The text itself is
-kept for the sample set only: translations of published golds are adapted from data under CC BY-SA.
+text that was run, so that every change of a translation is one that somebody has seen.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
 from harness.analyses.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
+from loaders.base.paths import FIGURES
 
-HOME = Path(__file__).parents[3] / "dialects" / "expectations"
+HOME = FIGURES / "expectations"
 """Where the project's own are."""
-
-WITH_TEXT = frozenset({"sample"})
-"""The question sets whose translations are kept as text, too."""
 
 COVERED = "covered"
 """What is expected of a gold whose rows are SQLite's, or another valid answer."""
@@ -38,10 +35,10 @@ Expectations = Mapping[Dialect, Mapping[str, Expected]]
 
 
 def read(question_set: str, home: Path = HOME) -> Expectations:
-    """The committed expectations of a question set; empty if there are none.
+    """The expectations of a question set; empty if there are none.
 
     Raises:
-        BadInput: the file is not what `write` writes.
+        BadInput: the file is no such table.
     """
     path = home / f"{question_set}.json"
     try:
@@ -53,32 +50,7 @@ def read(question_set: str, home: Path = HOME) -> Expectations:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise BadInput(
-            f"{path}: is no file of expectations ({error}); write it with coverage --update"
-        ) from error
-
-
-def write(question_set: str, answers: Sequence[CoverageAnswer], home: Path = HOME) -> None:
-    """Make answers, of the whole set on every target, the expectations.
-
-    Raises:
-        BadInput: the folder can't be written.
-    """
-    parts = []
-    for target in dict.fromkeys(answer.dialect for answer in answers):
-        entries = [
-            f"    {json.dumps(answer.question)}: {json.dumps(list(astuple(_expected(answer))))}"
-            for answer in answers
-            if answer.dialect is target
-        ]
-        parts.append(f'  "{target}": {{\n' + ",\n".join(entries) + "\n  }")
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        (home / f"{question_set}.json").write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
-        if question_set in WITH_TEXT:
-            _write_texts(home / question_set, answers)
-    except OSError as error:
-        raise BadInput(f"{home}: cannot be written ({error.strerror}); --update needs a checkout") from error
+        raise BadInput(f"{path}: is no file of expectations ({error}); see docs/coverage.md") from error
 
 
 def changes(
@@ -126,13 +98,3 @@ def _may_vary(answer: CoverageAnswer, before: Expected) -> bool:
     """Where SQLite does not define the answer, a server may give SQLite's today and another tomorrow."""
     open_answers = {COVERED, str(Reason.UNSPECIFIED)}
     return bool(answer.warnings) and {before.answer, _expected(answer).answer} == open_answers
-
-
-def _write_texts(folder: Path, answers: Sequence[CoverageAnswer]) -> None:
-    for answer in answers:
-        path = folder / answer.dialect / f"{answer.question}.sql"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if answer.sql is None:
-            path.unlink(missing_ok=True)
-        else:
-            path.write_text(answer.sql + "\n", encoding="utf-8")

@@ -97,13 +97,8 @@ def print_coverage(title: str, answers: Sequence[CoverageAnswer], console: Conso
         print_line(console, f"{NAMES[one.dialect]}: {_reasons(one)}")
 
 
-def markdown(answers: Sequence[CoverageAnswer], *, details: bool) -> str:
-    """The counts and what is not SQLite's answer, as Markdown.
-
-    Args:
-        answers: of every question.
-        details: whether to show errors and rows; without them the text holds nothing of the data.
-    """
+def markdown(answers: Sequence[CoverageAnswer]) -> str:
+    """The counts and what is not SQLite's answer, with errors and rows, as Markdown."""
     levels = levels_of(answer.difficulty for answer in answers)
     lines = [
         "| engine | " + " | ".join((*_HEADS, *levels)) + " |",
@@ -114,12 +109,10 @@ def markdown(answers: Sequence[CoverageAnswer], *, details: bool) -> str:
     lines += ["", *(f"{NAMES[one.dialect]}: {_reasons(one)}." for one in counted)]
     shown = [answer for answer in answers if answer.reason is not None]
     if shown:
-        heads = ["engine", "question", "database", "reason", *(["detail"] if details else [])]
-        lines += ["", "| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+        lines += ["", "| engine | question | database | reason | detail |", "|---" * 5 + "|"]
     for answer in sorted(shown, key=lambda answer: list(Dialect).index(answer.dialect)):
-        cells = [NAMES[answer.dialect], answer.question, answer.db_id, f"`{answer.reason}`"]
-        if details:
-            cells.append(_detail(answer).replace("|", "\\|"))
+        detail = _detail(answer).replace("|", "\\|")
+        cells = [NAMES[answer.dialect], answer.question, answer.db_id, f"`{answer.reason}`", detail]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -139,7 +132,7 @@ def write_folder(
         "answers": [answer.to_json() for answer in answers],
     }
     files = {
-        MARKDOWN: f"# {title}\n\n{markdown(answers, details=True)}",
+        MARKDOWN: f"# {title}\n\n{markdown(answers)}",
         JSON: json.dumps(content, indent=2, ensure_ascii=False) + "\n",
     }
     return write_folder_of(parent, "coverage", files)

@@ -6,7 +6,6 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.audit.documentation import THREADS, threads
 from harness.audit.gold import Finding, FindingBasis, FoundIn, Severity
 from harness.audit.judged import JudgedFinding, pack_of, read_judged
 from harness.audit.probes import PROBES
@@ -42,12 +41,6 @@ def test_a_probe_that_is_not_known(call: Call) -> None:
     code, _, said = call("audit", "--probe", "tie,mistake")
     assert code == 2
     assert "--probe mistake: is not known; choose from tie, null-first" in said
-
-
-def test_the_documentation_is_renewed_by_a_whole_audit_alone(call: Call) -> None:
-    code, _, said = call("audit", "--limit", "1", "--update")
-    assert code == 2
-    assert "--update: needs every question, every probe and published golds; leave out --limit" in said
 
 
 def pack(path: Path, *golds: dict[str, object]) -> str:
@@ -101,13 +94,6 @@ def test_a_pack_that_is_not_there(call: Call, tmp_path: Path) -> None:
     code, _, said = call("audit", "--against", str(tmp_path / "none.json"))
     assert code == 2
     assert "none.json" in said
-
-
-def test_defects_of_threads_are_listed_one_by_one() -> None:
-    lines = threads([]).splitlines()
-    assert len(lines) - 2 == len(THREADS["read"]) + 3 + len(THREADS["unread"])
-    assert {probe for one in THREADS["read"] for probe in one["probes"]} <= PROBES.keys()
-    assert "Found: 0 of 18. Not looked up:" in lines
 
 
 def test_judged_findings_are_of_known_probes_with_a_reason() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import harness.analyses.coverage.command
+from benchmarks.figures.pages import DOCS, renew
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from harness.analyses.coverage import audit, expectations
+from harness.analyses.coverage import expectations
 from harness.analyses.coverage.command import CoverageRequest, measure, print_measured
 from harness.analyses.coverage.rendering import JSON
 from harness.cli import main
@@ -37,12 +37,6 @@ def test_bad_usage_exits_with_2(
     assert says in capsys.readouterr().err
 
 
-def test_a_part_cannot_become_what_is_expected_of_the_whole(mysql_server: Server) -> None:
-    servers = {Dialect.MYSQL: mysql_server}
-    with pytest.raises(BadInput, match="both servers"):
-        measure(CoverageRequest(update=True), servers)
-
-
 def test_translated_golds_are_of_the_profile_faithful_and_published_ones_of_official() -> None:
     assert CoverageRequest().loaded_as is Profile.FAITHFUL
     published = CoverageRequest(origin=GoldOrigin.DATASET)
@@ -52,9 +46,7 @@ def test_translated_golds_are_of_the_profile_faithful_and_published_ones_of_offi
 
 
 @pytest.mark.engine
-def test_a_regression_exits_with_1_and_names_the_command(
-    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_regression_exits_with_1_and_names_the_command(server: Server, tmp_path: Path) -> None:
     request = CoverageRequest(limit=3, out=tmp_path / "results")
     said: list[str] = []
     assert print_measured(measure(request, {server.dialect: server}), said.append) == 0, said
@@ -66,13 +58,12 @@ def test_a_regression_exits_with_1_and_names_the_command(
     home.mkdir()
     text = (expectations.HOME / "sample.json").read_text(encoding="utf-8")
     (home / "sample.json").write_text(text.replace('"1": ["covered", "', '"1": ["tie", "0'), encoding="utf-8")
-    real = expectations.read
-    monkeypatch.setattr(expectations, "read", lambda name: real(name, home))
     said.clear()
-    assert print_measured(measure(request, {server.dialect: server}), said.append) == 1
+    measured = measure(replace(request, expected=home), {server.dialect: server})
+    assert print_measured(measured, said.append) == 1
     assert f"{server.dialect} 1: was tie, is covered" in said
     assert f"{server.dialect} 1: its translation has changed" in said
-    assert said[-1].endswith("bird-harness coverage --set sample --update")
+    assert said[-1].endswith(f"python -m benchmarks.figures {measured.folder}")
 
 
 @pytest.mark.engine
@@ -95,25 +86,21 @@ def both_servers(
 @pytest.mark.engine
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_the_documented_figures_of_published_golds_are_those_that_the_command_gives(
-    name: str, both_servers: dict[Dialect, Server], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, both_servers: dict[Dialect, Server], tmp_path: Path
 ) -> None:
-    documented = Path(harness.analyses.coverage.command.__file__).parents[2] / "docs" / "published-golds.md"
+    documented = DOCS / "published-golds.md"
     page = tmp_path / documented.name
     shutil.copy(documented, page)
-    monkeypatch.setattr(harness.analyses.coverage.command, "_DOCS", tmp_path)
-    request = CoverageRequest(name, GoldOrigin.DATASET, out=tmp_path / "results", update=True)
+    measured = measure(CoverageRequest(name, GoldOrigin.DATASET, out=tmp_path / "results"), both_servers)
     said: list[str] = []
-    assert print_measured(measure(request, both_servers), said.append) == 0, said
+    assert print_measured(measured, said.append) == 0, said
+    assert renew(measured.folder, tmp_path) == [page]
     assert tables(page) == tables(documented)
 
 
 def tables(page: Path) -> list[str]:
     """The lines of a page that are rows of tables."""
     return [line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
-
-
-def test_judgements_are_of_sets_whose_golds_are_published() -> None:
-    assert {path.stem for path in audit.HOME.glob("*.json")} <= {"sample", "mini_dev", "mini_dev_2025"}
 
 
 @pytest.mark.parametrize(
@@ -145,5 +132,5 @@ def test_chosen_questions_are_covered(server: Server, tmp_path: Path) -> None:
     assert (
         f"{len(measured.answers)} of 66 questions (--db city_library --difficulty simple)" in measured.title
     )
-    with pytest.raises(BadInput, match="leave out --db city_library"):
-        measure(CoverageRequest(choice=choice, update=True), {server.dialect: server})
+    with pytest.raises(BadInput, match="golds are not in it; start both servers"):
+        renew(measured.folder, tmp_path, tmp_path)

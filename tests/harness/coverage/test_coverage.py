@@ -17,7 +17,7 @@ from loaders.census import census
 from loaders.load import load
 from loaders.server import Server
 
-UPDATE = "look at the change; if it is right: bird-harness coverage --set sample --update"
+UPDATE = "look at the change; if it is right: python -m benchmarks.figures, with the folder of coverage"
 
 
 @pytest.mark.parametrize("target", [Dialect.MYSQL, Dialect.POSTGRESQL])

@@ -68,9 +68,3 @@ def test_a_server_that_is_not_there_is_one_sentence(call: Call, monkeypatch: pyt
     code, out, said = call("gap")
     assert (code, out) == (3, "")
     assert "Traceback" not in said
-
-
-def test_the_documentation_is_renewed_by_all_questions_alone(call: Call) -> None:
-    code, _, said = call("gap", "--limit", "3", "--update")
-    assert code == 2
-    assert "--update: needs every question and every engine; leave out --limit" in said

@@ -81,7 +81,7 @@ def test_coverage_has_the_levels_of_the_set() -> None:
             [("fiendish", None), ("fiendish", Reason.ERROR), ("warm-up", None)]
         )
     ]
-    text = markdown(answers, details=False)
+    text = markdown(answers)
     assert "| covered | % | warm-up | 7 of 10 | fiendish |" in text
     assert "| 2 | 66.7 | 100.0 | - | 50.0 |" in text
 
