@@ -13,14 +13,13 @@ from harness.cli.commands import app
 from harness.cli.console import CHOICE, asks, messages, say
 from harness.data.sets.loading import name_of
 from harness.engines.execution import Limits
-from harness.predictors.adapters.common import Api, MaxTokensField, Settings
 from harness.predictors.budget import Budget
+from harness.predictors.common import Api, MaxTokensField, Settings
 from harness.predictors.extraction import Taking
-from harness.predictors.output import PredictRequest
-from harness.predictors.output import show_prompt as prompt_of
+from harness.predictors.predict import PredictRequest, score_predicted
 from harness.predictors.predict import predict as ask
-from harness.predictors.predict import score_predicted
-from harness.predictors.prompts.prompter import PromptOptions
+from harness.predictors.predict import show_prompt as prompt_of
+from harness.predictors.prompts import PromptOptions
 from harness.report.loading import loading_bar
 from harness.session.request import Request
 

@@ -1,6 +1,6 @@
 """What answers took: tokens, seconds and cost, from the lines of a prediction file or from `predict`.
 
-`bird-harness predict` keeps its answers beside its prediction files (`harness.predictors.output`). What
+`bird-harness predict` keeps its answers beside its prediction files (`harness.predictors.predict`). What
 nobody told is None, and never 0.
 """
 

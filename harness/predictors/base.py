@@ -5,28 +5,19 @@ a problem into one or more *asks*, each a list of messages for one *reply*. A *p
 model behind HTTP, a command, a Python function, a file. None of them knows of scores.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from harness.engines import EngineName
 from harness.engines.base import TableText
 
 
-class Role(StrEnum):
-    """Who speaks, in the words of chat completions."""
-
-    SYSTEM = "system"
-    USER = "user"
-    ASSISTANT = "assistant"
-
-
 @dataclass(frozen=True)
 class Message:
-    """One turn of a conversation."""
+    """One turn of a conversation, in the words of chat completions."""
 
-    role: Role
+    role: Literal["system", "user", "assistant"]
     content: str
 
 
@@ -179,24 +170,3 @@ class PromptTooLong(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
-
-
-Asking = Callable[[str, Prompt], str]
-"""Gives the text of a reply to the prompt of a stage, from the journal where it is known."""
-
-
-class Method(Protocol):
-    """How a problem becomes asks. Holds no state, and does the same again for the same replies."""
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """What decides the messages (name, options, digests of templates), as plain JSON values."""
-        ...
-
-    def solve(self, problem: Problem, asking: Asking) -> str:
-        """The text that has the answer's SQL in it: as it came, extraction comes later.
-
-        Raises:
-            PromptTooLong: a prompt cannot be made short enough.
-        """
-        ...

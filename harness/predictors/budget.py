@@ -10,13 +10,15 @@ asked for, and prompt tokens as far as they were estimated too low.
 import math
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from dialects.errors import BadInput
-from harness.predictors.base import BudgetSpent, Usage
-from harness.predictors.prompts.prompter import ESTIMATE
+from harness.predictors.base import Ask, BudgetSpent, Reply, RequestFailed, Usage
+from harness.predictors.common import writable
+from harness.predictors.prompts import ESTIMATE
 
 if TYPE_CHECKING:
     from pyrate_limiter import StateBucket
@@ -89,107 +91,127 @@ class SpentBudget:
         return self.prompt_tokens + self.completion_tokens
 
 
-@dataclass(frozen=True, eq=False)
-class Reservation:
-    """What is held back for one request that is under way."""
+CLOSED = "asking was ended before there was an answer"
+_LOOK = 0.05
+"""Seconds between looks at a budget that only requests under way stand in the way of."""
+
+
+@dataclass(eq=False)
+class Bill:
+    """One request: what it may take by estimate, and what it took.
+
+    `usage` is None while nothing was sent. What nobody told of it counts as estimated: prompt tokens as here,
+    completion tokens as `text` has them, which is what was answered; without an answer, as here.
+    """
 
     prompt_tokens: int
-    completion_tokens: int
+    completion_tokens: int = 0
+    usage: Usage | None = None
+    text: str = ""
+
+    def answered(self, reply: Reply) -> Reply:
+        """The same reply, with one request at least and a text that can be written; noted is what it took."""
+        self.usage = replace(reply.usage, requests=max(reply.usage.requests, 1))
+        self.text = writable(reply.text)
+        return replace(reply, text=self.text, usage=self.usage)
 
 
 class Meter:
-    """Counts requests, tokens and money against a budget. Threads share one.
+    """Holds requests against a budget and a pace, and counts what they take. Threads share one.
 
     `spent` is what a resumed run has spent already.
     """
 
-    def __init__(self, budget: Budget | None = None, spent: Usage | None = None) -> None:
+    def __init__(
+        self, budget: Budget | None = None, spent: Usage | None = None, pace: "Pace | None" = None
+    ) -> None:
         self.budget = budget or Budget()
+        self._pace = pace or Pace()
         before = spent or Usage()
         self._requests = before.requests
         self._prompt = before.prompt_tokens or 0
         self._completion = before.completion_tokens or 0
         self._estimated = 0
-        self._held: set[Reservation] = set()
-        self._closed = False
-        self._settled = threading.Condition()
+        self._held: list[Bill] = []
+        self._lock = threading.Lock()
 
-    def before_request(self, prompt_tokens: int, completion_tokens: int = 0) -> Reservation:
-        """Hold back what a request may take; waits while only requests under way stand in its way.
-
-        Args:
-            prompt_tokens: an estimate.
-            completion_tokens: the most that was asked for, 0 where no maximum was.
+    @contextmanager
+    def paying(self, ask: Ask, closed: threading.Event) -> Iterator[Bill]:
+        """Wait until an ask may be sent, and settle what its bill says in the end.
 
         Raises:
-            BudgetSpent: the request would go beyond the budget, or the meter was closed while waiting.
+            BudgetSpent: it would go beyond the budget.
+            RequestFailed: closed while it waited.
         """
-        with self._settled:
-            while (held := self._attempt(prompt_tokens, completion_tokens)) is None:
-                self._settled.wait()
-            return held
+        with self.settling(Bill(prompt_tokens(ask))) as bill:
+            for seconds in self.waits(bill):
+                if closed.wait(seconds):
+                    raise RequestFailed(CLOSED)
+            bill.usage = Usage(1)
+            yield bill
 
-    def attempt(self, prompt_tokens: int, completion_tokens: int = 0) -> Reservation | None:
-        """As `before_request`, but None instead of waiting."""
-        with self._settled:
-            return self._attempt(prompt_tokens, completion_tokens)
+    @contextmanager
+    def settling(self, bill: Bill) -> Iterator[Bill]:
+        """Count in the end what a bill says, whatever happens."""
+        try:
+            yield bill
+        finally:
+            with self._lock:
+                if bill in self._held:
+                    self._held.remove(bill)
+                if bill.usage is not None:
+                    self._count(bill, bill.usage)
 
-    def after(self, reservation: Reservation, usage: Usage, text: str = "") -> None:
-        """Settle a request with what it took.
+    def waits(self, bill: Bill) -> Iterator[float]:
+        """Yield the seconds to wait, one after the other, until a request may be sent.
 
-        Prompt tokens that nobody told count as they were held back. Completion tokens that nobody told count
-        as `text` has them, which is what was answered; without an answer, as they were held back.
+        Raises:
+            BudgetSpent: it would go beyond the budget.
         """
-        with self._settled:
-            self._held.remove(reservation)
-            self._requests += max(usage.requests, 1)
-            prompt, completion = usage.prompt_tokens, usage.completion_tokens
-            if prompt is None:
-                prompt = reservation.prompt_tokens
-                self._estimated += prompt
-            if completion is None:
-                completion = ESTIMATE.count(text) if text else reservation.completion_tokens
-                self._estimated += completion
-            self._prompt += prompt
-            self._completion += completion
-            self._settled.notify_all()
+        while not self.hold(bill):
+            yield _LOOK
+        yield self._pace.reserve(bill.prompt_tokens + bill.completion_tokens)
 
-    def release(self, reservation: Reservation) -> None:
-        """Give back what was held for a request that was never sent."""
-        with self._settled:
-            self._held.remove(reservation)
-            self._settled.notify_all()
+    def hold(self, bill: Bill) -> bool:
+        """Hold back what a request may take; False where only requests under way stand in its way.
+
+        Raises:
+            BudgetSpent: it would go beyond the budget.
+        """
+        with self._lock:
+            limit = self.budget.requests
+            # A request under way counts as one whatever becomes of it; its tokens may turn out to be fewer.
+            if limit is not None and self._requests + len(self._held) >= limit:
+                raise BudgetSpent(f"the budget of {limit} requests is spent; raise it and resume")
+            prompt = self._prompt + bill.prompt_tokens
+            completion = self._completion + bill.completion_tokens
+            if over := self._over(prompt, completion):
+                raise BudgetSpent(over)
+            prompt += sum(held.prompt_tokens for held in self._held)
+            completion += sum(held.completion_tokens for held in self._held)
+            if self._over(prompt, completion):
+                return False
+            self._held.append(bill)
+            return True
 
     def snapshot(self) -> SpentBudget:
         """What has been spent so far, with what had been before the run was resumed."""
-        with self._settled:
+        with self._lock:
             cost = self.budget.cost(self._prompt, self._completion)
             held = len(self._held)
             return SpentBudget(self._requests, self._prompt, self._completion, self._estimated, held, cost)
 
-    def close(self) -> None:
-        """Let nothing be sent any more: who waits or comes gets BudgetSpent."""
-        with self._settled:
-            self._closed = True
-            self._settled.notify_all()
-
-    def _attempt(self, prompt_tokens: int, completion_tokens: int) -> Reservation | None:
-        if self._closed:
-            raise BudgetSpent("nothing more is asked: asking was ended")
-        limit = self.budget.requests
-        # A request under way counts as one whatever becomes of it; its tokens may turn out to be fewer.
-        if limit is not None and self._requests + len(self._held) >= limit:
-            raise BudgetSpent(f"the budget of {limit} requests is spent; raise it and resume")
-        prompt, completion = self._prompt + prompt_tokens, self._completion + completion_tokens
-        if over := self._over(prompt, completion):
-            raise BudgetSpent(over)
-        prompt += sum(held.prompt_tokens for held in self._held)
-        completion += sum(held.completion_tokens for held in self._held)
-        if self._over(prompt, completion):
-            return None
-        reservation = Reservation(prompt_tokens, completion_tokens)
-        self._held.add(reservation)
-        return reservation
+    def _count(self, bill: Bill, usage: Usage) -> None:
+        self._requests += max(usage.requests, 1)
+        prompt, completion = usage.prompt_tokens, usage.completion_tokens
+        if prompt is None:
+            prompt = bill.prompt_tokens
+            self._estimated += prompt
+        if completion is None:
+            completion = ESTIMATE.count(bill.text) if bill.text else bill.completion_tokens
+            self._estimated += completion
+        self._prompt += prompt
+        self._completion += completion
 
     def _over(self, prompt: int, completion: int) -> str | None:
         limit = self.budget.tokens
@@ -202,6 +224,11 @@ class Meter:
             figures = f"{spent:.4f} spent, {cost:.4f} with the next request"
             return f"the budget of {money:g} in money is spent ({figures}); raise it and resume"
         return None
+
+
+def prompt_tokens(ask: Ask) -> int:
+    """Roughly how many tokens the messages have."""
+    return sum(ESTIMATE.count(message.content) for message in ask.messages)
 
 
 _MINUTE = 60_000  # milliseconds

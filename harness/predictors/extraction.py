@@ -4,9 +4,10 @@ The answer is kept beside what was taken out of it. What has no query in it has 
 """
 
 import html
-import json
 import re
 from enum import StrEnum
+
+from harness.predictors.common import parsed
 
 # None of these tries again what it has read: an answer is as long as a model makes it.
 _NAME = r"(?:\w++|\"[^\"\n]++\"|`[^`\n]++`|\[[^\[\]\n]++\])"
@@ -125,7 +126,7 @@ def _of_block(block: str) -> str | None:
 
 def _of_value(value: str) -> str | None:
     try:
-        text = json.loads(value, strict=False)
+        text = parsed(value, strict=False)
     except ValueError:
         return None
     return text.strip() if _STARTS.match(text) else None
@@ -179,8 +180,8 @@ def _without_reasoning(answer: str) -> str:
 
 def _labelled(text: str) -> str | None:
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
+        document = parsed(text)
+    except ValueError:
         return None
     if not isinstance(document, dict):
         return None

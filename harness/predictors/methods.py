@@ -1,34 +1,31 @@
-"""The methods by name: how a problem becomes asks."""
+"""The methods by name: how a problem becomes asks, and which part of a schema a draft of a query links."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlglot import exp
+
 from dialects.errors import BadInput
 from harness.data.predictions import unfenced
-from harness.predictors.base import Asking, Method, Problem, Prompt
+from harness.engines import EngineName
+from harness.engines.base import TableText
+from harness.predictors.base import DatabaseText, Problem, Prompt
 from harness.predictors.extraction import take_sql
-from harness.predictors.prompts.prompter import ESTIMATE, Prompter, PromptOptions, Tokens, open_prompter
+from harness.predictors.prompts import ESTIMATE, Prompter, PromptOptions, Tokens, open_prompter
+from harness.sqltree.parsing import statements
+
+Stages = Generator[tuple[str, Prompt], str, str]
+"""Yields the prompt of each stage, takes the text of its reply, and returns the text with the answer's SQL in
+it, as it came: extraction comes later. Raises PromptTooLong where a prompt cannot be made short enough."""
 
 
-@dataclass(frozen=True)
-class Direct:
+def _direct(prompter: Prompter, problem: Problem) -> Stages:
     """The baseline: one ask, with the whole schema, in the stage `sql`."""
-
-    prompter: Prompter
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """See `Method.identity`."""
-        return {"method": "direct", **self.prompter.identity}
-
-    def solve(self, problem: Problem, asking: Asking) -> str:
-        """See `Method.solve`."""
-        return asking("sql", self.prompter.write("direct.j2", problem))
+    return (yield "sql", prompter.write("direct.j2", problem))
 
 
-@dataclass(frozen=True)
-class TaSql:
+def _ta_sql(prompter: Prompter, problem: Problem) -> Stages:
     """TA-SQL, in three asks: a draft, for the columns in it; a plan over these columns; SQL after the plan.
 
     After Qu et al. 2024, "Before Generation, Align it! A Novel and Effective Strategy for Mitigating
@@ -45,45 +42,42 @@ class TaSql:
     The stages are `linking`, `synthesis` and `sql`. A draft from which no columns can be taken links the
     whole schema, and the notes of the prompts say so.
     """
+    draft = yield "linking", prompter.write("ta_sql_linking.j2", problem)
+    notes: tuple[str, ...] = ()
+    try:
+        linked = linked_columns(take_sql(draft) or "", problem.database)
+    except UnreadableDraft as unreadable:
+        notes = (f"{unreadable}: the whole schema is linked",)
+    else:
+        problem = replace(problem, database=narrowed(problem.database, linked))
+    plan = yield (
+        "synthesis",
+        prompter.write("ta_sql_synthesis.j2", problem, layout="columns.j2", notes=notes),
+    )
+    prompt = prompter.write(
+        "ta_sql_sql.j2", problem, layout="columns.j2", notes=notes, representation=unfenced(plan).strip()
+    )
+    return (yield "sql", prompt)
 
+
+METHODS: Mapping[str, Callable[[Prompter, Problem], Stages]] = {"direct": _direct, "ta-sql": _ta_sql}
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a problem becomes asks. Holds no state, and does the same again for the same replies."""
+
+    name: str
     prompter: Prompter
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """See `Method.identity`."""
-        return {"method": "ta-sql", **self.prompter.identity}
+        """What decides the messages (name, options, digests of templates), as plain JSON values."""
+        return {"method": self.name, **self.prompter.identity}
 
-    def solve(self, problem: Problem, asking: Asking) -> str:
-        """See `Method.solve`."""
-        draft = asking("linking", self.prompter.write("ta_sql_linking.j2", problem))
-        linked, notes = _linked(problem, draft)
-        plan = asking(
-            "synthesis",
-            self.prompter.write("ta_sql_synthesis.j2", linked, layout="columns.j2", notes=notes),
-        )
-        representation = unfenced(plan).strip()
-        prompt = self.prompter.write(
-            "ta_sql_sql.j2", linked, layout="columns.j2", notes=notes, representation=representation
-        )
-        return asking("sql", prompt)
-
-
-def _linked(problem: Problem, draft: str) -> tuple[Problem, tuple[str, ...]]:
-    """The problem with the linked part of its schema, or with all of it and a note."""
-    from harness.predictors.linking import (  # noqa: PLC0415 - sqlglot takes as long as many prompts
-        UnreadableDraft,
-        linked_columns,
-        narrowed,
-    )
-
-    try:
-        linked = linked_columns(take_sql(draft) or "", problem.database)
-    except UnreadableDraft as unreadable:
-        return problem, (f"{unreadable.reason}: the whole schema is linked",)
-    return replace(problem, database=narrowed(problem.database, linked)), ()
-
-
-METHODS: Mapping[str, Callable[[Prompter], Method]] = {"direct": Direct, "ta-sql": TaSql}
+    def stages(self, problem: Problem) -> Stages:
+        """The asks of a problem, one after the other."""
+        return METHODS[self.name](self.prompter, problem)
 
 
 def make_method(name: str, options: PromptOptions, tokens: Tokens = ESTIMATE) -> Method:
@@ -96,27 +90,104 @@ def make_method(name: str, options: PromptOptions, tokens: Tokens = ESTIMATE) ->
         raise BadInput(f"--method {name}: there is none; choose {' or '.join(METHODS)}")
     if name == "ta-sql" and options.chain_of_thought:
         raise BadInput("--method ta-sql: reasons in stages of its own; leave chain of thought out")
-    return METHODS[name](open_prompter(options, tokens))
+    return Method(name, open_prompter(options, tokens))
 
 
-class _Asked(Exception):
-    def __init__(self, stage: str, prompt: Prompt) -> None:
-        super().__init__(stage)
-        self.asked = stage, prompt
+class UnreadableDraft(ValueError):
+    """A draft from which nothing can be taken; the message is a short phrase."""
 
 
-def first_prompt(method: Method, problem: Problem) -> tuple[str, Prompt]:
-    """The stage and prompt of a method's first ask; nobody is asked.
+def linked_columns(sql: str, database: DatabaseText) -> Mapping[str, frozenset[str]]:
+    """The columns that a draft names, by table.
+
+    A name is looked up in the schema without case and quotes. A column without a table before it is that of
+    every table of the query that has one of its name; `*` is every column of its table. What the schema does
+    not have is nobody's: in SQLite and MySQL a text in double quotes looks like a name. Added are the columns
+    by which tables of the draft refer to each other, and all columns of a table of which it names none.
 
     Raises:
-        PromptTooLong: it cannot be made short enough.
+        UnreadableDraft: it is no query, cannot be parsed, or names no table of the schema.
     """
+    queries = _parsed(sql, database.dialect)
+    aliases = _aliases(queries, {table.name.casefold(): table for table in database.tables})
+    named = {table.name: table for tables in aliases.values() for table in tables}
+    if not named:
+        raise UnreadableDraft("the draft names no table of the database")
+    found: dict[str, set[str]] = {name: set() for name in named}
+    for column in (column for query in queries for column in query.find_all(exp.Column)):
+        before = column.table.casefold()
+        for table in aliases.get(before, ()) if before else named.values():
+            found[table.name].update(_columns(table, column))
+    for select in (select for query in queries for select in query.find_all(exp.Select)):
+        if any(isinstance(each, exp.Star) for each in select.expressions):
+            for table in named.values():
+                found[table.name].update(column.name for column in table.columns)
+    return _completed(database, found)
 
-    def stop(stage: str, prompt: Prompt) -> str:
-        raise _Asked(stage, prompt)
 
+def _parsed(sql: str, dialect: EngineName) -> list[exp.Query]:
     try:
-        method.solve(problem, stop)
-    except _Asked as asked:
-        return asked.asked
-    raise AssertionError("a method asks at least once")
+        trees = statements(sql, dialect)
+    except Exception as error:
+        raise UnreadableDraft("the draft cannot be read as SQL") from error
+    queries = [tree for tree in trees if isinstance(tree, exp.Query)]
+    if not queries or len(queries) < len(trees):
+        raise UnreadableDraft("the draft is no query")
+    return queries
+
+
+def _aliases(queries: list[exp.Query], tables: Mapping[str, TableText]) -> Mapping[str, list[TableText]]:
+    """The tables that a name before a column may mean: several if subqueries give them one alias."""
+    aliases: dict[str, list[TableText]] = {}
+    for node in (node for query in queries for node in query.find_all(exp.Table)):
+        table = tables.get(node.name.casefold())
+        if table is not None:
+            for alias in {table.name.casefold(), node.alias_or_name.casefold()}:
+                if table not in aliases.setdefault(alias, []):
+                    aliases[alias].append(table)
+    return aliases
+
+
+def _columns(table: TableText, named: exp.Column) -> Iterator[str]:
+    name = named.name.casefold()
+    return (column.name for column in table.columns if named.is_star or column.name.casefold() == name)
+
+
+def _completed(database: DatabaseText, found: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
+    """With the columns by which tables refer to each other, and the whole of a table instead of nothing."""
+    complete = {
+        table.name: found[table.name] or {column.name for column in table.columns}
+        for table in database.tables
+        if table.name in found
+    }
+    for table in database.tables:
+        for columns, parent, there in table.foreign_keys:
+            if table.name in complete and parent in complete and parent != table.name:
+                complete[table.name] |= set(columns)
+                complete[parent] |= set(there)
+    return {name: frozenset(columns) for name, columns in complete.items()}
+
+
+def narrowed(database: DatabaseText, linked: Mapping[str, frozenset[str]]) -> DatabaseText:
+    """The schema with these tables and these of their columns alone.
+
+    A table keeps its whole statement, and those foreign keys that lie within what is kept.
+    """
+    return replace(
+        database,
+        tables=tuple(_narrowed(table, linked) for table in database.tables if linked.get(table.name)),
+    )
+
+
+def _narrowed(table: TableText, linked: Mapping[str, frozenset[str]]) -> TableText:
+    kept = [place for place, column in enumerate(table.columns) if column.name in linked[table.name]]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+        foreign_keys=tuple(
+            key
+            for key in table.foreign_keys
+            if linked[table.name].issuperset(key[0]) and linked.get(key[1], frozenset()).issuperset(key[2])
+        ),
+    )

@@ -1,39 +1,42 @@
-"""The conductor of predicting: questions, engines, predictor and method go in, prediction files come out."""
+"""The conductor of predicting: questions, engines, predictor and method go in, prediction files come out.
+
+    <out>/manifest.json     what was asked of whom, and what it took
+    <out>/journal.jsonl     every ask and reply (`harness.predictors.jobs`)
+    <out>/answers.jsonl     every answer as it came, what was taken out of it, or why there is none
+    <out>/predictions/      predict_<set>_<predictor>_<dialect>.jsonl
+
+Files are written whole or not at all. Of several samples, one more file has what most agree with.
+"""
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from rich.console import Console
 
 from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
-from harness.data.sets.loading import name_of
-from harness.engines import kinds_by_name
-from harness.predictors.adapters.registry import open_predictor
-from harness.predictors.base import BudgetSpent, Method, Predictor
-from harness.predictors.budget import Meter
-from harness.predictors.extraction import Taking, take_sql
-from harness.predictors.journal import Journal, tell
-from harness.predictors.output import (
-    PredictRequest,
-    Ready,
-    Say,
-    check,
-    prepare,
-    sample_name,
-    spent_in_words,
-    summary,
-    write_all,
-    write_answers,
-    write_manifest,
-)
-from harness.predictors.prompts.prompter import correction
-from harness.predictors.running import Answered, Corrected, Job, Running, Trials, jobs
+from harness.data.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
+from harness.data.questions import QuestionSet
+from harness.data.sets.loading import load_set, name_of
+from harness.engines import EngineName, dialect_of, kind_of, kinds_by_name
+from harness.predictors.adapters import open_predictor
+from harness.predictors.base import BudgetSpent, Problem, PromptTooLong, Usage
+from harness.predictors.budget import Budget, Meter, Pace, SpentBudget
+from harness.predictors.common import Settings
+from harness.predictors.extraction import Taking
+from harness.predictors.jobs import Answered, Job, JobRunner, Journal, correction, jobs, trials, votes
+from harness.predictors.methods import Method, make_method
+from harness.predictors.prompts import PromptOptions, Tokens, show, token_counter
+from harness.predictors.schema import describe, description_folder, read_database
 from harness.pytest_plugin.runner import exit_code, run
 from harness.pytest_plugin.screen import Bars
 from harness.report.console import print_grids
@@ -42,17 +45,165 @@ from harness.report.loading import loading_bar
 from harness.report.table_model import Document
 from harness.report.writing import TEXTS, ReportFormat, write
 from harness.runs.reading import read_run
+from harness.session.plan import Equipped, equip
 from harness.session.plan import prepare as prepare_evaluation
-from loaders.base.errors import EngineUnavailable, stopped_exit
-from loaders.base.files import locked
+from harness.session.request import Request
+from harness.session.request import check as check_request
+from loaders.base.errors import EngineUnavailable, stopped_exit, within
+from loaders.base.files import as_json, locked, write_json
+from loaders.base.files import replace as replace_file
 from loaders.base.paths import making
 from loaders.load import Progress
+
+MOST_SAMPLES = 100
+_MOST_CORRECTIONS = 100
 
 INCOMPLETE_EXIT = 1
 """Of a run that a budget has ended."""
 
 _TALKERS = ("openai", "azure")
 """Kinds of predictors that answer in prose; programs and files give SQL."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PredictRequest:
+    """What is to be predicted, by whom and how.
+
+    `request` says set, dialects, limit, workers, cache and data as for an evaluation. `predictor` is a spec
+    (`harness.predictors.adapters`), `name` what the predictor is called; `out` the folder of its answers.
+    `taking` None means what is usual for the kind of predictor. `samples` is how many answers each question
+    gets, `corrections` how often one that does not run is asked for again.
+    """
+
+    request: Request
+    predictor: str
+    name: str
+    out: Path
+    settings: Settings = field(default_factory=Settings)
+    budget: Budget = field(default_factory=Budget)
+    method: str = "direct"
+    options: PromptOptions = field(default_factory=PromptOptions)
+    tokens: str | None = None
+    taking: Taking | None = None
+    samples: int = 1
+    corrections: int = 0
+
+
+@dataclass(frozen=True)
+class WantedAnswers:
+    """A request that has been found right: the questions, and the method with its templates.
+
+    `whole` is the question set with the questions that a choice leaves out.
+    """
+
+    asked: PredictRequest
+    whole: QuestionSet
+    questions: QuestionSet
+    tokens: Tokens
+    method: Method
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Everything that asking needs but the predictor."""
+
+    wanted: WantedAnswers
+    equipped: Equipped
+    problems: Sequence[Problem]
+
+    @property
+    def asked(self) -> PredictRequest:
+        """What was asked for."""
+        return self.wanted.asked
+
+    @property
+    def dialects(self) -> tuple[EngineName, ...]:
+        """Those that are asked for and have an engine."""
+        return tuple(self.equipped.setup.servers)
+
+
+def check(asked: PredictRequest) -> WantedAnswers:
+    """Refuse what cannot be done, before anything is started.
+
+    Raises:
+        BadInput: an option, the set, the method or its templates are wrong.
+    """
+    within("--samples", asked.samples, 1, MOST_SAMPLES)
+    within("--corrections", asked.corrections, 0, _MOST_CORRECTIONS, "rounds")
+    check_request(asked.request, out="--results")
+    tokens = token_counter(asked.tokens)
+    method = make_method(asked.method, asked.options, tokens)
+    whole = load_set(asked.request.set_name, asked.request.bird_home)
+    return WantedAnswers(asked, whole, asked.request.choice.of(whole), tokens, method)
+
+
+def prepare(wanted: WantedAnswers, say: Say, progress: Progress | None = None) -> Ready:
+    """Find the engines, load the databases, and make the problems.
+
+    Raises:
+        BadInput: descriptions are wrong.
+        EngineUnavailable: an engine that was named is not up.
+    """
+    asked = wanted.asked
+    for note in wanted.whole.notes:
+        say(note)
+    dialects = asked.request.dialects or tuple(kinds_by_name())
+    equipped = equip(asked.request, wanted.questions, dialects, say=say, progress=progress)
+    return Ready(wanted, equipped, _problems(asked.options, wanted.questions, equipped, say))
+
+
+def show_prompt(asked: PredictRequest, key: str, say: Say) -> str:
+    """The first prompt for a question in each dialect.
+
+    Raises:
+        BadInput: there is no such question.
+        EngineUnavailable: an engine that was named is not up.
+    """
+    wanted = check(asked)
+    whole = wanted.whole
+    if key not in whole.by_key:
+        raise BadInput(
+            f"--show-prompt {key}: no question of {whole.name}; give the key of one, such as"
+            f" {whole.questions[0].key}"
+        )
+    ready = prepare(replace(wanted, questions=replace(whole, questions=(whole.by_key[key],))), say)
+    shown = []
+    for problem in ready.problems:
+        try:
+            stage, prompt = next(wanted.method.stages(problem))
+        except PromptTooLong as too_long:
+            shown.append(f"{problem.dialect}: {too_long.reason}\n")
+        else:
+            shown.append(f"{problem.dialect}, stage {stage}\n{show(prompt)}")
+    return "\n".join(shown)
+
+
+def _problems(options: PromptOptions, questions: QuestionSet, equipped: Equipped, say: Say) -> list[Problem]:
+    """One for each question and dialect, in the order of the questions."""
+    databases = {}
+    for dialect in equipped.setup.servers:
+        engine = equipped.setup.engine(dialect)
+        for db_id in questions.db_ids:
+            place = questions.database(db_id, equipped.request.profile)
+            database = read_database(engine, place, rows=options.rows, kind=kind_of(dialect))
+            databases[dialect, db_id] = database
+            if options.descriptions:
+                folder = description_folder(questions.databases, db_id)
+                databases[dialect, db_id], left_over = describe(database, folder)
+                for line in left_over if dialect == next(iter(equipped.setup.servers)) else ():
+                    say(line)
+    return [
+        Problem(
+            each.key,
+            each.text,
+            each.evidence if options.knowledge else "",
+            databases[dialect, each.db_id],
+        )
+        for each in questions.questions
+        for dialect in equipped.setup.servers
+    ]
 
 
 @dataclass(frozen=True)
@@ -62,18 +213,6 @@ class Predicted:
     code: int
     files: Sequence[Path]
     samples: Sequence[str]
-
-
-@dataclass(frozen=True)
-class _Asking:
-    """What asks: everything that is open while it does."""
-
-    ready: Ready
-    journal: Journal
-    meter: Meter
-    predictor: Predictor
-    taking: Taking
-    say: Say
 
 
 def predict(asked: PredictRequest, say: Say, console: Console, progress: Progress | None = None) -> Predicted:
@@ -89,83 +228,66 @@ def predict(asked: PredictRequest, say: Say, console: Console, progress: Progres
     wanted = check(asked)
     taking = asked.taking or (Taking.ANSWER if asked.predictor.split(":", 1)[0] in _TALKERS else Taking.NONE)
     with _folder(asked.out), closing(Journal(asked.out)) as journal:
-        tell(journal.known, say)
-        meter = Meter(asked.budget, journal.known.usage)
+        for line in journal.known.told():
+            say(line)
+        settings = asked.settings
+        pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
+        meter = Meter(asked.budget, journal.known.usage, pace)
         dialects = asked.request.dialects or tuple(kinds_by_name())
         predictor = open_predictor(
-            asked.predictor, asked.settings, meter, questions=wanted.whole, dialects=dialects
+            asked.predictor, settings, meter, questions=wanted.whole, dialects=dialects
         )
-        try:
+        with closing(predictor), ExitStack() as stack:
             ready = prepare(wanted, say, progress)
-            return _ask(_Asking(ready, journal, meter, predictor, taking, say), console)
-        finally:
-            predictor.close()
+            runner = JobRunner(predictor, wanted.method, journal, taking, settings.concurrency)
+            if asked.corrections:
+                check_text = stack.enter_context(trials(ready.equipped.request, ready.equipped.setup))
+                runner.corrections = asked.corrections
+                runner.correct = correction(wanted.method, check_text)
+            return _ask(ready, runner, meter, say, console)
 
 
-def _ask(asking: _Asking, console: Console) -> Predicted:
-    ready, say = asking.ready, asking.say
+def _ask(ready: Ready, runner: JobRunner, meter: Meter, say: Say, console: Console) -> Predicted:
     asked = ready.asked
     wanted = jobs(ready.problems, asked.samples)
-    with _method(asking) as method:
-        running = Running(asking.predictor, method, asking.journal, asking.taking, asked.settings.concurrency)
-        facts = {
-            "predictor": dict(asking.predictor.identity),
-            "method": dict(method.identity),
-            "taking": asking.taking,
-            "known_before": len(asking.journal.known.replies),
-        }
-        write_manifest(ready, "running", facts, asking.meter.snapshot())
-        with _stoppable(running, asking.predictor, say) as signals:
-            answered = _follow(running, wanted, asking.meter, console)
+    method = dict(runner.method.identity)
+    facts = {
+        "predictor": dict(runner.predictor.identity),
+        "method": method | ({"corrections": asked.corrections} if asked.corrections else {}),
+        "taking": runner.taking,
+        "known_before": len(runner.journal.known.replies),
+    }
+    write_manifest(ready, "running", facts, meter.snapshot())
+    with _stoppable(runner, say) as signals:
+        answered = _follow(runner, wanted, meter, console)
     write_answers(asked.out, answered, asked.budget)
     files = write_all(ready, answered, say)
     rest = len(wanted) - len(answered)
-    write_manifest(ready, "broken off" if rest else "complete", facts, asking.meter.snapshot())
-    for line in summary(answered, asking.meter.snapshot(), asked.out):
+    write_manifest(ready, "broken off" if rest else "complete", facts, meter.snapshot())
+    for line in summary(answered, meter.snapshot(), asked.out):
         say(line)
-    if running.ended is not None:
-        say(f"bird-harness: {running.ended}")
+    code = stopped_exit(KeyboardInterrupt()) if signals else 0
+    if runner.ended is not None:
+        say(f"bird-harness: {runner.ended}")
+        is_spent = isinstance(runner.ended, BudgetSpent)
+        code = INCOMPLETE_EXIT if is_spent else EngineUnavailable.exit_code
     if rest:
         say(f"{rest} of {len(wanted)} answers were not asked for: the same command goes on")
     names = [sample_name(asked.name, number, asked.samples) for number in range(asked.samples)]
-    return Predicted(_code(running, signals), files, names if asked.samples > 1 else ())
-
-
-def _code(running: Running, signals: Sequence[int]) -> int:
-    if running.ended is not None:
-        return INCOMPLETE_EXIT if isinstance(running.ended, BudgetSpent) else EngineUnavailable.exit_code
-    return stopped_exit(KeyboardInterrupt()) if signals else 0
+    return Predicted(code, files, names if asked.samples > 1 else ())
 
 
 @contextmanager
-def _method(asking: _Asking) -> Iterator[Method]:
-    ready = asking.ready
-    asked = ready.asked
-    method, tokens = ready.wanted.method, ready.wanted.tokens
-    if asked.corrections == 0:
-        yield method
-        return
-    take: Callable[[str], str | None] = take_sql if asking.taking is Taking.ANSWER else _as_it_is
-    with closing(Trials(ready.equipped.request, ready.equipped.setup)) as trials:
-        told = correction(asked.options)
-        yield Corrected(method, asked.corrections, trials.error, take, told, tokens)
-
-
-def _as_it_is(text: str) -> str | None:
-    return text
-
-
-@contextmanager
-def _stoppable(running: Running, predictor: Predictor, say: Say) -> Iterator[list[int]]:
+def _stoppable(runner: JobRunner, say: Say) -> Iterator[list[int]]:
     """Let the first signal stop asking, and the second one everything; yields the signals that came."""
     came: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
         del frame
         came.append(number)
-        running.stop()
+        runner.stop()
         if len(came) > 1:
-            predictor.close()
+            runner.predictor.close()
             raise KeyboardInterrupt
         say("stopping: waiting for the answers that are under way; once more to leave them")
 
@@ -177,13 +299,13 @@ def _stoppable(running: Running, predictor: Predictor, say: Say) -> Iterator[lis
             signal.signal(each, handler)
 
 
-def _follow(running: Running, wanted: Sequence[Job], meter: Meter, console: Console) -> list[Answered]:
+def _follow(runner: JobRunner, wanted: Sequence[Job], meter: Meter, console: Console) -> list[Answered]:
     """Run jobs, with a bar; what came of them, in their order."""
     done: dict[Job, Answered] = {}
     missing = 0
     with Bars(console) as bars:
         bars.stage("asking", len(wanted))
-        for answered in running.run(wanted):
+        for answered in runner.run(wanted):
             done[answered.job] = answered
             missing += answered.sql is None
             live = f"{spent_in_words(meter.snapshot())}, {missing} without SQL"
@@ -203,6 +325,206 @@ def _folder(path: Path) -> Iterator[None]:
                 f"--out {path}: cannot hold predictions ({error.strerror}); choose another folder"
             ) from error
         yield
+
+
+MAJORITY = "majority"
+
+Given = tuple[str | None, str | None]
+"""SQL, or None and the reason for having none."""
+
+_SHOWN = 5
+"""How many reasons are said."""
+
+
+def sample_name(name: str, sample: int, samples: int) -> str:
+    """The predictor that one of several samples is: `name@1` and so on; `name` where there is only one."""
+    return name if samples == 1 else f"{name}@{sample + 1}"
+
+
+def majority_name(name: str) -> str:
+    """The predictor whose answers are those that most samples agree with."""
+    return f"{name}@{MAJORITY}"
+
+
+def write_answers(folder: Path, answered: Iterable[Answered], budget: Budget) -> None:
+    """Write `answers.jsonl`; what answers cost is by the prices of the budget."""
+    replace_file(folder / ANSWERS, "".join(f"{as_json(_answer(one, budget))}\n" for one in answered))
+
+
+def _answer(one: Answered, budget: Budget) -> dict[str, Any]:
+    problem = one.job.problem
+    times = [step.reply.seconds for step in one.steps]
+    known = [seconds for seconds in times if seconds is not None]
+    usage = sum((step.reply.usage for step in one.steps), Usage())
+    return {
+        "question": problem.question,
+        "dialect": problem.dialect,
+        "sample": one.job.sample,
+        "sql": one.sql,
+        "reason": one.reason,
+        "text": one.text,
+        "finish": one.steps[-1].reply.finish if one.steps else None,
+        "model": one.steps[-1].reply.model if one.steps else None,
+        "stages": [
+            {
+                "stage": step.stage,
+                "prompt_tokens": step.prompt.tokens,
+                "estimated": step.prompt.estimated,
+                "dropped": list(step.prompt.dropped),
+                "notes": list(step.prompt.notes),
+            }
+            for step in one.steps
+        ],
+        "requests": usage.requests,
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "seconds": round(sum(known), 6) if known and len(known) == len(times) else None,
+        "cost": None
+        if usage.prompt_tokens is None or usage.completion_tokens is None
+        else budget.cost(usage.prompt_tokens, usage.completion_tokens),
+    }
+
+
+def write_predictions(
+    folder: Path,
+    questions: QuestionSet,
+    predictor: str,
+    dialect: EngineName,
+    answers: Mapping[str, Given],
+) -> Path:
+    """Write one prediction file (docs/file-formats.md) and return its path.
+
+    Args:
+        folder: the folder of the whole; the file goes below it.
+        questions: the set; its order is the file's.
+        predictor: its name.
+        dialect: that of the answers.
+        answers: by the question's key; questions may be left out.
+    """
+    lines = []
+    for key in questions.order[dialect_of(dialect)]:
+        if key not in answers:
+            continue
+        question = questions.by_key[key]
+        sql, reason = answers[key]
+        alone = len(questions.keys_of(question.question_id)) == 1
+        record: dict[str, Any] = {
+            "question_id": question.question_id if alone else key,
+            "db_id": question.db_id,
+        }
+        record |= {"sql": sql} if sql is not None else {"sql": None, "reason": reason}
+        lines.append(f"{as_json(record)}\n")
+    path = folder / PREDICTIONS / f"predict_{questions.name}_{predictor}_{dialect}.jsonl"
+    path.parent.mkdir(exist_ok=True)
+    replace_file(path, "".join(lines))
+    return path
+
+
+def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: SpentBudget) -> None:
+    """Write `manifest.json`.
+
+    Args:
+        ready: what is asked.
+        state: `running`, `complete` or `broken off`.
+        facts: about predictor and method.
+        spent: what it took, in this run and earlier ones in the folder.
+    """
+    asked, setup = ready.asked, ready.equipped.setup
+    manifest = {
+        "schema_version": 1,
+        "state": state,
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "harness": version("bird-harness"),
+        "set": ready.wanted.questions.name,
+        "set_files": dict(ready.wanted.questions.files),
+        "questions": len(ready.wanted.questions.questions),
+        "dialects": list(setup.servers),
+        "engines": {dialect: setup.engine(dialect).version() for dialect in setup.servers},
+        "profile": setup.profile,
+        "name": asked.name,
+        **facts,
+        "samples": asked.samples,
+        "corrections": asked.corrections,
+        "tokens_counted_by": ready.wanted.tokens.name,
+        "budget": asdict(asked.budget),
+        "spent": asdict(spent),
+        "left_out": list(ready.equipped.left_out),
+    }
+    write_json(asked.out / MANIFEST, manifest)
+
+
+def summary(answered: Sequence[Answered], spent: SpentBudget, out: Path) -> Iterator[str]:
+    """What a user has to know of a run, line by line."""
+    with_sql = sum(one.sql is not None for one in answered)
+    yield f"{with_sql} of {len(answered)} answers have SQL; {spent_in_words(spent)}"
+    reasons = Counter(one.reason for one in answered if one.reason is not None)
+    for reason, count in reasons.most_common(_SHOWN):
+        yield f"  {count} without: {reason}"
+    if len(reasons) > _SHOWN:
+        yield f"  and {len(reasons) - _SHOWN} other reasons, in {ANSWERS}"
+    shortened = sum(any(step.prompt.dropped for step in one.steps) for one in answered)
+    if shortened:
+        yield f"{shortened} answers had a prompt that was shortened to fit; {ANSWERS} says what was left out"
+    yield f"predictions: {out / PREDICTIONS}"
+
+
+def spent_in_words(spent: SpentBudget) -> str:
+    """Requests, tokens and cost."""
+    cost = "" if spent.cost is None else f", cost {spent.cost:.4f}"
+    estimated = " (estimated in part)" if spent.estimated_tokens else ""
+    tokens = f"{spent.prompt_tokens} + {spent.completion_tokens} tokens{estimated}"
+    return f"{spent.requests} requests, {tokens}{cost}"
+
+
+_Samples = Mapping[EngineName, Mapping[int, Mapping[str, Given]]]
+
+
+def write_all(ready: Ready, answered: Sequence[Answered], say: Say) -> list[Path]:
+    """Write a file a dialect and sample, and one of the majority where there are several samples."""
+    asked = ready.asked
+    samples = {dialect: _by_sample(answered, dialect) for dialect in ready.dialects}
+    files = [
+        write_predictions(
+            asked.out, ready.wanted.whole, sample_name(asked.name, number, asked.samples), dialect, answers
+        )
+        for dialect, found in samples.items()
+        for number, answers in sorted(found.items())
+    ]
+    if asked.samples > 1:
+        say("finding out which samples agree")
+        files += _of_the_majority(ready, samples)
+    return files
+
+
+def _by_sample(answered: Sequence[Answered], dialect: EngineName) -> dict[int, dict[str, Given]]:
+    found: dict[int, dict[str, Given]] = {}
+    for one in answered:
+        problem = one.job.problem
+        if problem.dialect == dialect:
+            found.setdefault(one.job.sample, {})[problem.question] = one.sql, one.reason
+    return found
+
+
+def _of_the_majority(ready: Ready, samples: _Samples) -> Iterator[Path]:
+    given = {
+        (dialect, question.key): answers
+        for dialect, found in samples.items()
+        for question in ready.wanted.questions.questions
+        if (
+            answers := [
+                found[number][question.key] for number in sorted(found) if question.key in found[number]
+            ]
+        )
+    }
+    texts = {place: [sql for sql, _ in answers] for place, answers in given.items()}
+    chosen = votes(ready.equipped.request, ready.equipped.setup, texts)
+    for dialect in samples:
+        agreed = {
+            key: given[each, key][number or 0] for (each, key), number in chosen.items() if each == dialect
+        }
+        yield write_predictions(
+            ready.asked.out, ready.wanted.whole, majority_name(ready.asked.name), dialect, agreed
+        )
 
 
 PASSES = "pass_at_k"

@@ -10,8 +10,8 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dialects.errors import BadInput
@@ -115,30 +115,12 @@ _NAME = "original_column_name"
 _TEXTS = ("column_name", "column_description", "value_description")
 
 
-@dataclass(frozen=True)
-class DescribedDatabase:
-    """A schema with its descriptions, and one line for each that belongs to nothing in it.
-
-    A file that has no line for a column, or a column for which all is blank, is no fault and not told.
-    """
-
-    database: DatabaseText
-    left_over: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Line:
-    number: int
-    name: str
-    texts: tuple[str | None, ...]
-
-
 def description_folder(databases: Path, db_id: str) -> Path:
     """Where the description files of a database are published."""
     return databases / db_id / "database_description"
 
 
-def describe(database: DatabaseText, folder: Path) -> DescribedDatabase:
+def describe(database: DatabaseText, folder: Path) -> tuple[DatabaseText, list[str]]:
     """Put the published descriptions of a folder beside the columns of a schema, whatever engine it is from.
 
     Each table has a CSV file of its own, `<table>.csv`, with the columns
@@ -147,16 +129,20 @@ def describe(database: DatabaseText, folder: Path) -> DescribedDatabase:
     databases in case and blanks. What belongs to no table or column is handed back in words, never lost.
 
     Names are the same if they are equal but for case and blanks at their ends; an equal one is preferred.
+    A file that has no line for a column, or a column for which all is blank, is no fault.
 
     Args:
         database: a schema without descriptions.
         folder: of files named after tables. One that is not there describes nothing, which is told.
 
+    Returns:
+        The schema with its descriptions, and one line for each that belongs to nothing in it.
+
     Raises:
         BadInput: a file cannot be read, is no CSV, or has no column for the names.
     """
     if not folder.is_dir():
-        return DescribedDatabase(database, (f"{folder}: there are no descriptions of {database.db_id}",))
+        return database, [f"{folder}: there are no descriptions of {database.db_id}"]
     left_over: list[str] = []
     tables = {table.name: table for table in database.tables}
     described: set[str] = set()
@@ -171,11 +157,15 @@ def describe(database: DatabaseText, folder: Path) -> DescribedDatabase:
             tables[name], unused = _with(tables[name], _lines(path))
             left_over += [f"{path}: {fault}" for fault in unused]
     left_over += [f"{folder}: no file describes table {name}" for name in tables if name not in described]
-    return DescribedDatabase(replace(database, tables=tuple(tables.values())), tuple(left_over))
+    return replace(database, tables=tuple(tables.values())), left_over
+
+
+_Line = tuple[int, str, list[str | None]]
+"""The number of a line, the name of its column, and its texts; blank ones are None."""
 
 
 def _lines(path: Path) -> list[_Line]:
-    """The lines of one file that say anything; texts are stripped, blank ones None."""
+    """The lines of one file that say anything."""
     try:
         rows = csv.reader(io.StringIO(_decoded(path.read_bytes()), newline=""), strict=True)
         header = [cell.strip().lower() for cell in next(rows, [])]
@@ -184,14 +174,13 @@ def _lines(path: Path) -> list[_Line]:
                 f"{path}: line 1 has no column {_NAME}; a description file begins with"
                 f" {_NAME},column_name,column_description,data_format,value_description"
             )
-        found = []
+        found: list[_Line] = []
         start = rows.line_num + 1
         for row in rows:
             cells = dict(zip(header, (cell.strip() or None for cell in row), strict=False))
-            if name := cells.get(_NAME):
-                found.append(_Line(start, name, tuple(cells.get(text) for text in _TEXTS)))
-            elif any(cells.get(text) for text in _TEXTS):
-                found.append(_Line(start, "", tuple(cells.get(text) for text in _TEXTS)))
+            name, texts = cells.get(_NAME) or "", [cells.get(text) for text in _TEXTS]
+            if name or any(texts):
+                found.append((start, name, texts))
             start = rows.line_num + 1
     except OSError as error:
         raise BadInput(f"{path}: cannot be read ({error.strerror}); check its permissions") from error
@@ -212,26 +201,20 @@ def _with(table: TableText, lines: Sequence[_Line]) -> tuple[TableText, list[str
     columns = {column.name: column for column in table.columns}
     described: set[str] = set()
     unused = []
-    for line in lines:
-        name = _find(line.name, columns) if line.name else None
+    for number, named, (title, description, values) in lines:
+        name = _find(named, columns) if named else None
         if name is None:
-            unused.append(f"line {line.number}: table {table.name} has no column {line.name or '(no name)'}")
+            unused.append(f"line {number}: table {table.name} has no column {named or '(no name)'}")
         elif name in described:
-            unused.append(f"line {line.number}: describes column {name} a second time")
+            unused.append(f"line {number}: describes column {name} a second time")
         else:
             described.add(name)
-            title, description, values = line.texts
             columns[name] = replace(columns[name], title=title, description=description, values=values)
     return replace(table, columns=tuple(columns.values())), unused
 
 
 def _find(name: str, among: Mapping[str, ColumnText] | Mapping[str, TableText]) -> str | None:
-    return name if name in among else next(_alike(name, among), None)
+    def plain(spelled: str) -> str:
+        return " ".join(spelled.split()).casefold()
 
-
-def _alike(name: str, among: Mapping[str, ColumnText] | Mapping[str, TableText]) -> Iterator[str]:
-    return (each for each in among if _plain(each) == _plain(name))
-
-
-def _plain(name: str) -> str:
-    return " ".join(name.split()).casefold()
+    return name if name in among else next((each for each in among if plain(each) == plain(name)), None)

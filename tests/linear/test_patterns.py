@@ -12,8 +12,8 @@ import pytest
 from tests.linear.found import Found, files, inline, patterns
 from tests.linear.growth import worst
 
-BOUNDED = ("harness.predictors.offline.", "harness/predictors/offline/")
-"""What reads questions and evidence, of which 4,000 characters are looked at (`reading.LONGEST`)."""
+BOUNDED = ("harness.predictors.offline.", "harness/predictors/offline.py")
+"""What reads questions and evidence, of which 4,000 characters are looked at (`offline.LONGEST`)."""
 
 EXEMPT = {
     "loaders.dumps._ESCAPING": "asked at each quote alone, where it moves on",

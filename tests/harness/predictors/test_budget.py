@@ -1,22 +1,34 @@
-"""What a meter lets through, holds back and counts."""
+"""What a meter lets through, holds back and counts, and when requests may go."""
 
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from dialects.errors import BadInput
-from harness.predictors.base import BudgetSpent, Usage
-from harness.predictors.budget import Budget, Meter, SpentBudget
-from harness.predictors.prompts.prompter import ESTIMATE
+from harness.predictors.base import BudgetSpent, RequestFailed, Usage
+from harness.predictors.budget import CLOSED, Bill, Budget, Meter, Pace, SpentBudget
+from tests.harness.predictors.making import ask
+
+
+def settle(meter: Meter, bill: Bill, usage: Usage | None, text: str = "") -> None:
+    with meter.settling(bill):
+        bill.usage, bill.text = usage, text
+
+
+def spend(meter: Meter, bill: Bill, usage: Usage, text: str = "") -> None:
+    assert meter.hold(bill)
+    settle(meter, bill, usage, text)
 
 
 def test_nothing_is_limited_unless_told() -> None:
     meter = Meter()
-    held = [meter.before_request(10**9, 10**9) for _ in range(100)]
+    bills = [Bill(10**9, 10**9) for _ in range(100)]
+    assert all(map(meter.hold, bills))
     assert meter.snapshot() == SpentBudget(0, 0, 0, 0, 100, None)
-    for each in held:
-        meter.after(each, Usage(1, 1, 2))
+    for each in bills:
+        settle(meter, each, Usage(1, 1, 2))
     assert meter.snapshot() == SpentBudget(100, 100, 200, 0, 0, None)
 
 
@@ -49,7 +61,7 @@ def test_a_request_beyond_the_budget_is_refused(
 ) -> None:
     meter = Meter(budget, spent)
     with pytest.raises(BudgetSpent) as raised:
-        meter.before_request(*request_tokens)
+        meter.hold(Bill(*request_tokens))
     assert said in str(raised.value)
     assert "raise it and resume" in str(raised.value)
     assert meter.snapshot().in_flight == 0
@@ -67,48 +79,52 @@ def test_a_request_beyond_the_budget_is_refused(
 def test_a_request_that_uses_it_up_is_let_through(
     budget: Budget, spent: Usage, request_tokens: tuple[int, int]
 ) -> None:
-    Meter(budget, spent).before_request(*request_tokens)
+    assert Meter(budget, spent).hold(Bill(*request_tokens))
 
 
 def test_requests_under_way_are_held_back() -> None:
     meter = Meter(Budget(tokens=100))
-    first = meter.before_request(20, 40)
-    assert meter.attempt(20, 40) is None  # it may fit, if the first takes less
-    meter.after(first, Usage(1, 20, 10))
-    assert meter.attempt(20, 40) is not None
+    first, second = Bill(20, 40), Bill(20, 40)
+    assert meter.hold(first)
+    assert not meter.hold(second)  # it may fit, if the first takes less
+    settle(meter, first, Usage(1, 20, 10))
+    assert meter.hold(second)
 
 
 def test_a_request_under_way_is_one_whatever_becomes_of_it() -> None:
     meter = Meter(Budget(requests=1))
-    held = meter.before_request(1)
+    held = Bill(1)
+    assert meter.hold(held)
     with pytest.raises(BudgetSpent):
-        meter.attempt(1)
-    meter.release(held)  # it was not sent after all
-    meter.before_request(1)
+        meter.hold(Bill(1))
+    settle(meter, held, None)  # it was not sent after all
+    assert meter.hold(Bill(1))
 
 
-def test_who_waits_goes_on_when_there_is_room() -> None:
-    meter = Meter(Budget(tokens=10))
-    held = meter.before_request(10)
+@pytest.mark.parametrize(
+    ("taken", "reply"), [(7, "sent"), (8, "the budget of 10 tokens is spent"), (None, CLOSED)]
+)
+def test_who_waits_goes_on_when_there_is_room_and_is_refused_where_there_is_none(
+    taken: int | None, reply: str
+) -> None:
+    meter, held, closed = Meter(Budget(tokens=10)), Bill(8), threading.Event()
+    assert meter.hold(held)
+
+    def wait() -> str:
+        try:
+            with meter.paying(ask(), closed) as bill:  # of 3 tokens
+                assert bill.usage == Usage(1)
+                return "sent"
+        except (BudgetSpent, RequestFailed) as error:
+            return str(error)
+
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(meter.before_request, 5)
-        meter.after(held, Usage(1, 5, 0))
-        assert waiting.result(10).prompt_tokens == 5
-
-
-def test_who_waits_is_refused_when_there_is_none_or_it_is_closed() -> None:
-    meter = Meter(Budget(tokens=10))
-    held = meter.before_request(10)
-    with ThreadPoolExecutor(2) as pool:
-        waiting = pool.submit(meter.before_request, 5)
-        meter.after(held, Usage(1, 6, 0))
-        with pytest.raises(BudgetSpent, match="tokens is spent"):
-            waiting.result(10)
-        meter.before_request(4)
-        waiting = pool.submit(meter.before_request, 4)
-        meter.close()
-        with pytest.raises(BudgetSpent, match="asking was ended"):
-            waiting.result(10)
+        waiting = pool.submit(wait)
+        if taken is None:
+            closed.set()
+        else:
+            settle(meter, held, Usage(1, taken, 0))
+        assert waiting.result(10).startswith(reply)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +141,7 @@ def test_who_waits_is_refused_when_there_is_none_or_it_is_closed() -> None:
 )
 def test_what_nobody_tells_is_estimated(usage: Usage, text: str, expected: SpentBudget) -> None:
     meter = Meter()
-    meter.after(meter.before_request(10, 20), usage, text)
+    spend(meter, Bill(10, 20), usage, text)
     assert meter.snapshot() == expected
 
 
@@ -134,27 +150,30 @@ def test_a_resumed_run_starts_from_what_is_spent() -> None:
     meter = Meter(budget, Usage(4, 1_000_000, 100_000))
     assert meter.snapshot() == SpentBudget(4, 1_000_000, 100_000, 0, 0, 3.5)
     assert meter.snapshot().tokens == 1_100_000
-    meter.after(meter.before_request(1), Usage(1, 1, 1))
+    spend(meter, Bill(1), Usage(1, 1, 1))
     with pytest.raises(BudgetSpent):
-        meter.before_request(1)
+        meter.hold(Bill(1))
 
 
 def test_many_threads_take_no_more_than_there_is() -> None:
     meter = Meter(Budget(tokens=1000))
     start = threading.Barrier(16)
 
-    def spend() -> int:
+    def spending() -> int:
         start.wait()
         done = 0
         try:
             while True:
-                meter.after(meter.before_request(3, 10), Usage(1, 3, 4))
+                bill = Bill(3, 10)
+                for _ in meter.waits(bill):
+                    pass
+                settle(meter, bill, Usage(1, 3, 4))
                 done += 1
         except BudgetSpent:
             return done
 
     with ThreadPoolExecutor(16) as pool:
-        done = sum(future.result() for future in [pool.submit(spend) for _ in range(16)])
+        done = sum(future.result() for future in [pool.submit(spending) for _ in range(16)])
     assert done == 142  # the 143rd might have made it 994 + 13
     assert meter.snapshot().tokens == 994
 
@@ -176,8 +195,54 @@ def test_limits_and_prices_have_to_make_sense(values: dict[str, float], said: st
         Budget(**values)  # type: ignore[arg-type]
 
 
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
 @pytest.mark.parametrize(
-    ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("żółć", 2), ("\ud800", 1)]
+    ("requests", "tokens", "weights", "waits"),
+    [
+        (None, None, [5, 5, 5], [0, 0, 0]),
+        (60, None, [5, 5, 5, 5], [0, 1, 2, 3]),
+        (1, None, [5, 5], [0, 60]),
+        (None, 600, [60, 60, 60], [0, 6, 12]),  # ten tokens a second, sixty at once
+        (None, 600, [30, 30, 30, 30], [0, 0, 3, 6]),
+        (None, 600, [600, 10], [54, 55]),  # more than goes at once waits for all of it
+        (None, 5, [1, 1, 1], [0, 12, 24]),
+        (60, 600, [60, 60, 60], [0, 6, 12]),
+        (6, 600, [60, 60, 60], [0, 10, 20]),
+        (60, 600, [0, 0], [0, 1]),
+    ],
 )
-def test_tokens_are_estimated_from_bytes(text: str, tokens: int) -> None:
-    assert ESTIMATE.count(text) == tokens
+def test_who_comes_first_goes_first_and_no_faster_than_told(
+    requests: int | None, tokens: int | None, weights: list[int], waits: list[float]
+) -> None:
+    pace = Pace(requests, tokens, clock=Clock())
+    assert [pace.reserve(weight) for weight in weights] == waits
+
+
+def test_time_that_passes_is_counted() -> None:
+    clock = Clock()
+    pace = Pace(60, clock=clock)
+    assert pace.reserve(1) == 0
+    clock.now += 0.25
+    assert pace.reserve(1) == 0.75
+    clock.now += 100  # a pause is no credit for a burst
+    assert [pace.reserve(1) for _ in range(3)] == [0, 1, 2]
+
+
+def test_threads_get_places_of_their_own() -> None:
+    pace = Pace(600, clock=Clock())
+    with ThreadPoolExecutor(16) as pool:
+        waits = list(pool.map(pace.reserve, [1] * 200))
+    assert sorted(waits) == [number / 10 for number in range(200)]
+
+
+def test_a_limit_without_the_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyrate_limiter", None)
+    assert Pace().reserve(10) == 0
+    with pytest.raises(BadInput, match=r"pip install 'bird-harness\[models\]'"):
+        Pace(60)

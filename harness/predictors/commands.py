@@ -20,8 +20,8 @@ next.
 
 import contextlib
 import hashlib
-import json
 import os
+import queue
 import selectors
 import shlex
 import shutil
@@ -31,18 +31,21 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from typing import IO, Any
 
 from dialects.errors import BadInput
-from harness.predictors.adapters.common import CLOSED, Settings, Slots, Till, secrets_by_name, shortened
 from harness.predictors.base import Ask, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.budget import Meter, Pace
-
-# One process of a command that answers lines: whatever it does, who asks it comes back.
-#
-# What it writes on stderr is read away by a thread of its own, and the end of it kept; a line on stdout has
-# a limit in bytes and in time. Ending it kills its whole process group.
+from harness.predictors.budget import CLOSED, Meter
+from harness.predictors.common import (
+    Settings,
+    count_or_none,
+    dumped,
+    parsed,
+    secrets_by_name,
+    shortened,
+    text_or_none,
+)
 
 MOST_BYTES = 16 * 1024 * 1024
 """The longest line that is read as an answer."""
@@ -70,6 +73,8 @@ class ProcessFaulty(Exception):
 class CommandProcess:
     """A running command. One thread at a time exchanges lines with it; any may end it.
 
+    A thread of its own reads stderr away and keeps the end of it. Ending it kills its whole process group.
+
     Raises:
         OSError: it cannot be started.
     """
@@ -90,6 +95,8 @@ class CommandProcess:
         self._stderr = _pipe(self._process.stderr)
         os.set_blocking(self._stdin.fileno(), False)
         os.set_blocking(self._stdout.fileno(), False)
+        self.has_answered = False
+        """Whether it has answered anything; whoever asks it says so."""
         self._said = b""
         self._unread = bytearray()
         self._exchanging = threading.Lock()
@@ -247,93 +254,98 @@ class CommandPredictor:
 
     def __init__(self, command: str, settings: Settings, meter: Meter) -> None:
         self._words = _split(command)
-        self._timeout = settings.timeout
-        self._start_timeout = settings.start_timeout
-        self._till = Till(meter, Pace(settings.requests_per_minute, settings.tokens_per_minute))
-        self._all = [_Slot() for _ in range(settings.concurrency)]
-        self._slots = Slots(self._all)
+        self._settings = settings
+        self._meter = meter
         self._secrets = secrets_by_name(os.environ)
+        self._closed = threading.Event()
+        self._running: set[CommandProcess] = set()
+        # A place is a process, or None where one can be started; the one that was used last comes first.
+        self._places: queue.LifoQueue[CommandProcess | None] = queue.LifoQueue()
+        for _ in range(settings.concurrency):
+            self._places.put(None)
         self._lock = threading.Lock()
-        self._closed = False
         self._fruitless = 0
 
     @property
     def identity(self) -> Mapping[str, Any]:
         """The program's name and the digest of the whole command, which may have a secret in it."""
-        digest = hashlib.sha256(json.dumps(self._words).encode()).hexdigest()
+        digest = hashlib.sha256(dumped(self._words).encode()).hexdigest()
         return {"kind": "command", "program": self._words[0].rpartition("/")[2], "sha256": digest}
 
     def ask(self, ask: Ask) -> Reply:
-        """Give the ask to a process that is free."""
-        line = json.dumps(_asked(ask)).encode() + b"\n"
-        with self._slots.one() as slot:
-            try:
-                return self._tried(slot, ask, line)
-            except ProcessDied:
-                pass
-            try:
-                reply = self._tried(slot, ask, line)
-            except ProcessDied as died:
-                reason = f"{self._words[0]} ended twice over this ask: {self._shown(died)}"
-                raise RequestFailed(reason, Usage(2)) from None
-            except RequestFailed as failed:
-                raise RequestFailed(failed.reason, failed.usage + Usage(1)) from None
-            return replace(reply, usage=reply.usage + Usage(1))
+        """Give the ask to a process that is free, and once more to another one if that ends over it."""
+        line = dumped(_asked(ask)).encode() + b"\n"
+        try:
+            return self._tried(ask, line)
+        except ProcessDied:
+            pass
+        try:
+            reply = self._tried(ask, line)
+        except ProcessDied as died:
+            reason = f"{self._words[0]} ended twice over this ask: {self._shown(died)}"
+            raise RequestFailed(reason, Usage(2)) from None
+        except RequestFailed as failed:
+            raise RequestFailed(failed.reason, failed.usage + Usage(1)) from None
+        return replace(reply, usage=reply.usage + Usage(1))
 
     def close(self) -> None:
         """End all processes, with those that they have started."""
         with self._lock:
-            self._closed = True
-        self._slots.close()
-        self._till.close()
-        running = [slot.process for slot in self._all if slot.process is not None]
+            self._closed.set()
+            running = list(self._running)
+        self._places.put(None)  # for the one who waits, and who gives it to the next
         with ThreadPoolExecutor(max(len(running), 1)) as pool:
             list(pool.map(CommandProcess.end, running))
 
-    def _tried(self, slot: "_Slot", ask: Ask, line: bytes) -> Reply:
-        with self._till.paying(ask) as bill:
-            process = self._process(slot)
-            timeout = self._timeout if slot.answered else self._timeout + self._start_timeout
-            try:
-                reply = _reply(process.exchange(line, timeout), ask)
-            except ProcessDied as died:
-                process.kill()
-                self._died(slot, died)
-                raise
-            except ProcessFaulty as fault:
-                process.kill()
-                slot.process = None
-                if self._closed:
-                    raise RequestFailed(CLOSED, Usage(1)) from None
-                raise RequestFailed(f"{self._words[0]}: {self._shown(fault)}", Usage(1)) from None
-            slot.answered = True
-            with self._lock:
-                self._fruitless = 0
-            if isinstance(reply, RequestFailed):
-                bill.usage = reply.usage
-                raise RequestFailed(self._shown(reply), reply.usage)
-            return bill.answered(reply)
+    def _tried(self, ask: Ask, line: bytes) -> Reply:
+        process = self._places.get()
+        try:
+            with self._meter.paying(ask, self._closed) as bill:
+                process = process or self._started()
+                timeout = self._settings.timeout + (
+                    0 if process.has_answered else self._settings.start_timeout
+                )
+                try:
+                    reply = _reply(process.exchange(line, timeout), ask)
+                except (ProcessDied, ProcessFaulty) as error:
+                    self._end(process)
+                    process = None
+                    if self._closed.is_set():
+                        raise RequestFailed(CLOSED, Usage(1)) from None
+                    if isinstance(error, ProcessFaulty):
+                        raise RequestFailed(f"{self._words[0]}: {self._shown(error)}", Usage(1)) from None
+                    self._count_death(error)
+                    raise
+                process.has_answered = True
+                with self._lock:
+                    self._fruitless = 0
+                if isinstance(reply, RequestFailed):
+                    bill.usage = reply.usage
+                    raise RequestFailed(self._shown(reply), reply.usage)
+                return bill.answered(reply)
+        finally:
+            self._places.put(process)
 
-    def _process(self, slot: "_Slot") -> CommandProcess:
+    def _started(self) -> CommandProcess:
         # Under the lock, so that none is started that `close` does not see.
         with self._lock:
-            if self._closed:
+            if self._closed.is_set():
                 raise RequestFailed(CLOSED)
-            if slot.process is None:
-                slot.answered = False
-                try:
-                    slot.process = CommandProcess(self._words)
-                except OSError as error:
-                    raise PredictorBroken(
-                        f"{self._words[0]} cannot be started ({error.strerror}); check the command"
-                    ) from None
-            return slot.process
+            try:
+                process = CommandProcess(self._words)
+            except OSError as error:
+                remedy = f"cannot be started ({error.strerror}); check the command"
+                raise PredictorBroken(f"{self._words[0]} {remedy}") from None
+            self._running.add(process)
+            return process
 
-    def _died(self, slot: "_Slot", died: ProcessDied) -> None:
-        slot.process = None
+    def _end(self, process: CommandProcess) -> None:
+        process.kill()
         with self._lock:
-            if self._closed:
-                raise RequestFailed(CLOSED, Usage(1)) from None
+            self._running.discard(process)
+
+    def _count_death(self, died: Exception) -> None:
+        with self._lock:
             self._fruitless += 1
             if self._fruitless >= MOST_DEATHS:
                 raise PredictorBroken(
@@ -343,15 +355,6 @@ class CommandPredictor:
 
     def _shown(self, error: Exception) -> str:
         return shortened(self._secrets.hidden(str(error)))
-
-
-@dataclass
-class _Slot:
-    """A place for one process, which may have none at the time."""
-
-    process: CommandProcess | None = None
-    answered: bool = False
-    """Whether this process has answered anything."""
 
 
 def _split(command: str) -> Sequence[str]:
@@ -378,7 +381,7 @@ def _asked(ask: Ask) -> Mapping[str, Any]:
         "text": problem.text,
         "evidence": problem.evidence,
         "schema": [table.create for table in problem.database.tables],
-        "messages": [{"role": message.role, "content": message.content} for message in ask.messages],
+        "messages": [asdict(message) for message in ask.messages],
         "stage": ask.stage,
         "sample": ask.sample,
     }
@@ -386,42 +389,26 @@ def _asked(ask: Ask) -> Mapping[str, Any]:
 
 def _reply(line: bytes, ask: Ask) -> Reply | RequestFailed:
     """The reply of a line, or RequestFailed where the command says itself that it has none."""
+    shown = line.decode("utf-8", "replace")
     try:
-        answer = json.loads(line)
-    except (ValueError, RecursionError):
-        raise ProcessFaulty(f"a line on stdout is not JSON: {_shown(line)}") from None
+        answer = parsed(line)
+    except ValueError:
+        raise ProcessFaulty(f"a line on stdout is not JSON: {shown}") from None
     if not isinstance(answer, dict) or answer.get("id") != ask.identity:
-        raise ProcessFaulty(f"a line on stdout is no answer to the ask (its `id` is another): {_shown(line)}")
-    usage = _usage(answer.get("usage"))
-    if answer.get("error") is not None:
-        error = answer["error"]
-        said = error if isinstance(error, str) else json.dumps(error)
+        raise ProcessFaulty(f"a line on stdout is no answer to the ask (its `id` is another): {shown}")
+    told = answer.get("usage")
+    counts = told if isinstance(told, dict) else {}
+    usage = Usage(
+        count_or_none(counts.get("requests")) or 1,
+        count_or_none(counts.get("prompt_tokens")),
+        count_or_none(counts.get("completion_tokens")),
+    )
+    if (error := answer.get("error")) is not None:
+        said = error if isinstance(error, str) else dumped(error)
         return RequestFailed(f"the command says: {said}", usage)
     text = answer["sql"] if answer.get("sql") is not None else answer.get("text")
     if text is None:
         return RequestFailed("the command gave no answer (neither `sql` nor `text`)", usage)
     if not isinstance(text, str):
-        raise ProcessFaulty(f"an answer has to be a text: {_shown(line)}")
-    return Reply(text, usage, _text(answer.get("finish")), _text(answer.get("model")))
-
-
-def _usage(told: object) -> Usage:
-    if not isinstance(told, dict):
-        return Usage(1)
-    return Usage(
-        _count(told.get("requests")) or 1,
-        _count(told.get("prompt_tokens")),
-        _count(told.get("completion_tokens")),
-    )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) else None
-
-
-def _shown(line: bytes) -> str:
-    return line.decode("utf-8", "replace")
+        raise ProcessFaulty(f"an answer has to be a text: {shown}")
+    return Reply(text, usage, text_or_none(answer.get("finish")), text_or_none(answer.get("model")))

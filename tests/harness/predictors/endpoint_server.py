@@ -2,7 +2,7 @@
 
 In this process as a context manager (`EndpointServer`), or in one of its own that outlives who asks it:
 
-    python -m tests.harness.predictors.adapters.endpoint_server --log FILE [--config FILE] [--seconds 300]
+    python -m tests.harness.predictors.endpoint_server --log FILE [--config FILE] [--seconds 300]
 
 which prints one line of JSON with `base_url` and `pid`, and ends by itself (`served` starts and ends one).
 """
@@ -414,7 +414,7 @@ def served(log: Path, **config: Any) -> Iterator[str]:
     """A server in a process of its own: its base URL. `config` is as of `EndpointServer`, in JSON values."""
     settings = log.with_suffix(".config.json")
     settings.write_text(json.dumps(config))
-    command = [sys.executable, "-m", "tests.harness.predictors.adapters.endpoint_server", "--until-eof"]
+    command = [sys.executable, "-m", "tests.harness.predictors.endpoint_server", "--until-eof"]
     command += ["--log", str(log), "--config", str(settings)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True) as process:

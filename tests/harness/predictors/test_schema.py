@@ -1,4 +1,4 @@
-"""The schema as each engine has it: statements that make the same tables again, and nobody else's tables."""
+"""The schema as each engine has it, and the published descriptions of its columns."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.sets.loading import load_set
 from harness.engines import on_server
-from harness.engines.base import Engine, TableText
+from harness.engines.base import ColumnText, Engine, TableText
 from harness.engines.mysql.schema import without_noise
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import DatabaseText
@@ -22,8 +22,50 @@ from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.harness.predictors.schema.shops import BAKERY, SHOP, written
+from tests.harness.predictors.making import FARM
 from tests.loaders.servers import ask, drop
+
+SHOP = """
+CREATE TABLE Customers (
+    CustomerID INTEGER PRIMARY KEY,
+    "Full Name" TEXT NOT NULL,
+    email TEXT UNIQUE,
+    born DATE,
+    RecommendedBy INTEGER REFERENCES customers (customerid)
+);
+CREATE TABLE "order" (
+    id INTEGER NOT NULL, year INTEGER NOT NULL, CustomerID INTEGER NOT NULL, placed DATETIME,
+    note TEXT, seal BLOB,
+    PRIMARY KEY (year, id),
+    FOREIGN KEY (CustomerID) REFERENCES Customers
+);
+CREATE TABLE `Order Line` (
+    year INTEGER, id INTEGER, "Price, ""net"" (€)" REAL, `what's it` TEXT,
+    FOREIGN KEY (year, id) REFERENCES "order" (year, id)
+);
+CREATE VIEW latest AS SELECT * FROM "order";
+INSERT INTO Customers VALUES (2, 'Zoë O''Hara', NULL, '1990-02-28', NULL), (5, 'Abe', 'a@b.example', NULL, 2);
+INSERT INTO "order" VALUES
+    (1, 2024, 2, '2024-02-29 12:30:00', NULL, x'00ff'), (1, 2023, 5, NULL, 'LONG', NULL);
+INSERT INTO `Order Line` VALUES (2024, 1, 12.5, 'two
+lines'), (2023, 1, NULL, '');
+""".replace("LONG", "x" * 100)
+
+BAKERY = """
+CREATE TABLE loaves (loaf_id INTEGER PRIMARY KEY, name TEXT);
+CREATE TABLE shelves (place INTEGER, loaf_id INTEGER, UNIQUE (place, loaf_id));
+INSERT INTO loaves VALUES (1, 'rye');
+INSERT INTO shelves VALUES (2, 1), (1, 3);
+"""
+
+
+def written(folder: Path, collection: str, db_id: str, script: str) -> Database:
+    """A database as a SQLite file."""
+    path = folder / f"{db_id}.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(script)
+    return Database(collection, db_id, path)
+
 
 COLLECTION = "bird_prompt_tests"
 SAMPLE = f"{COLLECTION}_sample"
@@ -319,11 +361,11 @@ def test_all_published_databases_are_read_with_their_descriptions(bird_home: Pat
     left_over = []
     for db_id in questions.db_ids:
         text = read_database(SQLiteEngine(), questions.database(db_id), rows=3)
-        found = describe(text, description_folder(questions.databases, db_id))
-        columns = [column for table in found.database.tables for column in table.columns]
+        found, unused = describe(text, description_folder(questions.databases, db_id))
+        columns = [column for table in found.tables for column in table.columns]
         told = sum(any((each.title, each.description, each.values)) for each in columns)
-        described[db_id] = (len(found.database.tables), len(columns), told)
-        left_over += [line.split("database_description/")[1] for line in found.left_over]
+        described[db_id] = (len(found.tables), len(columns), told)
+        left_over += [line.split("database_description/")[1] for line in unused]
         assert all(len(row) == len(table.columns) for table in text.tables for row in table.rows)
     assert described == {
         "california_schools": (3, 89, 82),
@@ -339,3 +381,89 @@ def test_all_published_databases_are_read_with_their_descriptions(bird_home: Pat
         "toxicology": (4, 11, 11),
     }
     assert left_over == ["constructors.csv: line 8: table constructors has no column wins"]
+
+
+HEADER = "original_column_name,column_name,column_description,data_format,value_description\n"
+
+
+def described(folder: Path, name: str, content: bytes) -> tuple[dict[str, ColumnText], list[str]]:
+    """The stables' columns, and what is left over but for the files that the other tables have not."""
+    (folder / name).write_bytes(content)
+    found, left_over = describe(FARM, folder)
+    columns = {column.name: column for column in found.tables[1].columns}
+    return columns, [line for line in left_over if "no file describes" not in line]
+
+
+TEXTS = [
+    ("plain", b"name,short name,what it is called,text,any\n", ("short name", "what it is called", "any")),
+    ("blanks", b' Name ,  ," what\r\n it is called ",text,\r\n', (None, "what\r\n it is called", None)),
+    ("case", b"NAME,,called,text,\n", (None, "called", None)),
+    ("quotes and commas", b'name,"a, ""b""",,text,\n', ('a, "b"', None, None)),
+    ("too few cells", b"name,short\n", ("short", None, None)),
+    ("Windows-1252", b"name,,a \x96 b,text,\x95 one\n", (None, "a \u2013 b", "\u2022 one")),
+    ("no text in Windows-1252 either", b"name,,\x81\x96,text,\n", (None, "\ufffd\u2013", None)),
+    ("UTF-8", "name,,Größe,text,\n".encode(), (None, "Größe", None)),
+]
+
+
+@pytest.mark.parametrize(("lines", "texts"), [each[1:] for each in TEXTS], ids=[each[0] for each in TEXTS])
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "with a byte order mark"])
+def test_descriptions_are_read_however_they_are_written(
+    lines: bytes, texts: tuple[str | None, ...], mark: bytes, tmp_path: Path
+) -> None:
+    if mark and any(byte > 0x7F for byte in lines) and "Größe".encode() not in lines:
+        lines = lines.decode("cp1252", errors="replace").encode()
+    columns, left_over = described(tmp_path, " Stables.csv", mark + HEADER.encode() + lines)
+    assert (columns["name"].title, columns["name"].description, columns["name"].values) == texts
+    assert left_over == []
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "says"),
+    [
+        ("stables.csv", "doors,,how many,integer,\n", "line 2: table stables has no column doors"),
+        ("stables.csv", ",,of nothing,text,\n", "line 2: table stables has no column (no name)"),
+        ("stables.csv", 'name,"a\nb",,,\ndoors,,x,,\n', "line 4: table stables has no column doors"),
+        ("stables.csv", "name,,a,,\nName,,b,,\n", "line 3: describes column name a second time"),
+        ("barns.csv", "name,,a,,\n", "farm has no table barns"),
+    ],
+)
+def test_what_belongs_to_nothing_is_told(name: str, lines: str, says: str, tmp_path: Path) -> None:
+    _, left_over = described(tmp_path, name, (HEADER + lines).encode())
+    assert left_over == [f"{tmp_path / name}: {says}"]
+
+
+def test_lines_that_say_nothing_and_columns_without_a_line_are_no_fault(tmp_path: Path) -> None:
+    columns, left_over = described(tmp_path, "stables.csv", (HEADER + ",,,,\nname,,,text,\n\n").encode())
+    assert left_over == []
+    assert {column.description for column in columns.values()} == {None}
+
+
+def test_tables_and_databases_without_descriptions_are_told(tmp_path: Path) -> None:
+    (tmp_path / "animals.csv").write_text(HEADER, encoding="utf-8")
+    assert describe(FARM, tmp_path)[1] == [
+        f"{tmp_path}: no file describes table {table}" for table in ("stables", "visits")
+    ]
+    nowhere = tmp_path / "nowhere"
+    assert describe(FARM, nowhere)[1] == [f"{nowhere}: there are no descriptions of farm"]
+
+
+def test_of_two_files_for_a_table_the_second_is_told(tmp_path: Path) -> None:
+    (tmp_path / "Stables.csv").write_text(HEADER + "name,,one,,\n", encoding="utf-8")
+    columns, left_over = described(tmp_path, "stables.csv", (HEADER + "name,,two,,\n").encode())
+    assert columns["name"].description == "one"
+    assert left_over == [f"{tmp_path / 'stables.csv'}: table stables is described by another file, too"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "line 1 has no column original_column_name"),
+        ("name,description\n", "line 1 has no column original_column_name"),
+        (HEADER + 'name,"open\n', r"line \d: not CSV \(unexpected end of data\)"),
+    ],
+)
+def test_what_is_no_description_file_is_one_clear_error(content: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "stables.csv").write_text(content, encoding="utf-8")
+    with pytest.raises(BadInput, match=rf"stables\.csv: {says}"):
+        describe(FARM, tmp_path)

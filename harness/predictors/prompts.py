@@ -5,10 +5,7 @@ chain of thought with one example (Li et al. 2023, https://arxiv.org/abs/2305.03
 """
 
 import hashlib
-import importlib
-import os
 import re
-import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
@@ -22,7 +19,8 @@ from jinja2 import meta, nodes
 from dialects.errors import BadInput
 from harness.engines import TITLES, EngineName, dialect_of, kinds
 from harness.engines.base import ColumnText, TableText
-from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
+from harness.predictors.base import Message, Problem, Prompt, PromptTooLong
+from harness.predictors.common import find_function
 
 # Templates of prompts as files: the project's own, or a user's with the same names before them.
 #
@@ -46,66 +44,6 @@ NAMES: Mapping[str, frozenset[str]] = {
     "correction.j2": frozenset({"dialect", "error"}),
 }
 """The templates, each with the names that it may use."""
-
-
-@dataclass(frozen=True)
-class Templates:
-    """Templates that have been read; `digest` changes with any of their texts."""
-
-    digest: str
-    _environment: jinja2.Environment
-
-    def render(self, name: str, **values: object) -> str:
-        """The text of a template, without blanks at its ends.
-
-        Raises:
-            BadInput: the template fails.
-        """
-        try:
-            return self._environment.get_template(name).render(**values).strip()
-        except jinja2.TemplateSyntaxError as error:
-            raise BadInput(_told(error.filename or name, error.lineno, error.message or "")) from error
-        except Exception as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            file, line = next(
-                ((frame.filename, frame.lineno) for frame in reversed(frames) if _SUFFIX in frame.filename),
-                (name, None),
-            )
-            raise BadInput(_told(file, line, f"{type(error).__name__}: {error}")) from error
-
-
-def load_templates(folder: Path | None = None) -> Templates:
-    """Read all templates.
-
-    Args:
-        folder: a user's own; what has the name of one of the project's takes its place, other files are for
-            these to include. None for the project's alone.
-
-    Raises:
-        BadInput: the folder or a file in it cannot be read, none has the name of a template, or one is no
-            template.
-    """
-    own = {name: _read(_OWN / name) for name in NAMES}
-    users = {} if folder is None else _users(folder)
-    texts = own | users
-    environment = jinja2.Environment(
-        autoescape=False,  # noqa: S701 - a prompt is no HTML
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=jinja2.FunctionLoader(
-            lambda name: (
-                (texts[name], str((folder if folder and name in users else _OWN) / name), None)
-                if name in texts
-                else None
-            )
-        ),
-    )
-    environment.filters |= {"value": _value, "one_line": _one_line, "meaning": _meaning, "spelled": _spelled}
-    for name, text in texts.items():
-        _check(environment, (folder if folder and name in users else _OWN) / name, text, texts)
-    digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
-    return Templates(digest, environment)
 
 
 def _users(folder: Path) -> dict[str, str]:
@@ -136,14 +74,10 @@ def _check(environment: jinja2.Environment, path: Path, text: str, texts: Mappin
     if path.name not in NAMES:
         return
     unknown = meta.find_undeclared_variables(tree) - NAMES[path.name]
-    for name, line in _used(tree):
-        if name in unknown:
+    for used in tree.find_all(nodes.Name):
+        if used.name in unknown:
             given = ", ".join(sorted(NAMES[path.name]))
-            raise BadInput(_told(str(path), line, f"there is no {name} here, only {given}"))
-
-
-def _used(tree: nodes.Template) -> Iterator[tuple[str, int]]:
-    return ((node.name, node.lineno) for node in tree.find_all(nodes.Name))
+            raise BadInput(_told(str(path), used.lineno, f"there is no {used.name} here, only {given}"))
 
 
 def _told(file: str, line: int | None, fault: str) -> str:
@@ -230,7 +164,7 @@ def token_counter(named: str | None) -> Tokens:
     """
     if named is None:
         return ESTIMATE
-    function = _imported(named)
+    function, _ = find_function("--tokenizer ", named, "my_tokens:count")
 
     def count(text: str) -> int:
         try:
@@ -247,24 +181,6 @@ def token_counter(named: str | None) -> Tokens:
 
     count(_TRIED)
     return Tokens(named, count, estimated=False)
-
-
-def _imported(named: str) -> Callable[[str], object]:
-    module, _, path = named.partition(":")
-    if not module or not path:
-        raise BadInput(f"--tokenizer {named}: is not MODULE:FUNCTION, such as my_tokens:count")
-    here = os.getcwd()  # noqa: PTH109 - as Python writes it there
-    if here not in sys.path and "" not in sys.path:
-        sys.path.append(here)
-    try:
-        found: object = importlib.import_module(module)
-        for name in path.split("."):
-            found = getattr(found, name)
-    except Exception as error:
-        raise BadInput(f"--tokenizer {named}: {type(error).__name__}: {error}; name a function") from error
-    if not callable(found):
-        raise BadInput(f"--tokenizer {named}: is no function")
-    return found
 
 
 def shorter(problem: Problem, *, has_example: bool) -> Iterator[tuple[str | None, Problem, bool]]:
@@ -370,11 +286,12 @@ class PromptOptions:
 
 @dataclass(frozen=True)
 class Prompter:
-    """Writes the prompts of a method."""
+    """Writes prompts by templates that have been read; `digest` changes with any of their texts."""
 
     options: PromptOptions
     tokens: Tokens
-    templates: Templates
+    digest: str
+    environment: jinja2.Environment
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -387,7 +304,7 @@ class Prompter:
             "rows": self.options.rows,
             "max_prompt_tokens": limit,
             "tokens": self.tokens.name if limit is not None else None,
-            "templates": self.templates.digest,
+            "templates": self.digest,
         }
 
     def write(
@@ -412,68 +329,82 @@ class Prompter:
             PromptTooLong: it is too long whatever is left out.
             BadInput: a template fails.
         """
-        thinks = self.options.chain_of_thought
         limit = self.options.max_prompt_tokens
         dropped: list[str] = []
         tokens = 0
-        for what, shown, shows_example in shorter(problem, has_example=thinks):
+        for what, shown, has_example in shorter(problem, has_example=self.options.chain_of_thought):
             if what is not None:
                 dropped.append(what)
-            text = self._render(template, layout, shown, values, has_example=shows_example)
+            text = self.render(template, **self._values(shown, layout, has_example=has_example), **values)
             tokens = self.tokens.count(text)
             if limit is None or tokens <= limit:
-                messages = (Message(Role.USER, text),)
+                messages = (Message("user", text),)
                 return Prompt(messages, tokens, self.tokens.estimated, tuple(dropped), tuple(notes))
         told = f"{tokens} tokens{' (estimated)' if self.tokens.estimated else ''}"
         raise PromptTooLong(f"the prompt has {told} with all left out that may be, and {limit} are allowed")
 
-    def _render(
-        self,
-        template: str,
-        layout: str,
-        problem: Problem,
-        values: Mapping[str, object],
-        *,
-        has_example: bool,
-    ) -> str:
-        database = problem.database
-        label = TITLES[database.dialect]
-        knowledge = self.options.knowledge
-        example = (
-            self.templates.render(f"example_{dialect_of(database.dialect)}.j2", knowledge=knowledge)
-            if has_example
-            else ""
-        )
-        return self.templates.render(
-            template,
-            dialect=label,
-            version=database.version,
-            question=problem.text.strip(),
-            evidence=problem.evidence.strip() if knowledge else "",
-            chain_of_thought=self.options.chain_of_thought,
-            example=example,
-            schema=self.templates.render(layout, dialect=label, tables=database.tables),
-            **values,
-        )
+    def correction(self, dialect: EngineName, error: str | None) -> str:
+        """What tells a model the engine's error, or, for None, that there was no SQL in its answer."""
+        return self.render("correction.j2", dialect=TITLES[dialect], error=error)
+
+    def render(self, name: str, **values: object) -> str:
+        """The text of a template, without blanks at its ends.
+
+        Raises:
+            BadInput: the template fails.
+        """
+        try:
+            return self.environment.get_template(name).render(**values).strip()
+        except jinja2.TemplateSyntaxError as error:
+            raise BadInput(_told(error.filename or name, error.lineno, error.message or "")) from error
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            file, line = next(
+                ((frame.filename, frame.lineno) for frame in reversed(frames) if _SUFFIX in frame.filename),
+                (name, None),
+            )
+            raise BadInput(_told(file, line, f"{type(error).__name__}: {error}")) from error
+
+    def _values(self, problem: Problem, layout: str, *, has_example: bool) -> dict[str, object]:
+        database, knowledge = problem.database, self.options.knowledge
+        label, example = TITLES[database.dialect], ""
+        if has_example:
+            example = self.render(f"example_{dialect_of(database.dialect)}.j2", knowledge=knowledge)
+        return {
+            "dialect": label,
+            "version": database.version,
+            "question": problem.text.strip(),
+            "evidence": problem.evidence.strip() if knowledge else "",
+            "chain_of_thought": self.options.chain_of_thought,
+            "example": example,
+            "schema": self.render(layout, dialect=label, tables=database.tables),
+        }
 
 
-def open_prompter(options: PromptOptions, tokens: Tokens) -> Prompter:
-    """Read the templates.
+def open_prompter(options: PromptOptions, tokens: Tokens = ESTIMATE) -> Prompter:
+    """Read all templates: a user's own take the place of the project's, other files are for these to include.
 
     Raises:
-        BadInput: the user's own templates are not what they have to be.
+        BadInput: the user's folder or a file in it cannot be read, none has the name of a template, or one is
+            no template.
     """
-    return Prompter(options, tokens, load_templates(options.templates))
-
-
-def correction(options: PromptOptions) -> Callable[[EngineName, str | None], str]:
-    """What tells a model the engine's error, or, for None, that there was no SQL in its answer.
-
-    Raises:
-        BadInput: as `open_prompter`.
-    """
-    templates = load_templates(options.templates)
-    return lambda dialect, error: templates.render("correction.j2", dialect=TITLES[dialect], error=error)
+    users = {} if options.templates is None else _users(options.templates)
+    texts = {name: _read(_OWN / name) for name in NAMES} | users
+    paths = {name: (options.templates if name in users else None) or _OWN for name in texts}
+    environment = jinja2.Environment(
+        autoescape=False,  # noqa: S701 - a prompt is no HTML
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        loader=jinja2.FunctionLoader(
+            lambda name: (texts[name], str(paths[name] / name), None) if name in texts else None
+        ),
+    )
+    environment.filters |= {"value": _value, "one_line": _one_line, "meaning": _meaning, "spelled": _spelled}
+    for name, text in texts.items():
+        _check(environment, paths[name] / name, text, texts)
+    digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()
+    return Prompter(options, tokens, digest, environment)
 
 
 def show(prompt: Prompt) -> str:

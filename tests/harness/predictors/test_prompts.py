@@ -1,3 +1,7 @@
+"""Prompts: what is in them, what goes when they are too long, templates of users, and counted tokens."""
+
+import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,17 +10,18 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.engines.base import ColumnText, TableText
-from harness.predictors.base import Message, Problem, Prompt, PromptTooLong, Role
-from harness.predictors.prompts.prompter import (
+from harness.predictors.base import Message, Problem, Prompt, PromptTooLong
+from harness.predictors.prompts import (
     ESTIMATE,
     Prompter,
     PromptOptions,
     Tokens,
-    correction,
     open_prompter,
     show,
+    token_counter,
 )
-from tests.harness.predictors.schema.shops import FARM, about_farm, table
+from tests.harness.predictors.making import FARM, about_farm, table
+from tests.harness.predictors.snapshots import FOLDER, snapshots
 
 WORDS = Tokens("words", lambda text: len(text.split()), estimated=False)
 
@@ -28,7 +33,7 @@ def prompter(*, words: int | None = None, thinks: bool = False, templates: Path 
 
 def content(prompt: Prompt) -> str:
     [message] = prompt.messages
-    assert message.role is Role.USER
+    assert message.role == "user"
     return message.content
 
 
@@ -181,9 +186,8 @@ def test_a_user_s_template_takes_the_place_of_the_project_s_alone(tmp_path: Path
     assert content(prompt).startswith(
         "Be <brief>. SQLite Which animal is the oldest?\nCREATE TABLE animals ("
     )
-    assert correction(PromptOptions(templates=tmp_path))(Dialect.MYSQL, None).startswith(
-        "There is no SQL query"
-    )
+    told = prompter(templates=tmp_path).correction(Dialect.MYSQL, None)
+    assert told.startswith("There is no SQL query")
 
 
 @pytest.mark.parametrize(
@@ -247,9 +251,94 @@ def test_identity_changes_with_what_decides_the_prompt_and_with_nothing_else(tmp
 
 
 def test_a_prompt_is_shown_with_all_that_is_to_be_known_of_it() -> None:
-    messages = (Message(Role.SYSTEM, "Be brief."), Message(Role.USER, "How many?"))
+    messages = (Message("system", "Be brief."), Message("user", "How many?"))
     assert show(Prompt(messages, 5, estimated=True, dropped=("sample rows",), notes=("so it is",))) == (
         "--- system ---\nBe brief.\n--- user ---\nHow many?\n--- 5 tokens, estimated ---\n"
         "left out: sample rows\nnote: so it is\n"
     )
     assert "--- 5 tokens ---" in show(Prompt(messages, 5, estimated=False))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("ÄÖ", 1), ("🌱🌱a", 3), ("\ud83d", 1)]
+)
+def test_the_estimate_is_a_quarter_of_the_bytes(text: str, tokens: int) -> None:
+    assert ESTIMATE.count(text) == tokens
+    assert token_counter(None) is ESTIMATE
+    assert ESTIMATE.estimated
+
+
+COUNTERS = """
+class Encoding:
+    def encode(self, text):
+        return text.split()
+
+encoding = Encoding()
+
+def words(text):
+    return len(text.split())
+
+def broken(text):
+    raise RuntimeError("no vocabulary")
+
+def half(text):
+    return 0.5
+
+def truth(text):
+    return True
+
+def negative(text):
+    return -1
+
+number = 3
+"""
+
+
+@pytest.fixture
+def counters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_counters.py").write_text(COUNTERS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [each for each in sys.path if each])
+    monkeypatch.delitem(sys.modules, "my_counters", raising=False)
+
+
+@pytest.mark.usefixtures("counters")
+@pytest.mark.parametrize("named", ["my_counters:words", "my_counters:encoding.encode"])
+def test_a_user_s_function_counts_by_number_or_by_list(named: str) -> None:
+    tokens = token_counter(named)
+    assert tokens.count("SELECT a FROM b") == 4
+    assert (tokens.name, tokens.estimated) == (named, False)
+
+
+@pytest.mark.usefixtures("counters")
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ("my_counters", "write it as my_tokens:count"),
+        (":words", "write it as my_tokens:count"),
+        ("no_such_module:words", "ModuleNotFoundError"),
+        ("my_counters:nothing", "has no nothing"),
+        ("my_counters:number", "int cannot be called"),
+        ("my_counters:broken", "RuntimeError: no vocabulary"),
+        ("my_counters:half", "returned float 0.5"),
+        ("my_counters:truth", "returned bool True"),
+        ("my_counters:negative", "returned int -1"),
+    ],
+)
+def test_what_does_not_count_is_one_clear_error(named: str, says: str) -> None:
+    with pytest.raises(BadInput, match=f"^--tokenizer {named}: .*{says}"):
+        token_counter(named)
+
+
+def test_a_function_of_any_installed_module_counts() -> None:
+    assert token_counter("builtins:len").count("abc") == 3
+    assert math.isclose(token_counter("builtins:list").count("abc"), 3)
+
+
+@pytest.mark.parametrize("dialect", Dialect)
+def test_prompts_are_those_that_were_read(dialect: Dialect, request: pytest.FixtureRequest) -> None:
+    server = None if dialect is Dialect.SQLITE else request.getfixturevalue(f"{dialect}_server")
+    made = dict(snapshots(dialect, server))
+    assert {path.name for path in FOLDER.glob(f"*_{dialect}.txt")} == made.keys()
+    for name, text in made.items():
+        assert text.encode() == (FOLDER / name).read_bytes(), f"{name}: see {FOLDER.name}.py for what to do"

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from dialects.errors import BadInput
-from harness.predictors.adapters.commands import MOST_DEATHS, CommandPredictor
-from harness.predictors.adapters.common import CLOSED, Settings
 from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
-from harness.predictors.budget import Budget, Meter
+from harness.predictors.budget import CLOSED, Budget, Meter
+from harness.predictors.commands import MOST_DEATHS, CommandPredictor
+from harness.predictors.common import Settings
 from tests.harness.predictors.making import ask
 
 PROGRAM = r"""

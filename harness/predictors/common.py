@@ -1,23 +1,20 @@
-"""What the adapters share: texts fit for a message, keys kept out of them, slots, paying for an ask."""
+"""What the adapters share: options, JSON that nobody vouches for, users' functions, messages without keys."""
 
-import queue
+import importlib
+import json
 import re
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from dialects.errors import BadInput
-from harness.predictors.base import Ask, Reply, RequestFailed, Usage
-from harness.predictors.budget import Meter, Pace
-from harness.predictors.prompts.prompter import ESTIMATE
 from loaders.base.errors import within
 from loaders.base.files import one_line
-
-# What can be set of a predictor, checked before anything is asked.
 
 _OWN_FIELDS = frozenset({"model", "messages", "input", "stream", "n", "background"})
 """Fields of a request that the adapter itself decides, or whose answers it could not read."""
@@ -116,6 +113,68 @@ class Settings:
             raise BadInput(f"{given}: the interface `responses` has none; leave it out, or ask by `chat`")
 
 
+def parsed(text: str | bytes, *, strict: bool = True) -> Any:
+    """The value of a JSON text from elsewhere, whose objects may name a key twice.
+
+    Raises:
+        ValueError: it is none; unless `strict`, its strings may have line breaks.
+    """
+    try:
+        return json.loads(text if isinstance(text, str) else text.decode("utf-8-sig"), strict=strict)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+
+
+def dumped(value: Any, *, is_sorted: bool = False) -> str:
+    """A value as JSON in ASCII."""
+    return json.dumps(value, sort_keys=is_sorted)
+
+
+def count_or_none(value: object) -> int | None:
+    """A number of tokens or requests as somebody told it; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def text_or_none(value: object) -> str | None:
+    """A text as somebody told it; None for anything else."""
+    return writable(value) if isinstance(value, str) else None
+
+
+def find_function(option: str, target: str, example: str) -> tuple[Callable[[Any], object], Path | None]:
+    """A function of the user's, and the file of its module; the current directory is searched, too.
+
+    Args:
+        option: what stands before the name where the user gave it.
+        target: MODULE:FUNCTION.
+        example: what such a name looks like.
+
+    Raises:
+        BadInput: it cannot be imported, or is none that can be called.
+    """
+    name, _, attribute = target.partition(":")
+    if not name or not attribute:
+        raise BadInput(f"{option}{target}: names no function; write it as {example}")
+    # At the end of the path, so that a file of the current directory hides no other module.
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        module = importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        said = shortened(f"{type(error).__name__}: {error}")
+        remedy = "modules are looked for in the current directory, too; set PYTHONPATH for other places"
+        raise BadInput(f"{option}{target}: {name} cannot be imported ({said}); {remedy}") from error
+    file = getattr(module, "__file__", None)
+    try:
+        function = attrgetter(attribute)(module)
+    except AttributeError:
+        place = file or "a module without a file"
+        raise BadInput(f"{option}{target}: {place} has no {attribute}; name a function of it") from None
+    if not callable(function):
+        raise BadInput(f"{option}{target}: {type(function).__name__} cannot be called; name a function")
+    return function, Path(file) if file else None
+
+
 _LIMIT = 300
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -144,7 +203,7 @@ _NAMED = re.compile(r"(?:KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL)S?$", flags=re.IGN
 _LEAST = 4
 """A shorter one is a placeholder, and would be found in ordinary words."""
 _LEAST_NAMED = 8
-_LEAST_IN_ANSWERS = 16
+LEAST_IN_ANSWERS = 16
 """In answers, which are kept as they came, only what can be nothing but a key is looked for."""
 _HIDDEN = "[key]"
 
@@ -163,22 +222,18 @@ class Secrets:
             text = text.replace(value, _HIDDEN)
         return text
 
-    def hidden_bytes(self, body: bytes) -> bytes:
-        """What a message will be made of, without them: it may be cut later, and a key in it with it."""
-        return self._without(body, _LEAST)
+    def hidden_in(self, body: bytes, least: int = _LEAST) -> bytes:
+        """The same of what a message will be made of later, which may cut it, and a key in it with it.
 
-    def hidden_in_answer(self, body: bytes) -> bytes:
-        """An answer without those that are too long to stand there by chance."""
-        return self._without(body, _LEAST_IN_ANSWERS)
-
-    def __repr__(self) -> str:
-        return f"Secrets({len(self._values)})"
-
-    def _without(self, body: bytes, least: int) -> bytes:
+        Those shorter than `least` may stand there by chance, and stay.
+        """
         for value in self._values:
             if len(value) >= least:
                 body = body.replace(value.encode(), _HIDDEN.encode())
         return body
+
+    def __repr__(self) -> str:
+        return f"Secrets({len(self._values)})"
 
 
 def secrets_of(environment: Mapping[str, str], key: str | None) -> Secrets:
@@ -195,90 +250,3 @@ def secrets_by_name(environment: Mapping[str, str]) -> Secrets:
     """What is a key by the name of its variable: what programs and functions of the user's may let slip."""
     named = (value.strip() for name, value in environment.items() if _NAMED.search(name))
     return Secrets(value for value in named if len(value) >= _LEAST_NAMED)
-
-
-CLOSED = "asking was ended before there was an answer"
-
-Thing = TypeVar("Thing")
-
-
-class Slots(Generic[Thing]):
-    """Things to be used by one thread at a time each, the one that was used last first."""
-
-    def __init__(self, things: Sequence[Thing]) -> None:
-        self._free: queue.LifoQueue[Thing | None] = queue.LifoQueue()
-        self._closed = threading.Event()
-        for thing in things:
-            self._free.put(thing)
-
-    @contextmanager
-    def one(self) -> Iterator[Thing]:
-        """Whichever is free; waits for one.
-
-        Raises:
-            RequestFailed: closed, before or while waiting.
-        """
-        thing = self._free.get()
-        if thing is None or self._closed.is_set():
-            self._free.put(None)  # for the next who waits
-            raise RequestFailed(CLOSED)
-        try:
-            yield thing
-        finally:
-            self._free.put(thing)
-
-    def close(self) -> None:
-        """Let nobody in any more."""
-        self._closed.set()
-        self._free.put(None)
-
-
-@dataclass
-class Bill:
-    """What one ask took, as far as it is known."""
-
-    usage: Usage
-    text: str = ""
-
-    def answered(self, reply: Reply) -> Reply:
-        """The same reply, with one request at least and a text that can be written; noted is what it took."""
-        self.usage = replace(reply.usage, requests=max(reply.usage.requests, 1))
-        self.text = writable(reply.text)
-        return replace(reply, text=self.text, usage=self.usage)
-
-
-class Till:
-    """Holds asks that are no HTTP requests of this process, calls and lines, against a budget and a pace."""
-
-    def __init__(self, meter: Meter, pace: Pace) -> None:
-        self._meter = meter
-        self._pace = pace
-        self._closed = threading.Event()
-
-    @contextmanager
-    def paying(self, ask: Ask) -> Iterator[Bill]:
-        """Wait until the ask is within budget and pace; what its bill says in the end is what it took.
-
-        Raises:
-            BudgetSpent: it would go beyond the budget.
-            RequestFailed: closed before.
-        """
-        tokens = prompt_tokens(ask)
-        held = self._meter.before_request(tokens)
-        if self._closed.wait(self._pace.reserve(tokens)):
-            self._meter.release(held)
-            raise RequestFailed(CLOSED)
-        bill = Bill(Usage(1))
-        try:
-            yield bill
-        finally:
-            self._meter.after(held, bill.usage, bill.text)
-
-    def close(self) -> None:
-        """Let nobody wait any more."""
-        self._closed.set()
-
-
-def prompt_tokens(ask: Ask) -> int:
-    """Roughly how many tokens the messages have."""
-    return sum(ESTIMATE.count(message.content) for message in ask.messages)

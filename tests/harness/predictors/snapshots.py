@@ -1,6 +1,6 @@
 """The prompts that were read and found good, as files beside this one.
 
-`python -m tests.harness.predictors.prompts.snapshots` writes them anew, from servers that it starts; what has
+`python -m tests.harness.predictors.snapshots` writes them anew, from servers that it starts; what has
 changed is then to be read again.
 """
 
@@ -17,8 +17,8 @@ from harness.engines import dialect_of, on_server
 from harness.engines.base import Engine
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import Problem, Prompt
-from harness.predictors.methods import first_prompt, make_method
-from harness.predictors.prompts.prompter import PromptOptions, correction, show
+from harness.predictors.methods import make_method
+from harness.predictors.prompts import PromptOptions, open_prompter, show
 from harness.predictors.schema import describe, description_folder, read_database
 from loaders.load import load
 from loaders.namespace import Database
@@ -56,7 +56,7 @@ def snapshots(dialect: Dialect, server: Server | None) -> Iterator[tuple[str, st
     engine = _engine(server, questions)
     for name, options in OPTIONS.items():
         problem = _problem(questions, question, engine, options)
-        _, prompt = first_prompt(make_method("direct", options), problem)
+        _, prompt = next(make_method("direct", options).stages(problem))
         yield f"{name}_{dialect}.txt", show(prompt)
     options = PromptOptions(descriptions=True, rows=ROWS)
     problem = _problem(questions, question, engine, options)
@@ -65,7 +65,7 @@ def snapshots(dialect: Dialect, server: Server | None) -> Iterator[tuple[str, st
     for stage, prompt in _stages(problem, options, "I am sorry, but I do not know."):
         if stage == "synthesis":
             yield f"ta-sql-{stage}-of-no-draft_{dialect}.txt", show(prompt)
-    tell = correction(options)
+    tell = open_prompter(options).correction
     yield f"correction_{dialect}.txt", f"{tell(dialect, 'no such column: T1.liftd')}\n"
     yield f"correction-of-no-sql_{dialect}.txt", f"{tell(dialect, None)}\n"
 
@@ -85,21 +85,14 @@ def _place(questions: QuestionSet) -> Database:
 def _problem(questions: QuestionSet, question: Question, engine: Engine, options: PromptOptions) -> Problem:
     database = read_database(engine, _place(questions), rows=options.rows)
     if options.descriptions:
-        database = describe(database, description_folder(questions.databases, question.db_id)).database
+        database = describe(database, description_folder(questions.databases, question.db_id))[0]
     database = replace(database, version=VERSIONS[dialect_of(database.dialect)])
     return Problem(question.key, question.text, question.evidence if options.knowledge else "", database)
 
 
 def _stages(problem: Problem, options: PromptOptions, draft: str) -> list[tuple[str, Prompt]]:
-    replies = {"linking": draft, "synthesis": PLAN, "sql": draft}
-    asked: list[tuple[str, Prompt]] = []
-
-    def asking(stage: str, prompt: Prompt) -> str:
-        asked.append((stage, prompt))
-        return replies[stage]
-
-    make_method("ta-sql", options).solve(problem, asking)
-    return asked
+    stages = make_method("ta-sql", options).stages(problem)
+    return [next(stages), stages.send(draft), stages.send(PLAN)]
 
 
 def main() -> None:

@@ -1,0 +1,552 @@
+"""`openai:MODEL` and `azure:DEPLOYMENT`: any OpenAI-compatible endpoint, by the official client.
+
+Each ask is a request of its own, with the header `Idempotency-Key: IDENTITY-STAGE`, by which a server can
+know a repeated one. The client repeats what may be repeated, and waits as long as the endpoint says; every
+HTTP request is held against budget and pace, and ended in time.
+
+Imported only where an endpoint is asked: the client takes more than a second to import.
+"""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from contextlib import ExitStack
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, replace
+from http import HTTPStatus
+from typing import Any, Literal
+from urllib.parse import SplitResult, quote, urlsplit
+
+import httpx2
+import openai
+from anyio import CancelScope
+from anyio.from_thread import start_blocking_portal
+
+from dialects.errors import BadInput
+from harness.predictors.base import Ask, BudgetSpent, PredictorBroken, Reply, RequestFailed, Usage
+from harness.predictors.budget import CLOSED, Bill, Meter, prompt_tokens
+from harness.predictors.common import (
+    LEAST_IN_ANSWERS,
+    Api,
+    MaxTokensField,
+    Secrets,
+    Settings,
+    count_or_none,
+    dumped,
+    parsed,
+    secrets_of,
+    shortened,
+    text_or_none,
+    writable,
+)
+
+Service = Literal["openai", "azure"]
+"""Who runs the endpoint, which decides how it is addressed."""
+_OPENAI = "https://api.openai.com/v1"
+_NEWER_FIELDS = (".openai.com", ".azure.com")
+"""Hosts that want `max_completion_tokens`."""
+_NO_KEY = "none"
+"""Sent where a server of the user's own asks for no key: the client wants one."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An endpoint that can be asked, known before it is. `url` has neither credentials nor a query.
+
+    The key comes from the environment alone, and is in no repr, no identity and no message.
+    """
+
+    service: Service
+    model: str
+    url: str
+    max_tokens_field: MaxTokensField
+    api_version: str | None = None
+    key_variable: str | None = None
+    key: str = field(default=_NO_KEY, repr=False)
+    secrets: Secrets = field(default_factory=lambda: Secrets(()), repr=False)
+
+    def client(self, http: httpx2.AsyncClient, retries: int) -> openai.AsyncOpenAI:
+        """The official client, sending through `http`."""
+        if self.service == "openai":
+            return openai.AsyncOpenAI(
+                api_key=self.key, base_url=self.url, max_retries=retries, http_client=http
+            )
+        return openai.AsyncAzureOpenAI(
+            api_key=self.key,
+            azure_endpoint=self.url,
+            azure_deployment=self.model,
+            api_version=self.api_version,
+            max_retries=retries,
+            http_client=http,
+        )
+
+
+def find_endpoint(
+    service: Service, model: str, settings: Settings, environment: Mapping[str, str] = os.environ
+) -> Endpoint:
+    """The endpoint that is meant.
+
+    Raises:
+        BadInput: a name, an address or a key is missing or wrong.
+    """
+    if not model.strip():
+        example = "openai:gpt-5-mini" if service == "openai" else "azure:my-deployment"
+        raise BadInput(f"{service}: names no model; write it as {example}")
+    variable = settings.key_variable or {"openai": "OPENAI_API_KEY", "azure": "AZURE_OPENAI_API_KEY"}[service]
+    key = environment.get(variable, "").strip()
+    if not key.isascii() or not key.isprintable():
+        raise BadInput(f"{variable}: has characters that no key has; set it anew")
+    if service == "azure":
+        url, version = _azure(settings, environment)
+    else:
+        named = settings.base_url or environment.get("OPENAI_BASE_URL", "").strip() or _OPENAI
+        url, version = _checked(named, "base URL"), None
+    if not key and (settings.key_variable or service == "azure" or url == _OPENAI):
+        remedy = f"set {variable} in the environment"
+        other = ", or give the base URL of another endpoint" if url == _OPENAI else ""
+        raise BadInput(f"{service}:{model}: no key; {remedy}{other}")
+    return Endpoint(
+        service=service,
+        model=model,
+        url=url,
+        max_tokens_field=_max_tokens_field(settings, service, url),
+        api_version=version,
+        key_variable=variable,
+        key=key or _NO_KEY,
+        secrets=secrets_of(environment, key or None),
+    )
+
+
+def _azure(settings: Settings, environment: Mapping[str, str]) -> tuple[str, str]:
+    named = settings.base_url or environment.get("AZURE_OPENAI_ENDPOINT", "").strip()
+    version = environment.get("OPENAI_API_VERSION", "").strip()
+    if not named:
+        raise BadInput("azure: no address; set AZURE_OPENAI_ENDPOINT to that of the resource")
+    if not version:
+        raise BadInput("azure: no version of its interface; set OPENAI_API_VERSION, as 2024-10-21")
+    return _checked(named, "AZURE_OPENAI_ENDPOINT"), version
+
+
+def _checked(url: str, name: str) -> str:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        parts = SplitResult("", "", "", "", "")
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise BadInput(f"{name}: is no address; write it as http://localhost:8000/v1")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise BadInput(
+            f"{name}: has credentials or a query in it; give the address alone, and the key in a variable"
+        )
+    return url.rstrip("/")
+
+
+def _max_tokens_field(settings: Settings, service: Service, url: str) -> MaxTokensField:
+    if settings.max_tokens_field is not MaxTokensField.AUTO:
+        return settings.max_tokens_field
+    host = f".{urlsplit(url).hostname or ''}"
+    newer = service == "azure" or host.endswith(_NEWER_FIELDS)
+    return MaxTokensField.MAX_COMPLETION_TOKENS if newer else MaxTokensField.MAX_TOKENS
+
+
+MOST_BYTES = 16 * 1024 * 1024
+"""The longest body that is read."""
+_UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.UnsupportedProtocol)
+"""What is raised where nothing was sent."""
+
+
+@dataclass
+class AskAccount:
+    """One ask: what a request for it may take by estimate, what all of them took, how the last one ended."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    usage: Usage = field(default_factory=Usage)
+    ended: str = ""
+
+
+_ACCOUNT: ContextVar[AskAccount] = ContextVar("account")
+"""The ask for which the running task sends requests."""
+
+
+class PaidClient(httpx2.AsyncClient):
+    """The HTTP client under the official one: sends requests of the ask in `_ACCOUNT`.
+
+    `answered` says whether the server has ever answered anything.
+    """
+
+    def __init__(self, meter: Meter, secrets: Secrets, settings: Settings) -> None:
+        super().__init__(
+            timeout=httpx2.Timeout(settings.timeout, connect=settings.connect_timeout, pool=None),
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=30),
+        )
+        self.answered = False
+        self._meter = meter
+        self._secrets = secrets
+        self._seconds = settings.timeout
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        """Send one request and read its whole answer.
+
+        Raises:
+            BudgetSpent: it would go beyond the budget.
+            PredictorBroken: the answer says that no other will be better, which the client would not know.
+            RequestFailed: its answer is too long.
+            httpx2.RequestError: there is no whole answer.
+        """
+        account = _ACCOUNT.get()
+        with self._meter.settling(Bill(account.prompt_tokens, account.completion_tokens)) as bill:
+            for seconds in self._meter.waits(bill):
+                await asyncio.sleep(seconds)
+            # Without an answer nobody knows what it took: the estimate counts.
+            bill.usage = Usage(1)
+            account.usage += Usage(1)
+            try:
+                async with asyncio.timeout(self._seconds):
+                    response = await self._whole(request, {**options, "stream": True})
+            except _UNREACHED as error:
+                bill.usage, account.ended = Usage(1, 0, 0), _said(error)
+                raise
+            except TimeoutError as error:
+                account.ended = f"no whole answer within {self._seconds:g} s"
+                raise httpx2.ReadTimeout(account.ended, request=request) from error
+            except Exception as error:
+                account.ended = _said(error)
+                raise
+            self.answered = True
+            if not response.is_success:
+                bill.usage = Usage(1, 0, 0)
+                refusal = refusal_of(response.status_code, self._secrets.hidden_in(response.content))
+                account.ended = str(refusal)
+                if response.status_code == HTTPStatus.TOO_MANY_REQUESTS and isinstance(
+                    refusal, PredictorBroken
+                ):
+                    raise refusal
+                return response
+            bill.usage, bill.text = usage_of(response.content), response.content.decode("utf-8", "replace")
+            account.usage += replace(bill.usage, requests=0)
+        return response
+
+    async def _whole(self, request: httpx2.Request, options: Mapping[str, Any]) -> httpx2.Response:
+        came = await super().send(request, **options)
+        body = bytearray()
+        try:
+            async for piece in came.aiter_raw():
+                body += piece
+                if len(body) > MOST_BYTES:
+                    raise RequestFailed(f"an answer of more than {MOST_BYTES} bytes")
+        finally:
+            await came.aclose()
+        return httpx2.Response(
+            came.status_code,
+            headers=came.headers,
+            content=bytes(body),
+            request=request,
+            extensions=came.extensions,
+        )
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+_REASON = 600
+"""Characters of a reason: what the endpoint says, and what is said around it."""
+
+
+class EndpointPredictor:
+    """Asks a model behind HTTP, in an event loop of its own.
+
+    Raises:
+        BadInput: the key or the address is missing.
+    """
+
+    def __init__(self, service: Service, model: str, settings: Settings, meter: Meter) -> None:
+        self._settings = settings
+        self._endpoint = find_endpoint(service, model, settings)
+        self._parameters = _parameters(settings, self._endpoint)
+        self._http = PaidClient(meter, self._endpoint.secrets, settings)
+        self._client = self._endpoint.client(self._http, settings.retries)
+        self._open = ExitStack()
+        self._portal = self._open.enter_context(start_blocking_portal(name="endpoint"))
+        self._open.enter_context(self._portal.wrap_async_context_manager(self._http))
+        self._running: set[CancelScope] = set()
+        self._closed = False
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The model, its address, and every parameter that was set."""
+        endpoint, settings = self._endpoint, self._settings
+        facts: dict[str, Any] = {
+            "kind": endpoint.service,
+            "model": endpoint.model,
+            "base_url": endpoint.url,
+            "api_version": endpoint.api_version,
+            "api": str(settings.api),
+            "seed": settings.seed,
+            "extra_body": dict(settings.extra_body) or None,
+            **self._parameters,
+        }
+        return {name: value for name, value in facts.items() if value is not None}
+
+    def ask(self, ask: Ask) -> Reply:
+        """Send the messages, and read the answer."""
+        try:
+            reply = self._portal.call(self._asked, ask)
+        except RuntimeError:  # what a portal raises that has been closed
+            raise RequestFailed(CLOSED) from None
+        if isinstance(reply, Exception):  # raised here, where no exception of the client hangs on it
+            raise reply
+        return reply
+
+    def close(self) -> None:
+        """Break off what is under way, and close connections."""
+        if not self._closed:
+            self._portal.call(self._break_off)
+            self._open.close()
+
+    def _break_off(self) -> None:
+        self._closed = True
+        for scope in self._running:
+            scope.cancel()
+
+    async def _asked(self, ask: Ask) -> Reply | Exception:
+        account = AskAccount(prompt_tokens(ask), self._settings.max_tokens or 0)
+        _ACCOUNT.set(account)
+        with CancelScope() as scope:
+            self._running.add(scope)
+            try:
+                if not self._closed:
+                    return reply_of(await self._body(ask), self._settings.api, account.usage)
+            except Exception as error:  # noqa: BLE001 - whatever the client raises is this ask's
+                return self._failure(error, account)
+            finally:
+                self._running.discard(scope)
+        return RequestFailed(CLOSED, account.usage)
+
+    async def _body(self, ask: Ask) -> bytes:
+        messages: list[Any] = [asdict(message) for message in ask.messages]
+        parameters = dict(self._parameters)
+        if self._settings.seed is not None:
+            parameters["seed"] = self._settings.seed + ask.sample
+        options: dict[str, Any] = {
+            **parameters,
+            "model": self._endpoint.model,
+            "extra_headers": {"Idempotency-Key": f"{ask.identity}-{quote(ask.stage, safe='')}"},
+            "extra_body": dict(self._settings.extra_body) or None,
+        }
+        if self._settings.api is Api.CHAT:
+            chat = await self._client.chat.completions.with_raw_response.create(messages=messages, **options)
+            content = chat.http_response.content
+        else:
+            answer = await self._client.responses.with_raw_response.create(
+                input=messages, store=False, **options
+            )
+            content = answer.http_response.content
+        return self._endpoint.secrets.hidden_in(content, LEAST_IN_ANSWERS)
+
+    def _failure(self, error: Exception, account: AskAccount) -> Exception:
+        hidden = self._endpoint.secrets.hidden
+        place = f"{self._endpoint.model} at {self._endpoint.url}"
+        sent = account.usage.requests
+        tries = f" ({sent} requests)" if sent > 1 else ""
+        if isinstance(error, BudgetSpent):
+            # What the requests took is told; that the budget is spent, the next ask will find.
+            reason = hidden(f"{account.ended}; not sent again: {error}")
+            return RequestFailed(reason, account.usage) if sent else BudgetSpent(str(error))
+        broken, reason = "", f"{type(error).__name__}: {error}"
+        if isinstance(error, RequestFailed):
+            reason = error.reason
+        elif isinstance(error, PredictorBroken):
+            broken = f"{place}: {error}"
+        elif isinstance(error, openai.APIStatusError):
+            refusal = refusal_of(error.status_code, self._endpoint.secrets.hidden_in(error.response.content))
+            reason = f"{refusal}{tries}"
+            if isinstance(refusal, PredictorBroken):
+                broken = f"{place}, key in {self._endpoint.key_variable}: {refusal}"
+        elif isinstance(error, openai.APIConnectionError):
+            reason = f"{account.ended or error}{tries}"
+            if isinstance(error.__cause__, _UNREACHED) and not self._http.answered:
+                remedy = "start the server, or check the base URL and the network"
+                broken = f"{place}: never reached ({reason}); {remedy}"
+        if broken:
+            return PredictorBroken(shortened(hidden(broken), _REASON))
+        return RequestFailed(shortened(hidden(reason), _REASON), account.usage)
+
+
+def _parameters(settings: Settings, endpoint: Endpoint) -> dict[str, Any]:
+    """The parameters that were set, by the names that the interface gives them."""
+    chat = settings.api is Api.CHAT
+    most = str(endpoint.max_tokens_field) if chat else "max_output_tokens"
+    given = {
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        most: settings.max_tokens,
+        "stop": list(settings.stop) or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
+
+
+# What an endpoint sent back, read without trust. The fields are those of
+# https://platform.openai.com/docs/api-reference; a server that leaves out what is not needed here is as good
+# as one that sends all.
+
+_QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"})
+_EVERY_ASK = frozenset(
+    {
+        "invalid_api_key",
+        "invalid_model",
+        "model_not_found",
+        "DeploymentNotFound",
+        "unknown_parameter",
+        "unsupported_parameter",
+        "unsupported_value",
+    }
+)
+"""Codes of HTTP 400 that no other question would change."""
+
+_REMEDIES: Mapping[int, str] = {
+    HTTPStatus.UNAUTHORIZED: "the key was refused; check the environment variable that has it",
+    HTTPStatus.PAYMENT_REQUIRED: "the account has no credit; see to it and resume",
+    HTTPStatus.FORBIDDEN: "the key may not do this; check its rights and the model's name",
+    HTTPStatus.NOT_FOUND: "no such model or address; check the model's name and the base URL",
+    HTTPStatus.METHOD_NOT_ALLOWED: "this is no such endpoint; check the base URL, which mostly ends with /v1",
+}
+
+
+def usage_of(body: bytes) -> Usage:
+    """The tokens that an answer tells, by either interface; None where it doesn't."""
+    told = _at(_parsed(body), "usage")
+    if not isinstance(told, dict):
+        return Usage(1)
+    prompt = count_or_none(told.get("prompt_tokens", told.get("input_tokens")))
+    return Usage(1, prompt, count_or_none(told.get("completion_tokens", told.get("output_tokens"))))
+
+
+def reply_of(body: bytes, api: Api, usage: Usage) -> Reply:
+    """The reply that the body of a successful answer holds.
+
+    Raises:
+        RequestFailed: it holds none. The reason may have what the server sent in it.
+    """
+    answer = _parsed(body)
+    if not isinstance(answer, dict):
+        raise RequestFailed(f"the answer is {_kind(body)} instead of a JSON object: {_shown(body)}", usage)
+    if answer.get("error"):
+        raise RequestFailed(f"the answer is an error: {_error(answer)[1]}", usage)
+    read = _chat if api is Api.CHAT else _responses
+    text, finish, fault = read(answer)
+    if text is None:
+        raise RequestFailed(fault or _without_text(finish), usage)
+    return Reply(writable(text), usage, finish, text_or_none(answer.get("model")))
+
+
+def refusal_of(status: int, body: bytes) -> RequestFailed | PredictorBroken:
+    """What an answer with a status of 300 or more means: PredictorBroken where every ask would get it."""
+    code, message = _error(_parsed(body), body)
+    remedy = _REMEDIES.get(status)
+    if status < HTTPStatus.BAD_REQUEST:
+        remedy = "the address redirects elsewhere; give the right base URL"
+    elif status == HTTPStatus.TOO_MANY_REQUESTS and code in _QUOTA:
+        remedy = "the account's quota is used up; see to it and resume"
+    elif status == HTTPStatus.BAD_REQUEST and code in _EVERY_ASK:
+        remedy = "leave out or change the option that is refused"
+    said = f"HTTP {status}" + (f": {message}" if message else "")
+    return PredictorBroken(f"{said} ({remedy})") if remedy else RequestFailed(said)
+
+
+_Text = tuple[str | None, str | None, str | None]
+"""The text of an answer, why it ended, and, where there is no text, why, if the answer shows that."""
+
+
+def _chat(answer: Mapping[str, Any]) -> _Text:
+    choice = _at(answer, "choices", 0)
+    message = _at(choice, "message")
+    if not isinstance(choice, dict):
+        return None, None, "the answer has no choices"
+    finish = text_or_none(choice.get("finish_reason"))
+    if not isinstance(message, dict):
+        return None, finish, "the answer's choice has no message"
+    return _content(message.get("content"), "text"), finish, _refused(message.get("refusal"))
+
+
+def _responses(answer: Mapping[str, Any]) -> _Text:
+    output = answer.get("output")
+    if not isinstance(output, list):
+        return None, None, "the answer has no output"
+    status = text_or_none(answer.get("status"))
+    finish = text_or_none(_at(answer, "incomplete_details", "reason"))
+    finish = {None: "stop" if status == "completed" else status, "max_output_tokens": "length"}.get(
+        finish, finish
+    )
+    contents = [_at(item, "content") for item in output if _at(item, "type") == "message"]
+    texts = [text for content in contents if (text := _content(content, "output_text")) is not None]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    refusals = [said for part in parts if (said := _refused(_at(part, "refusal"))) is not None]
+    return "".join(texts) if texts else None, finish, next(iter(refusals), None)
+
+
+def _refused(said: object) -> str | None:
+    return f"the model refused: {shortened(said)}" if isinstance(said, str) else None
+
+
+def _without_text(finish: str | None) -> str:
+    if finish == "length":
+        return "the answer has no text: all its tokens went into reasoning (allow more tokens)"
+    return f"the answer has no text (finished by {shortened(finish)})" if finish else "the answer has no text"
+
+
+def _content(content: object, kind: str) -> str | None:
+    """A text, or the texts of a list of parts joined; None where there is neither."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    texts = [_at(part, "text") for part in parts if _at(part, "type") == kind]
+    found = [text for text in texts if isinstance(text, str)]
+    return "".join(found) if found else None
+
+
+def _at(value: Any, *path: str | int) -> Any:
+    """What plain values have at a place; None where they have no such place."""
+    for step in path:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
+    return value
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return parsed(body)
+    except ValueError:
+        return None
+
+
+def _error(answer: object, body: bytes = b"") -> tuple[str | None, str]:
+    """The code of an error, and what there is to say of it in one line."""
+    first = answer[0] if isinstance(answer, list) and answer else answer
+    if not isinstance(first, dict):
+        return None, _shown(body)
+    error = first.get("error", first)
+    if not isinstance(error, dict):
+        return None, shortened(error if isinstance(error, str) else dumped(error))
+    code = text_or_none(error.get("code")) or text_or_none(error.get("type"))
+    message = error.get("message", error.get("detail"))
+    said = message if isinstance(message, str) else dumped(error)
+    return code, shortened(said if code is None or code in said else f"{code}: {said}")
+
+
+def _kind(body: bytes) -> str:
+    if not body.strip():
+        return "empty"
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return "not UTF-8"
+    return "HTML" if text.lstrip().lower().startswith(("<!doctype", "<html")) else "something else"
+
+
+def _shown(body: bytes) -> str:
+    return shortened(body[:2000].decode("utf-8", "replace"), 120)

@@ -1,0 +1,501 @@
+"""Solves problems side by side: asks go to the predictor, replies to the journal, and SQL is taken out.
+
+Promises: an ask whose reply is known is not sent; a reply is on disk before anything is made of it; a line of
+the journal that a crash cut off is the only one that can be lost, and is said; what fails is one answer's,
+unless it fails again and again; a stop waits for what is under way, because it is paid for.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+from threading import Event, Lock
+from typing import Any, Literal
+
+from harness.data.outcomes import Outcome
+from harness.data.prediction_names import JOURNAL
+from harness.data.questions import Question
+from harness.engines import EngineName, dialect_of
+from harness.predictors.base import (
+    Ask,
+    BudgetSpent,
+    Message,
+    Predictor,
+    PredictorBroken,
+    Problem,
+    Prompt,
+    PromptTooLong,
+    Reply,
+    RequestFailed,
+    Usage,
+)
+from harness.predictors.common import dumped
+from harness.predictors.extraction import Taking, take_sql
+from harness.predictors.methods import Method
+from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.tasks import Setup
+from harness.session.plan import open_judging
+from harness.session.request import Request
+from loaders.base.records import Recorder, to_record
+
+
+@dataclass(frozen=True)
+class JournalLine:
+    """What a line tells of an ask.
+
+    `sent`: it is on its way; without a later line of the same ask, the process was killed before a reply
+    came. A reply has its own members beside these.
+    """
+
+    event: Literal["sent", "reply", "failed"]
+    identity: str
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True)
+class JournalState:
+    """What a journal holds when it is opened.
+
+    `lost` counts asks that were sent and of which nothing more is known; `failed` those that have no reply;
+    `usage` is that of all lines; `cut_off` whether the last line was not whole.
+    """
+
+    replies: Mapping[str, Reply]
+    failed: int
+    lost: int
+    usage: Usage
+    cut_off: bool
+
+    def told(self) -> Iterator[str]:
+        """What an earlier run has left, line by line."""
+        if self.replies:
+            yield f"{len(self.replies)} replies are known from earlier: what is the same is not asked again"
+        if self.failed:
+            yield f"{self.failed} asks had failed, and are asked again"
+        if self.lost:
+            yield (
+                f"{self.lost} asks were under way when an earlier run was killed:"
+                " they are sent again, under the same idempotency key"
+            )
+        if self.cut_off:
+            yield "the last line of the journal was cut off by a crash, and is left out"
+
+
+class Journal:
+    """What was asked and answered, line by line; equal asks have one reply, whichever run asked.
+
+    Threads share it, processes do not (the folder is locked by who opens it).
+
+    Args:
+        folder: where the file is, or will be.
+
+    Raises:
+        BadInput: a line that is not the last one is broken.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._recorder = Recorder(folder / JOURNAL)
+        self._replies: dict[str, Reply] = {}
+        self._lock = Lock()
+        last: dict[str, str] = {}
+        usage = Usage()
+        remedy = "repair or remove that line, or choose another folder with --out"
+        for line in self._recorder.read(self._line, remedy, "line of a journal"):
+            usage += line.usage
+            last[line.identity] = line.event
+        waiting = [event for identity, event in last.items() if identity not in self._replies]
+        self.known = JournalState(
+            dict(self._replies),
+            failed=waiting.count("failed"),
+            lost=waiting.count("sent"),
+            usage=usage,
+            cut_off=self._recorder.was_cut_off,
+        )
+
+    def _line(self, content: Any) -> JournalLine:
+        line = to_record(JournalLine, content, others=True)
+        if line.event == "reply":
+            self._replies[line.identity] = to_record(Reply, content, others=True)
+        return line
+
+    def reply(self, identity: str) -> Reply | None:
+        """The reply to an ask, of this run or an earlier one."""
+        with self._lock:
+            return self._replies.get(identity)
+
+    def sent(self, ask: Ask, **facts: Any) -> None:
+        """Note that an ask is about to be sent, with facts about its messages."""
+        self._add("sent", ask, facts)
+
+    def replied(self, ask: Ask, reply: Reply) -> None:
+        """Keep a reply."""
+        self._add("reply", ask, asdict(reply), durable=reply.usage.requests > 0)
+        with self._lock:
+            self._replies[ask.identity] = reply
+
+    def failed(self, ask: Ask, reason: str, usage: Usage) -> None:
+        """Note that there is no reply, and why; it is asked again when the run goes on."""
+        self._add("failed", ask, {"reason": reason, "usage": asdict(usage)})
+
+    def _add(self, event: str, ask: Ask, facts: Mapping[str, Any], *, durable: bool = False) -> None:
+        record = {
+            "event": event,
+            "identity": ask.identity,
+            "question": ask.problem.question,
+            "dialect": ask.problem.dialect,
+            "stage": ask.stage,
+            "sample": ask.sample,
+            "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
+            **facts,
+        }
+        self._recorder.add(record, durable=durable)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._recorder.close()
+
+
+MOST_FAILURES = 10
+"""So many asks in a row without a reply, and the predictor is not asked any more."""
+
+NO_SQL = "the answer has no SQL in it"
+CUT_OFF = "the answer was cut off, and has no SQL in it"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One answer that is wanted: a problem, and which of several samples."""
+
+    problem: Problem
+    sample: int
+
+
+def jobs(problems: Sequence[Problem], samples: int) -> list[Job]:
+    """Every problem so many times, all first samples first: what is broken off has whole samples."""
+    return [Job(problem, sample) for sample in range(samples) for problem in problems]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One ask of an answer, with what came of it; `known`: its reply was in the journal."""
+
+    stage: str
+    prompt: Prompt
+    reply: Reply
+    known: bool
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What came of a job: SQL, or the reason for having none.
+
+    `text` is the last reply as it came; `steps` all asks that had a reply; `usage` what this run spent on it.
+    """
+
+    job: Job
+    text: str | None
+    sql: str | None
+    reason: str | None
+    steps: Sequence[Step]
+    usage: Usage
+
+
+Correct = Callable[[Problem, Prompt, str, str | None], Prompt | None]
+"""The prompt that asks again, of the last one, its reply and the SQL in that; None where nothing is wrong."""
+
+
+@dataclass
+class JobRunner:
+    """Runs jobs.
+
+    Args:
+        predictor: who is asked.
+        method: how.
+        journal: where replies are kept.
+        taking: what is taken out of the last reply.
+        concurrency: how many jobs run at once.
+        corrections: how often an answer that `correct` finds wrong is asked for again.
+        correct: says so, and what is asked then.
+    """
+
+    predictor: Predictor
+    method: Method
+    journal: Journal
+    taking: Taking
+    concurrency: int
+    corrections: int = 0
+    correct: Correct | None = None
+    ended: BaseException | None = None
+    """Why asking has ended early: PredictorBroken or BudgetSpent."""
+    _stop: Event = field(default_factory=Event)
+    _lock: Lock = field(default_factory=Lock)
+    _failures: int = 0
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Answered]:
+        """Do jobs, and yield what came of them as they are done, but for those that `stop` came before."""
+        pool = ThreadPoolExecutor(self.concurrency, thread_name_prefix="asking")
+        waiting: set[Future[Answered | None]] = set()
+        rest = iter(jobs)
+        try:
+            while True:
+                # Two for each thread, so that none waits for this loop.
+                while not self._stop.is_set() and len(waiting) < 2 * self.concurrency:
+                    job = next(rest, None)
+                    if job is None:
+                        break
+                    waiting.add(pool.submit(self._job, job))
+                if not waiting:
+                    return
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for future in done:
+                    answered = future.result()
+                    if answered is not None:
+                        yield answered
+        finally:
+            self._stop.set()
+            pool.shutdown(cancel_futures=True)
+
+    def stop(self) -> None:
+        """Send no more asks; those under way are waited for, because they are paid for.
+
+        Callable from any thread.
+        """
+        self._stop.set()
+
+    def _job(self, job: Job) -> Answered | None:
+        """What comes of a job; None where asking ended before."""
+        steps: list[Step] = []
+        spent: list[Usage] = []
+        text: str | None = None
+        reason: str | None = None
+        try:
+            text = self._solved(job, steps, spent)
+        except (RequestFailed, PromptTooLong) as failed:
+            reason = failed.reason
+        except (PredictorBroken, BudgetSpent) as ended:
+            with self._lock:
+                self.ended = self.ended or ended
+            self._stop.set()
+            return None
+        except CancelledError:
+            return None
+        sql = self._sql(text)
+        if sql is None and reason is None:
+            reason = CUT_OFF if steps and steps[-1].reply.finish == "length" else NO_SQL
+        return Answered(job, text, sql, reason, steps, sum(spent, Usage()))
+
+    def _sql(self, text: str | None) -> str | None:
+        sql = text if text is None or self.taking is Taking.NONE else take_sql(text)
+        return sql if sql is not None and sql.strip() else None
+
+    def _solved(self, job: Job, steps: list[Step], spent: list[Usage]) -> str:
+        """The last reply: that of the method, or of a correction."""
+        stages = self.method.stages(job.problem)
+        stage, prompt = next(stages)
+        try:
+            while True:
+                stage, prompt = stages.send(self._reply(job, stage, prompt, steps, spent))
+        except StopIteration as done:
+            text: str = done.value
+        for number in range(1, self.corrections + 1):
+            again = self.correct and self.correct(job.problem, steps[-1].prompt, text, self._sql(text))
+            if again is None:
+                break
+            text = self._reply(job, f"correction-{number}", again, steps, spent)
+        return text
+
+    def _reply(self, job: Job, stage: str, prompt: Prompt, steps: list[Step], spent: list[Usage]) -> str:
+        ask = Ask(job.problem, prompt.messages, stage, job.sample, self._identity(job, stage, prompt))
+        reply = self.journal.reply(ask.identity)
+        known = reply is not None
+        if reply is None:
+            if self._stop.is_set():
+                raise CancelledError
+            reply = self._sent(ask, prompt, spent)
+        steps.append(Step(stage, prompt, reply, known))
+        return reply.text
+
+    def _sent(self, ask: Ask, prompt: Prompt, spent: list[Usage]) -> Reply:
+        self.journal.sent(
+            ask, prompt_tokens=prompt.tokens, estimated=prompt.estimated, dropped=prompt.dropped
+        )
+        begun = time.monotonic()
+        try:
+            reply = self.predictor.ask(ask)
+        except RequestFailed as failed:
+            self.journal.failed(ask, failed.reason, failed.usage)
+            spent.append(failed.usage)
+            self._count(failed)
+            raise
+        except (PredictorBroken, BudgetSpent) as ended:
+            # So that it does not look like one that a kill has cut off.
+            self.journal.failed(ask, str(ended), Usage())
+            raise
+        reply = replace(reply, seconds=round(time.monotonic() - begun, 6))
+        self.journal.replied(ask, reply)
+        spent.append(reply.usage)
+        with self._lock:
+            self._failures = 0
+        return reply
+
+    def _count(self, failed: RequestFailed) -> None:
+        with self._lock:
+            self._failures += 1
+            if self._failures >= MOST_FAILURES:
+                raise PredictorBroken(
+                    f"{self._failures} asks in a row had no reply; the last: {failed.reason}"
+                )
+
+    def _identity(self, job: Job, stage: str, prompt: Prompt) -> str:
+        problem = job.problem
+        facts: Mapping[str, Any] = {
+            "predictor": self.predictor.identity,
+            "question": [
+                problem.question,
+                problem.database.db_id,
+                problem.dialect,
+                problem.text,
+                problem.evidence,
+            ],
+            "stage": stage,
+            "sample": job.sample,
+            "messages": [asdict(message) for message in prompt.messages],
+        }
+        return hashlib.sha256(dumped(facts, is_sorted=True).encode()).hexdigest()
+
+
+# Runs predicted SQL without gold: whether a text runs, and which texts return the same.
+#
+# Texts run as predictions do, in the workers and under the limits of an evaluation, and what they come to
+# is kept in the same store. Nothing here reads gold: where judging needs a reference, it is another
+# predicted text, or `SELECT 1`.
+
+Place = tuple[EngineName, str]
+"""A dialect and the key of a question."""
+
+Check = Callable[[Place, str], str | None]
+"""What an engine says against a text for a question; None where it runs, or the engine is to blame."""
+
+_FAILURES = frozenset({Outcome.PREDICTION_ERROR, Outcome.PREDICTION_TIMEOUT, Outcome.PREDICTION_TOO_LARGE})
+
+
+def _silent(line: str) -> None:
+    del line
+
+
+@contextmanager
+def trials(request: Request, setup: Setup) -> Iterator[Check]:
+    """Say what engines find wrong with texts; callable from any thread.
+
+    Args:
+        request: workers and store, as for an evaluation.
+        setup: engines, databases and limits.
+    """
+    gold = dict.fromkeys(map(dialect_of, setup.servers), "SELECT 1")
+    questions = {question.key: replace(question, gold=gold) for question in setup.questions.questions}
+
+    def error(place: Place, sql: str) -> str | None:
+        dialect, question = place
+        (future,) = judging.begin([Asked(questions[question], dialect, sql)])
+        judgement = future.result()
+        return judgement.error if judgement.outcome in _FAILURES else None
+
+    with closing(_judging(request, setup, tuple(questions.values()))) as judging:
+        yield error
+
+
+def correction(method: Method, check: Check) -> Correct:
+    """Show an answer that does not run its engine's error, and ask for it again.
+
+    The engine's words are all that is told; whether rows are right is not known here. The idea is that of
+    execution feedback in Chen et al. 2023, "Teaching Large Language Models to Self-Debug"
+    (https://arxiv.org/abs/2304.05128).
+    """
+
+    def correct(problem: Problem, prompt: Prompt, text: str, sql: str | None) -> Prompt | None:
+        error = None if sql is None else check((problem.dialect, problem.question), sql)
+        if sql is not None and error is None:
+            return None
+        told = method.prompter.correction(problem.dialect, error)
+        turns = (Message("assistant", text), Message("user", told))
+        more = sum(method.prompter.tokens.count(turn.content) for turn in turns)
+        return replace(prompt, messages=(*prompt.messages, *turns), tokens=prompt.tokens + more)
+
+    return correct
+
+
+def votes(
+    request: Request, setup: Setup, answers: Mapping[Place, Sequence[str | None]]
+) -> dict[Place, int | None]:
+    """Which of several answers to a question most of them agree with.
+
+    Answers agree if they return the same rows as EX compares them, as a set
+    (`harness.metrics.accuracy`). Texts that do not run have no vote.
+
+    Args:
+        request: workers and store, as for an evaluation.
+        setup: engines, databases and limits.
+        answers: the SQL of each sample, None where there is none.
+
+    Returns:
+        The number of the first sample of the largest group, and of the group that comes first among equals.
+        Where nothing runs, the first sample with a text; None where there is none.
+    """
+    texts = {place: list(dict.fromkeys(filter(None, given))) for place, given in answers.items()}
+    questions = setup.questions.by_key
+    references = {
+        (place, text): _reference(questions[place[1]], place[0], number, text)
+        for place, found in texts.items()
+        for number, text in enumerate(found)
+    }
+    pairs = [(place, a, b) for place, found in texts.items() for a, b in _pairs(found)]
+    with closing(_judging(request, setup, tuple(references.values()))) as judging:
+        futures = judging.begin([Asked(references[place, a], place[0], b) for place, a, b in pairs])
+        outcomes = {pair: future.result().outcome for pair, future in zip(pairs, futures, strict=True)}
+
+    def same(place: Place) -> Callable[[str, str], bool]:
+        return lambda a, b: outcomes[place, a, b] is Outcome.MATCH
+
+    return {place: _largest(given, same(place)) for place, given in answers.items()}
+
+
+def _reference(question: Question, dialect: EngineName, number: int, text: str) -> Question:
+    return replace(question, key=f"{dialect} {question.key} {number}", gold={dialect_of(dialect): text})
+
+
+def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
+    """Every text beside itself, which says whether it runs, and beside those that come later."""
+    return [*((text, text) for text in texts), *combinations(texts, 2)]
+
+
+def _largest(given: Sequence[str | None], same: Callable[[str, str], bool]) -> int | None:
+    groups: list[tuple[str, list[int]]] = []
+    for number, text in enumerate(given):
+        if text is None or not same(text, text):
+            continue
+        for first, members in groups:
+            if first == text or same(first, text):
+                members.append(number)
+                break
+        else:
+            groups.append((text, [number]))
+    if groups:
+        return max(groups, key=lambda group: len(group[1]))[1][0]
+    return next((number for number, text in enumerate(given) if text is not None), None)
+
+
+def _judging(request: Request, setup: Setup, questions: tuple[Question, ...]) -> Judging:
+    alone = replace(
+        setup,
+        questions=replace(setup.questions, questions=questions),
+        metrics=(),
+        variants=None,
+        diagnoses=False,
+        previews=False,
+    )
+    return open_judging(request, alone, _silent)
