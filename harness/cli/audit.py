@@ -8,11 +8,10 @@ import typer
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.audit.annotation import Compared, compare_annotations, lines_of
-from harness.audit.command import AuditRequest, audit
-from harness.audit.judged import pack_of
-from harness.audit.probes import PROBES, chosen
-from harness.audit.rendering import as_record, print_audit, write_audit
+from harness.analyses.audit.annotation import Compared, compare_annotations, lines_of
+from harness.analyses.audit.command import AuditRequest, audit, pack_of
+from harness.analyses.audit.probes import PROBES, chosen
+from harness.analyses.audit.rendering import as_record, print_audit, write_audit
 from harness.cli.commands import app
 from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
 from harness.data.gold_packs import PUBLISHED

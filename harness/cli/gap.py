@@ -9,11 +9,11 @@ import typer
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.analyses.gap.explanations import Gap, explain, several, trying_on
+from harness.analyses.gap.rendering import as_record, write_gap
+from harness.analyses.gap.tables import documented, each_predictor, synthetic_lines
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, AsJson, asks, give_json, messages, say
-from harness.gap.explaining import Gap, explain, several, trying_on
-from harness.gap.rendering import as_record, write_gap
-from harness.gap.tables import documented, each_predictor, synthetic_lines
 from harness.pytest_plugin.runner import exit_code, run
 from harness.pytest_plugin.screen import Bars
 from harness.report.console import print_grids

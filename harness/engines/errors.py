@@ -1,7 +1,7 @@
 """What can be wrong with a text, as closed lists: its error class, and the small edits that may mend it.
 
 Each engine has one table of its errors (`ErrorTable`) in its record; what an edit does to a text is the same
-everywhere and stands in `harness.gap`.
+everywhere and stands in `harness.analyses.gap`.
 """
 
 import re

@@ -9,10 +9,10 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
 from dialects.translate import Translation
+from harness.analyses.audit.command import LIMITS
+from harness.analyses.audit.gold import AuditedGold
+from harness.analyses.audit.probes import PROBES
 from harness.analyses.coverage.checking import Held, Reference
-from harness.audit.command import LIMITS
-from harness.audit.gold import AuditedGold
-from harness.audit.probes import PROBES
 from harness.data.questions import Difficulty, Question
 from harness.engines import on_server
 from harness.engines.execution import execute

@@ -6,9 +6,9 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.audit.gold import Finding, FindingBasis, FoundIn, Severity
-from harness.audit.judged import JudgedFinding, pack_of, read_judged
-from harness.audit.probes import PROBES
+from harness.analyses.audit.command import JudgedFinding, pack_of, read_judged
+from harness.analyses.audit.gold import Finding, FindingBasis, FoundIn, Severity
+from harness.analyses.audit.probes import PROBES
 from harness.data.gold_packs import read_pack
 from tests.harness.conftest import Call
 

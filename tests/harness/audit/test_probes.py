@@ -5,9 +5,9 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.schema import Schema
-from harness.audit.command import LIMITS
-from harness.audit.gold import AuditedGold, FindingBasis
-from harness.audit.probes import PROBES
+from harness.analyses.audit.command import LIMITS
+from harness.analyses.audit.gold import AuditedGold, FindingBasis
+from harness.analyses.audit.probes import PROBES
 from harness.data.questions import Difficulty, Question
 from harness.engines.execution import execute
 from harness.engines.sqlite.engine import SQLiteEngine

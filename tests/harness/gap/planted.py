@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dialects.enums import Dialect
-from harness.gap.causes import Cause
-from harness.gap.deciding import Direction
+from harness.analyses.gap.cause_rules import Cause, Direction
 
 SQLITE, MYSQL, POSTGRESQL = Dialect.SQLITE, Dialect.MYSQL, Dialect.POSTGRESQL
 SERVERS = (MYSQL, POSTGRESQL)

@@ -9,10 +9,10 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
-from harness.gap.causes import Cause
-from harness.gap.explaining import Gap, explain, trying_on
-from harness.gap.rendering import as_record, write_gap
-from harness.gap.tables import printed_steps
+from harness.analyses.gap.cause_rules import Cause
+from harness.analyses.gap.explanations import Gap, explain, trying_on
+from harness.analyses.gap.rendering import as_record, write_gap
+from harness.analyses.gap.tables import printed_steps
 from harness.pytest_plugin.runner import run
 from harness.report.table_model import CellKind, spelled
 from harness.runs.reading import read_run

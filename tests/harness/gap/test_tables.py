@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect, Profile
+from harness.analyses.gap.cause_rules import ABOUT, OF_EDIT, Cause, Decision, Direction
+from harness.analyses.gap.explanations import Explained, Gap, PredictorGap, WhatIf
+from harness.analyses.gap.tables import documented, steps, waterfall
 from harness.data.outcomes import PairResult
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import EditKind
-from harness.gap.causes import ABOUT, OF_EDIT, Cause
-from harness.gap.deciding import Decision, Direction
-from harness.gap.explaining import Explained, Gap, PredictorGap, WhatIf
-from harness.gap.tables import documented, steps, waterfall
 from harness.report.table_model import MINUS, texts
 
 QUESTION = Question("1", 1, "things", "", "", Difficulty.SIMPLE, {})

@@ -7,15 +7,14 @@ import pytest
 from playwright.sync_api import ViewportSize, expect
 
 from dialects.enums import Dialect, Profile
+from harness.analyses.gap.cause_rules import Cause, Decision, Direction, Mended
+from harness.analyses.gap.edits import Edit
+from harness.analyses.gap.experiments import Trial
+from harness.analyses.gap.explanations import Explained, Gap, PredictorGap, WhatIf
+from harness.analyses.gap.rendering import write_gap_page
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import EditKind
-from harness.gap.causes import Cause
-from harness.gap.deciding import Decision, Direction, Mended
-from harness.gap.edits import Edit
-from harness.gap.explaining import Explained, Gap, PredictorGap, WhatIf
-from harness.gap.rendering import write_gap_page
-from harness.gap.trying import Trial
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE
 from tests.harness.html.test_looks import violations

@@ -18,10 +18,10 @@ from dialects.schema import Schema
 from dialects.server_schema import server_tables
 from dialects.translate import Untranslatable, translate
 from dialects.volatility import is_volatile
+from harness.analyses.gap.edits import Names
 from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, in_order
-from harness.gap.edits import Names
 from harness.metrics import OUTCOME_METRIC
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.once import Once

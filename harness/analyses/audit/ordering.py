@@ -7,7 +7,7 @@ from datetime import date
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from harness.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, RankedRow, Severity
+from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, RankedRow, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import Ranking, compare
 from harness.scoring.ranking import rank

@@ -7,10 +7,9 @@ are rounded as they are printed, so that what is printed adds up to the last dig
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from harness.analyses.gap.cause_rules import ABOUT, Cause, Direction
+from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
 from harness.engines import TITLES, in_order
-from harness.gap.causes import ABOUT, Cause
-from harness.gap.deciding import Direction
-from harness.gap.explaining import Explained, Gap, PredictorGap
 from harness.metrics import METRICS, OUTCOME_METRIC
 from harness.metrics.statistics import Interval, wilson
 from harness.report.table_model import (

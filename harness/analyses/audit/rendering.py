@@ -13,10 +13,9 @@ from markupsafe import Markup
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.audit.command import Audited
-from harness.audit.gold import FoundIn
-from harness.audit.judged import precision
-from harness.audit.probes import PROBES, Probe
+from harness.analyses.audit.command import Audited, precision
+from harness.analyses.audit.gold import FoundIn
+from harness.analyses.audit.probes import PROBES, Probe
 from harness.engines import TITLES
 from harness.report.html.page import policy
 from harness.report.tables import NAMES, new_table, print_line, print_table, wide
@@ -186,7 +185,7 @@ def write_audit(parent: Path, audited: Audited) -> Path:
 # without a character that markup is made of; script and style are named by their digests in the page's
 # policy.
 
-_PLACE = files("harness.audit")
+_PLACE = files("harness.analyses.audit")
 
 
 def page(audited: Audited) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.audit.command import AuditBench, AuditRequest, engines_of
-from harness.audit.gold import Evidence
+from harness.analyses.audit.command import AuditBench, AuditRequest, engines_of
+from harness.analyses.audit.gold import Evidence
 from harness.data.gold_packs import PUBLISHED, read_pack
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set

@@ -8,9 +8,9 @@ from sqlglot import exp
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.analyses.audit import joins, ordering, values
+from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 from harness.analyses.coverage import Reason
-from harness.audit import joins, ordering, values
-from harness.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 
 
 @dataclass(frozen=True)

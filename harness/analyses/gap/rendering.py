@@ -10,13 +10,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from harness.analyses.gap.cause_rules import ABOUT, Cause, Direction
+from harness.analyses.gap.experiments import Trial
+from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
+from harness.analyses.gap.tables import documented, printed_steps
 from harness.data.outcomes import PairResult, Preview
 from harness.engines import TITLES, dialect_of
-from harness.gap.causes import ABOUT, Cause
-from harness.gap.deciding import Direction
-from harness.gap.explaining import Explained, Gap, PredictorGap
-from harness.gap.tables import documented, printed_steps
-from harness.gap.trying import Trial
 from harness.report.html.columns import MOST_CHARACTERS, Texts
 from harness.report.html.page import packed, policy
 from harness.report.table_model import CellKind, TableModel, heads, printable, printable_json, spelled, texts
@@ -33,7 +32,7 @@ from harness.runs.summary import Key
 
 HTML = "gap.html"
 
-_PLACE = files("harness.gap")
+_PLACE = files("harness.analyses.gap")
 _ROOM = 520
 """Width of the bars, in units of the picture."""
 _LINE = 22
@@ -324,7 +323,7 @@ def write_gap(gap: Gap, folder: Path) -> list[Path]:
     Raises:
         BadInput: the folder cannot be written.
     """
-    from harness.gap.rendering import HTML, write_gap_page  # noqa: PLC0415 - the page's template takes a moment
+    from harness.analyses.gap.rendering import HTML, write_gap_page  # noqa: PLC0415 - the page's template takes a moment
 
     document = documented(gap)
     title = f"The dialect gap of run {gap.run_id}"

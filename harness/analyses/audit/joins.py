@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dialects.clauses import joins_of, on_of, where_of
 from dialects.schema import Table
-from harness.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
+from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
 from harness.sqltree.parsing import aggregates, arguments, called, is_distinct, with_argument

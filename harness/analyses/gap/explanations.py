@@ -7,13 +7,19 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dialects.enums import Dialect, Profile
+from harness.analyses.gap.cause_rules import Cause, Decider, Decision, Difference, Direction
+from harness.analyses.gap.experiments import (
+    METRICS,
+    SQLITE_ROWS,
+    Ask,
+    TranslatedAnswers,
+    Trying,
+    hold_translations,
+)
 from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.published import Provenance, origins
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, in_order, kind_of
-from harness.gap.causes import Cause
-from harness.gap.deciding import Decider, Decision, Difference, Direction
-from harness.gap.trying import METRICS, SQLITE_ROWS, Ask, TranslatedAnswers, Trying, hold_translations
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip, open_judging
 from harness.session.request import Request
