@@ -1,17 +1,15 @@
 """The command that studies how efficient answers are, and what makes them so."""
 
-from contextlib import closing
 from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from harness.analyses.study.command import PAGE, StudyRequest, prepare_study
+from harness.analyses.study.command import PAGE, TABLES, StudyRequest, study
 from harness.analyses.study.parts import chosen_parts
 from harness.cli.commands import app
-from harness.cli.console import CHOICE, asks, messages, say
+from harness.cli.console import CHOICE, AsJson, asks, messages, say
 from harness.report.console import print_grids
-from harness.report.loading import loading_bar
 from harness.session.request import Request
 
 
@@ -33,22 +31,26 @@ def study_efficiency(
         ),
     ] = None,
     part: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this part, e1 to e7; repeatable.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Only this part, e1 to e7, or module:ANALYSIS of your own; repeatable."
+        ),
     ] = None,
     times: Annotated[
         bool, typer.Option("--times", help="Take times, too, where counted work would do: much slower.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Study efficiency: rewriting, indexes, plans, counted work; tables and a page, resumable."""
-    parts = chosen_parts(part or ())
+    names = part or ()
     first, *more = set_name or [request.set_name]
     request = replace(request, set_name=first, metrics=("ex",))
-    asked = StudyRequest(request, parts, more, named_parts=bool(part), with_times=times)
-    with loading_bar(messages, before="reading questions and predictions") as progress:
-        prepared = prepare_study(asked, say, progress)
-    with closing(prepared):
-        studied = prepared.run(messages, say)
+    asked = StudyRequest(request, chosen_parts(names), more, names, with_times=times)
+    studied = study(asked, messages, say)
     for fact in studied.document.facts:
         say(fact)
-    print_grids(studied.document.grids)
+    if as_json:
+        typer.echo((studied.folder / TABLES).read_text(encoding="utf-8"), nl=False)
+    else:
+        print_grids(studied.document.grids)
     say(f"written to {studied.folder}; {PAGE} has it with charts")

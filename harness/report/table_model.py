@@ -5,7 +5,7 @@ not have.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -123,6 +123,39 @@ class TableModel:
         cut = (replace(row, cells=row.cells[first:end]) for row in self.rows)
         rows = tuple(row for row in cut if any(cell is not None for cell in row.cells))
         return replace(self, groups=tuple(groups), rows=rows, notes=())
+
+
+def columns(by: str, *heads: tuple[str, str] | tuple[str, str, CellKind]) -> tuple[TableColumn, ...]:
+    """Columns by their heads, metrics and kinds; percentages where no kind is named."""
+    return tuple(TableColumn(head, metric, by, kind=kind) for head, metric, kind in map(_with_kind, heads))
+
+
+def _with_kind(head: tuple[str, str] | tuple[str, str, CellKind]) -> tuple[str, str, CellKind]:
+    return head if len(head) == 3 else (*head, CellKind.PERCENT)  # noqa: PLR2004 - with its kind
+
+
+def row(
+    labels: Sequence[str],
+    values: Iterable[Cell | float | None],
+    level: str = "",
+    *,
+    dialect: EngineName | None = None,
+    predictor: str = "",
+) -> TableRow:
+    """A row of figures: each is a cell, or a value without more to it."""
+    cells = tuple(value if isinstance(value, Cell) else Cell(value) for value in values)
+    return TableRow(tuple(labels), cells, predictor, dialect=dialect, level=level)
+
+
+def table(
+    title: str,
+    labels: Sequence[str],
+    columns: Sequence[TableColumn],
+    rows: Iterable[TableRow],
+    *notes: str,
+) -> TableModel:
+    """A table whose columns have no heads over them."""
+    return TableModel(title, tuple(labels), (ColumnGroup("", tuple(columns)),), tuple(rows), notes)
 
 
 @dataclass(frozen=True)

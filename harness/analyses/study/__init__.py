@@ -1,5 +1,4 @@
-"""The study of efficiency: parts that measure on real engines and come out as tables and charts.
+"""The study of efficiency: analyses that measure on engines, and a folder with tables and charts of them.
 
-`part` is what a part is and what it is given; `parts` has them, one module each; `journal` keeps every
-measured unit on disk; `command` runs them and writes the study's folder, `page` its page.
+`parts` has them, one module each; `command` runs them and writes the folder with its page.
 """

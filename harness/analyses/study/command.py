@@ -1,10 +1,10 @@
 """From what a user asks of `study` to a folder of tables, charts and every measured unit."""
 
-import contextlib
 import os
 import secrets
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import closing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,66 +12,39 @@ from typing import Any
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.analyses.study.journal import Journal, StudyProgress
-from harness.analyses.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
+from harness.analyses.base import (
+    Analysis,
+    BarChart,
+    Context,
+    Journal,
+    Progress,
+    sqlite_digests,
+    synthetic_databases,
+)
+from harness.analyses.study.parts import parts_by_name
 from harness.data.predictions import PredictionFile, read_predictions
-from harness.data.published import Provenance, origins
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines import EngineName, kind_of, kinds_by_name
-from harness.engines.base import Engine
+from harness.engines import kind_of, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics.work import weights_digest
-from harness.report.html.descriptions import Chart, bar_chart, write_tables_html
+from harness.report.html.descriptions import bar_chart, write_tables_html
+from harness.report.loading import loading_bar
 from harness.report.table_model import Document, TableModel
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.report.writing import write
 from harness.runs.folder import here, require_same
-from harness.scoring.tasks import Setup
 from harness.session.evaluation import Evaluation
 from harness.session.plan import equip, open_judging
 from harness.session.request import Request, check
-from loaders.base.digests import digests
 from loaders.base.errors import command
 from loaders.base.files import read_json, read_text, write_json
-from loaders.load import Progress
 from loaders.sample import PREDICTIONS
-
-# The page of a study: its tables with their charts, in the manner of a description; needs no script.
-
-
-def write_study_html(
-    document: Document, charts: Sequence[Sequence[BarChart]], title: str, path: Path
-) -> None:
-    """Write the page, whole or not at all.
-
-    Args:
-        document: the tables.
-        charts: those of each table.
-        title: heads the page.
-        path: the file.
-
-    Raises:
-        BadInput: it cannot be written.
-    """
-    write_tables_html(document, title, path, [[_drawn(one) for one in some] for some in charts])
-
-
-def _drawn(chart: BarChart) -> Chart:
-    return bar_chart(
-        chart.title,
-        [(bar.name, bar.value, bar.figure, _interval(bar)) for bar in chart.bars],
-        chart.reference,
-    )
-
-
-def _interval(bar: Bar) -> tuple[float, float] | None:
-    return None if bar.low is None or bar.high is None else (bar.low, bar.high)
-
 
 MANIFEST = "study.json"
 """What was studied with what: `command`, sets, databases, engines, predictions."""
 PAGE = "study.html"
+TABLES = "tables.json"
 
 _SAME = (
     "set", "questions", "choice", "set_files", "databases", "scales", "profile", "limits", "extract",
@@ -79,20 +52,23 @@ _SAME = (
 )  # fmt: skip
 """What decides the units of a study, of all that its manifest says."""
 
+Say = Callable[[str], None]
+"""Takes one line at a time."""
+
 
 @dataclass(frozen=True)
 class StudyRequest:
     """What to study: the request of an evaluation, the parts, and the set at other scales.
 
     `request` has the set, the predictions, the engines and what chooses questions; `more_sets` are paths of
-    the same set over other databases; `parts` empty is all of them. `with_times`: whether times are taken
-    where counted work would do.
+    the same set over other databases; `named_parts` are the words that named the parts, if any did.
+    `with_times`: whether times are taken where counted work would do.
     """
 
     request: Request
-    parts: Sequence[Part]
+    parts: Sequence[Analysis]
     more_sets: Sequence[str] = ()
-    named_parts: bool = False
+    named_parts: Sequence[str] = ()
     with_times: bool = False
 
     @property
@@ -103,81 +79,65 @@ class StudyRequest:
         words += [f"--set={Path(one).absolute() if os.sep in one else one}" for one in sets]
         # It has no option for metrics: EX alone says which answers are right.
         words += [word for word in self.request.command[2:] if not word.startswith(("--set=", "--metrics="))]
-        words += [f"--part={part.name}" for part in self.parts if self.named_parts]
+        words += [f"--part={name}" for name in self.named_parts]
         return [*words, "--times"] if self.with_times else words
 
 
 @dataclass(frozen=True)
 class Studied:
-    """A study that is done: its folder and what it came to, by part."""
+    """A study that is done: its folder, its parts, and what it came to."""
 
     folder: Path
+    parts: Sequence[Analysis]
     document: Document
 
 
-@dataclass(frozen=True)
-class PreparedStudy:
-    """A study with all it needs found, read and loaded; `close` it."""
+def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
+    """Find, read and load what a study needs, run its parts, and write its folder.
 
-    asked: StudyRequest
-    parts: Sequence[Part]
-    sets: Sequence[QuestionSet]
-    whole: Sequence[QuestionSet]
-    setup: Setup
-    evaluation: Evaluation
-    engines: Mapping[EngineName, Engine]
-    files: Sequence[PredictionFile]
+    Args:
+        asked: what to study, and which folder to go on with.
+        console: where bars are shown.
+        say: takes one line at a time.
 
-    def run(self, console: Console, say: Callable[[str], None]) -> Studied:
-        """Run the parts and write the folder.
-
-        Args:
-            console: where the bar is shown.
-            say: takes one line at a time.
-
-        Raises:
-            BadInput: the folder cannot be written, or the one that is resumed is of another study.
-            EngineUnavailable: an engine broke; what was measured is kept.
-        """
-        known = _digests(self.sets)
-        synthetic = _synthetic(self.sets[0], known[0])
-        manifest = self._manifest(known)
-        folder, journal = _opened(self.asked.request, manifest)
-        context = StudyContext(
-            part="",
-            sets=self.sets,
-            whole=self.whole,
-            setup=self.setup,
-            engines=self.engines,
-            servers={name: servers[0] for name, servers in self.setup.servers.items() if servers},
-            files=self.files,
-            evaluation=self.evaluation,
-            synthetic=synthetic,
-            journal=journal,
-            progress=StudyProgress(console, say),
-            folder=folder,
-            say=say,
-            with_times=self.asked.with_times,
-        )
-        with contextlib.closing(journal), context.progress:
-            made = _run(self.parts, context, say)
-        return _written(self.asked, folder, manifest, synthetic, made)
-
-    def _manifest(self, known: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-        request, questions = self.asked.request, self.sets[0]
-        return {
-            "command": self.asked.command,
-            "parts": [part.name for part in self.parts],
-            "set": questions.name,
-            "questions": len(questions.questions),
+    Raises:
+        BadInput: an option or a file is wrong, or the folder that is resumed is of another study.
+        EngineUnavailable: an engine that was asked for is not there, or broke; what was measured is kept.
+    """
+    request = asked.request
+    check(request)
+    if request.resume is not None and not (request.resume / MANIFEST).is_file():
+        raise BadInput(f"--resume {request.resume}: is no folder of a study; name one that has {MANIFEST}")
+    with loading_bar(console, before="reading questions and predictions") as loading:
+        whole = [load_set(name, request.bird_home) for name in (request.set_name, *asked.more_sets)]
+        for note in whole[0].notes:
+            say(note)
+        sets = [request.choice.of(whole[0]), *whole[1:]]
+        _check_scales(sets)
+        files = _predictions(request, whole[0], say)
+        parts = _possible(asked, files, say)
+        dialects = request.dialects or list(kinds_by_name())
+        equipped = equip(request, sets[0], dialects, say=say, progress=loading)
+    setup = equipped.setup
+    files = [file for file in files if file.dialect in setup.servers]
+    known = [sqlite_digests(one) for one in sets]
+    with (
+        closing(Evaluation(setup, files, open_judging(equipped.request, setup, say))) as evaluation,
+        Progress(console, say) as progress,
+    ):
+        engines = setup.engines(0)
+        manifest = {
+            "command": asked.command,
+            "parts": [part.name for part in parts],
+            "set": sets[0].name,
+            "questions": len(sets[0].questions),
             "choice": str(request.choice),
-            "set_files": questions.files,
-            "databases": dict(known[0]),
+            "set_files": sets[0].files,
+            "databases": known[0],
             "scales": [
-                {"set": one.name, "databases": dict(found)}
-                for one, found in zip(self.sets[1:], known[1:], strict=True)
+                {"set": one.name, "databases": found} for one, found in zip(sets[1:], known[1:], strict=True)
             ],
-            "profile": self.setup.profile,
+            "profile": setup.profile,
             "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
             "extract": request.extract,
             "predictions": [
@@ -187,99 +147,68 @@ class PreparedStudy:
                     "predictor": file.predictor,
                     "dialect": file.dialect,
                 }
-                for file in self.files
+                for file in files
             ],
-            "times": self.asked.with_times,
-            "engines": {name: engine.version() for name, engine in self.engines.items()},
+            "times": asked.with_times,
+            "engines": {name: engine.version() for name, engine in engines.items()},
             # Advice is measured in units, so that a journal is of one set of weights.
             "weights": weights_digest(),
         }
-
-    def close(self) -> None:
-        """Stop the workers and close the store."""
-        self.evaluation.close()
-
-
-def prepare_study(
-    asked: StudyRequest, say: Callable[[str], None], progress: Progress | None = None
-) -> PreparedStudy:
-    """Find, read and load what a study needs.
-
-    Args:
-        asked: what to study, and which folder to go on with.
-        say: takes one line at a time.
-        progress: see `loaders.load.load`.
-
-    Raises:
-        BadInput: an option or a file is wrong.
-        EngineUnavailable: an engine that was asked for is not there, or broke.
-    """
-    request = asked.request
-    check(request)
-    if request.resume is not None and not (request.resume / MANIFEST).is_file():
-        raise BadInput(f"--resume {request.resume}: is no folder of a study; name one that has {MANIFEST}")
-    whole = [load_set(name, request.bird_home) for name in (request.set_name, *asked.more_sets)]
-    for note in whole[0].notes:
-        say(note)
-    sets = [request.choice.of(whole[0]), *whole[1:]]
-    _check_scales(sets)
-    files = _predictions(request, whole[0], say)
-    parts = _possible(asked, files, say)
-    dialects = request.dialects or list(kinds_by_name())
-    equipped = equip(request, sets[0], dialects, say=say, progress=progress)
-    setup = equipped.setup
-    files = [file for file in files if file.dialect in setup.servers]
-    engines = {
-        name: kind_of(name).make(servers[0] if servers else None, pooled=True)
-        for name, servers in setup.servers.items()
-    }
-    evaluation = Evaluation(setup, files, open_judging(equipped.request, setup, say))
-    return PreparedStudy(asked, parts, sets, whole, setup, evaluation, engines, files)
+        folder, journal = _opened(request, manifest)
+        with closing(journal):
+            context = Context(
+                sets[0],
+                engines,
+                setup.profile,
+                setup.limits,
+                request.processes,
+                setup.unloaded,
+                part="",
+                sets=sets,
+                whole=whole,
+                setup=setup,
+                servers={name: servers[0] for name, servers in setup.servers.items() if servers},
+                files=files,
+                evaluation=evaluation,
+                synthetic=synthetic_databases(sets[0], known[0]),
+                journal=journal,
+                progress=progress,
+                folder=folder,
+                with_times=asked.with_times,
+            )
+            tables = _run(parts, context, say)
+    return Studied(folder, parts, _written(asked, parts, context, manifest, tables))
 
 
-@dataclass(frozen=True)
-class _Made:
-    """What a part has come to: its tables, each with the charts after it."""
-
-    part: Part
-    tables: list[tuple[TableModel, list[BarChart]]] = field(default_factory=list)
-
-    def add(self, output: StudyOutput) -> None:
-        """Take what the part yields next."""
-        if isinstance(output, BarChart):
-            self.tables[-1][1].append(output)
-        else:
-            titled = replace(output, title=f"{self.part.name.upper()}: {output.title}")
-            self.tables.append((titled, []))
-
-
-def _run(parts: Sequence[Part], context: StudyContext, say: Callable[[str], None]) -> list[_Made]:
-    """What each part comes to; says how the study goes on where it is broken off."""
-    made = []
+def _run(parts: Sequence[Analysis], context: Context, say: Say) -> list[tuple[TableModel, list[BarChart]]]:
+    """Every table, each with the charts after it; says how the study goes on where it is broken off."""
+    tables: list[tuple[TableModel, list[BarChart]]] = []
+    progress = context.progress
     try:
         for part in parts:
-            context.progress.begin(part.name, part.title)
-            one = _Made(part)
+            progress.begin(part.name, part.title)
             for output in part.run(replace(context, part=part.name)):
-                one.add(output)
-            context.progress.end()
-            made.append(one)
+                if isinstance(output, BarChart):
+                    tables[-1][1].append(output)
+                else:
+                    tables.append((replace(output, title=f"{part.name.upper()}: {output.title}"), []))
+            progress.end()
     except BaseException:
-        progress = context.progress
-        progress.__exit__(None, None, None)
+        progress.__exit__()
         say(f"broken off {progress.far}; what was measured is in {context.folder}")
         say(f"`{command('study', resume=str(context.folder))}` goes on")
         raise
-    return made
+    return tables
 
 
 def _written(
     asked: StudyRequest,
-    folder: Path,
+    parts: Sequence[Analysis],
+    context: Context,
     manifest: Mapping[str, Any],
-    synthetic: frozenset[str],
-    made: Sequence[_Made],
-) -> Studied:
+    tables: Sequence[tuple[TableModel, list[BarChart]]],
+) -> Document:
+    folder, synthetic = context.folder, context.synthetic
     engines = ", ".join(f"{kind_of(name).title} {version}" for name, version in manifest["engines"].items())
     facts = [f"Set {manifest['set']}, {manifest['questions']} questions; {engines}."]
     facts += [f"At another scale: {Path(name).name}." for name in asked.more_sets]
@@ -288,19 +217,21 @@ def _written(
             f"{len(synthetic)} of {len(manifest['databases'])} databases are not the published ones:"
             " findings on them are of synthetic rows."
         )
-    tables = [each for one in made for each in one.tables]
     document = Document(folder.name, tuple(facts), tuple(grid for grid, _ in tables))
-    title = f"Efficiency of {manifest['set']}"
+    own = any(part in parts_by_name().values() for part in parts)
+    what = "Efficiency" if own else " and ".join(part.title for part in parts)
+    title = f"{what} of {manifest['set']}"
     texts = {
         "tables.md": markdown(document, title),
         "tables.csv": csv_text(document),
         "tables.tex": latex(document, title),
-        "tables.json": json_text(document),
+        TABLES: json_text(document),
     }
     for name, text in texts.items():
         write(folder / name, text)
-    write_study_html(document, [charts for _, charts in tables], title, folder / PAGE)
-    return Studied(folder, document)
+    drawn = [[bar_chart(one.title, one.bars, one.reference) for one in charts] for _, charts in tables]
+    write_tables_html(document, title, folder / PAGE, drawn)
+    return document
 
 
 def _check_scales(sets: Sequence[QuestionSet]) -> None:
@@ -313,7 +244,7 @@ def _check_scales(sets: Sequence[QuestionSet]) -> None:
             )
 
 
-def _predictions(request: Request, whole: QuestionSet, say: Callable[[str], None]) -> list[PredictionFile]:
+def _predictions(request: Request, whole: QuestionSet, say: Say) -> list[PredictionFile]:
     paths = request.predictions or ([PREDICTIONS] if request.set_name == "sample" else [])
     if not paths:
         return []
@@ -328,7 +259,7 @@ def _predictions(request: Request, whole: QuestionSet, say: Callable[[str], None
     )
 
 
-def _possible(asked: StudyRequest, files: Sequence[PredictionFile], say: Callable[[str], None]) -> list[Part]:
+def _possible(asked: StudyRequest, files: Sequence[PredictionFile], say: Say) -> list[Analysis]:
     """The parts that can be run: one that is named has to be among them."""
     without = [part for part in asked.parts if part.needs_predictions and not files]
     if without and asked.named_parts:
@@ -340,22 +271,6 @@ def _possible(asked: StudyRequest, files: Sequence[PredictionFile], say: Callabl
         names = ", ".join(timed)
         say(f"{names}: takes times, so nothing else should run on this machine meanwhile")
     return parts
-
-
-def _digests(sets: Sequence[QuestionSet]) -> list[dict[str, str]]:
-    """The digests of the SQLite files of each set, by database."""
-    found = []
-    for one in sets:
-        paths = {db_id: one.database(db_id).sqlite_path for db_id in one.db_ids}
-        known = digests(paths.values())
-        found.append({db_id: known[path] for db_id, path in paths.items()})
-    return found
-
-
-def _synthetic(questions: QuestionSet, known: Mapping[str, str]) -> frozenset[str]:
-    found = origins(questions.name, known) or {}
-    others = Provenance.OTHER in found.values()
-    return frozenset(db_id for db_id, each in found.items() if others and each is not Provenance.PUBLISHED)
 
 
 def _opened(request: Request, manifest: Mapping[str, Any]) -> tuple[Path, Journal]:

@@ -7,7 +7,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Any
 
-from harness.analyses.study.part import RightPair, StudyContext
+from harness.analyses.base import Context, RightPair
 from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine, SqlError, SqlTimeout, SqlTooLarge
 from harness.engines.execution import Ending, Limits, NotCounted, count_work, execute
@@ -108,7 +108,7 @@ class PairMeasures:
     Equal texts about one question are measured once, whosever they are.
     """
 
-    context: StudyContext
+    context: Context
     _workers: list[LocalWorkers] = field(default_factory=list)
     _engines: dict[EngineName, Engine] = field(default_factory=dict)
 

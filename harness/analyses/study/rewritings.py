@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any
 
 from dialects.schema import Schema
+from harness.analyses.base import Context
 from harness.analyses.study.pair_measures import counted, plan_of, work_of
-from harness.analyses.study.part import StudyContext
 from harness.efficiency.rewriting import Proof, Rewritten, consider_all, held_keys, proven
 from harness.engines import EngineName, dialect_of
 from harness.engines.plans import compare_plans
@@ -51,7 +51,7 @@ class Variants:
 class Rewriting:
     """Rewriting and its costs as units of one part: a text is rewritten, run and counted once."""
 
-    context: StudyContext
+    context: Context
     _known: dict[str, Schema] = field(default_factory=dict)
     _held: dict[tuple[EngineName, str], HeldKeys] = field(default_factory=dict)
 

@@ -1,15 +1,14 @@
 """E5: operators, estimates and costs of plans, over the sample's golds and made-up figures."""
 
 import json
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.study.command import StudyRequest, prepare_study
-from harness.analyses.study.part import BarChart
+from harness.analyses.base import BarChart
+from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import parts_by_name
 from harness.analyses.study.parts.plan_costs import _costs, _Held
 from harness.report.table_model import TableModel
@@ -65,8 +64,7 @@ def studied(out: Path, resume: Path | None = None) -> Path:
     )  # fmt: skip
     part = parts_by_name()["e5"]
     said: list[str] = []
-    with closing(prepare_study(StudyRequest(request, [part]), said.append)) as prepared:
-        return prepared.run(Console(quiet=True), said.append).folder
+    return study(StudyRequest(request, [part]), Console(quiet=True), said.append).folder
 
 
 def test_golds_and_right_predictions_are_explained_and_timed_once(tmp_path: Path) -> None:

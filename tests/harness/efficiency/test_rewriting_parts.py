@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.study.command import StudyRequest, prepare_study
+from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import chosen_parts
 from harness.analyses.study.rewritings import TOGETHER
 from harness.efficiency.rewriting import RULES
@@ -26,9 +25,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def studied(out: Path, resume: Path | None = None) -> Path:
     request = Request(dialects=[Dialect.SQLITE], metrics=("ex",), out=out, resume=resume, workers=1)
-    asked = StudyRequest(request, chosen_parts(PARTS), named_parts=True)
-    with closing(prepare_study(asked, lambda _: None)) as prepared:
-        return prepared.run(Console(quiet=True), lambda _: None).folder
+    asked = StudyRequest(request, chosen_parts(PARTS), named_parts=PARTS)
+    return study(asked, Console(quiet=True), lambda _: None).folder
 
 
 def cells(folder: Path, metric: str) -> dict[str, Any]:

@@ -12,12 +12,11 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.study.command import StudyRequest, prepare_study
-from harness.analyses.study.journal import Journal
-from harness.analyses.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
+from harness.analyses.base import Analysis, Bar, BarChart, Context, Journal, Output
+from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import parts_by_name
 from harness.metrics.work import weights_digest
-from harness.report.table_model import Cell, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import columns, row, table
 from harness.session.request import Request
 from tests.harness.conftest import Call
 
@@ -31,14 +30,13 @@ class Counted:
         self.measured: list[int] = []
         self.broken_at = broken_at
 
-    def run(self, context: StudyContext) -> Iterator[StudyOutput]:
+    def run(self, context: Context) -> Iterator[Output]:
         context.expect(5)
         values = [context.unit(("square", str(number)), partial(self.measure, number)) for number in range(5)]
-        column = TableColumn("square", "square", "number")
-        rows = [TableRow((str(n),), (Cell(value[0]),), "", level=str(n)) for n, value in enumerate(values)]
-        yield TableModel("Squares", ("number",), (ColumnGroup("", (column,)),), tuple(rows))
+        rows = [row([str(n)], value, str(n)) for n, value in enumerate(values)]
+        yield table("Squares", ["number"], columns("number", ("square", "square")), rows)
         yield BarChart(
-            "Squares", tuple(Bar(str(n), v[0], str(v[0]), v[0] / 2, v[0]) for n, v in enumerate(values)), 4
+            "Squares", tuple(Bar(str(n), v[0], str(v[0]), (v[0] / 2, v[0])) for n, v in enumerate(values)), 4
         )
 
     def measure(self, number: int) -> tuple[int]:
@@ -48,17 +46,16 @@ class Counted:
         return (number**2,)
 
     @property
-    def part(self) -> Part:
-        return Part("e0", "Squares of numbers", self.run)
+    def part(self) -> Analysis:
+        return Analysis("e0", "Squares of numbers", self.run)
 
 
 def studied(
-    out: Path, part: Part, resume: Path | None = None, say: Callable[[str], None] = print, **more: object
+    out: Path, part: Analysis, resume: Path | None = None, say: Callable[[str], None] = print, **more: object
 ) -> Path:
     request = Request(dialects=[Dialect.SQLITE], metrics=("ex",), limit=3, out=out, resume=resume, workers=1)
     asked = StudyRequest(replace(request, **more), [part])  # type: ignore[arg-type]  # fields of a request
-    with closing(prepare_study(asked, say)) as prepared:
-        return prepared.run(Console(quiet=True), say).folder
+    return study(asked, Console(quiet=True), say).folder
 
 
 def test_a_study_that_was_broken_off_goes_on_and_gives_the_same_tables(tmp_path: Path) -> None:
@@ -98,7 +95,7 @@ def test_a_line_that_was_cut_off_is_measured_again(tmp_path: Path) -> None:
 )
 def test_a_line_that_is_no_unit_is_refused(tmp_path: Path, line: str) -> None:
     (tmp_path / "journal.jsonl").write_text(f"{line}\n")
-    with pytest.raises(BadInput, match="line 1 is no unit of a study"):
+    with pytest.raises(BadInput, match="line 1 is no measured unit"):
         Journal(tmp_path)
 
 

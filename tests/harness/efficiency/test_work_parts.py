@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from contextlib import closing
 from dataclasses import replace
 from math import sqrt
 from pathlib import Path
@@ -12,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.study.command import StudyRequest, prepare_study
-from harness.analyses.study.part import BarChart, RightPair
+from harness.analyses.base import BarChart, RightPair
+from harness.analyses.study.command import StudyRequest, study
 from harness.analyses.study.parts import chosen_parts
 from harness.analyses.study.parts.counted_work import Held, correlations, disagreements, spread_of
 from harness.data.sets.loading import load_set
@@ -46,9 +45,8 @@ def studied(  # noqa: PLR0913 - one argument a choice
         predictions=[file], predictor="us", dialects=[dialect], metrics=("ex",), limit=5, out=out / "runs",
         resume=resume, workers=1, allow_missing=True,
     )  # fmt: skip
-    asked = StudyRequest(request, chosen_parts(parts), named_parts=True, with_times=with_times)
-    with closing(prepare_study(asked, lambda _: None)) as prepared:
-        return prepared.run(Console(quiet=True), lambda _: None).folder
+    asked = StudyRequest(request, chosen_parts(parts), named_parts=parts, with_times=with_times)
+    return study(asked, Console(quiet=True), lambda _: None).folder
 
 
 def units(folder: Path) -> list[dict[str, Any]]:

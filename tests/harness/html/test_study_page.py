@@ -1,6 +1,5 @@
 """The page of a study: tables with charts and intervals, without a script, on a phone, too."""
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,7 +7,7 @@ from playwright.sync_api import expect
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.study.command import PAGE, StudyRequest, prepare_study
+from harness.analyses.study.command import PAGE, StudyRequest, study
 from harness.analyses.study.parts import chosen_parts
 from harness.session.request import Request
 from tests.harness.html.conftest import View
@@ -21,8 +20,9 @@ def studied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BIRD_STATE", str(folder / "state"))
         request = Request(dialects=[Dialect.SQLITE], metrics=("ex",), limit=20, out=folder, workers=1)
-        with closing(prepare_study(StudyRequest(request, chosen_parts(["e1", "e3"])), print)) as prepared:
-            return prepared.run(Console(quiet=True), print).folder / PAGE
+        return (
+            study(StudyRequest(request, chosen_parts(["e1", "e3"])), Console(quiet=True), print).folder / PAGE
+        )
 
 
 @pytest.mark.parametrize("width", [1400, 390])

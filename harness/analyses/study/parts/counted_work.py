@@ -11,6 +11,7 @@ from hashlib import sha256
 from math import log
 from typing import Any
 
+from harness.analyses.base import Analysis, Bar, BarChart, Context, Output, RightPair
 from harness.analyses.study.pair_measures import (
     CountedText,
     PairMeasures,
@@ -18,7 +19,6 @@ from harness.analyses.study.pair_measures import (
     texts_of,
     work_of,
 )
-from harness.analyses.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
 from harness.analyses.study.plan_statistics import rank_correlation
 from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
@@ -57,7 +57,7 @@ class Held:
         return abs(log(self.tau / self.timing.tau))
 
 
-def run(context: StudyContext) -> Iterator[StudyOutput]:
+def run(context: Context) -> Iterator[Output]:
     """Count every text of the right pairs twice; time the pairs where times are asked for."""
     with closing(PairMeasures(context)) as measures:
         pairs = measures.pairs
@@ -79,7 +79,7 @@ def run(context: StudyContext) -> Iterator[StudyOutput]:
         yield disagreements(engines, held)
 
 
-def _spread(context: StudyContext, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]) -> TableModel:
+def _spread(context: Context, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]) -> TableModel:
     columns = tuple(
         TableColumn(head, metric, "engine", kind=kind)
         for head, metric, kind in (
@@ -135,7 +135,7 @@ def _outcomes(found: Sequence[Mapping[str, Any]]) -> list[Any]:
 
 
 def _write_counts(
-    context: StudyContext, engine: EngineName, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]
+    context: Context, engine: EngineName, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]
 ) -> str:
     """A line a text, in their order; the digest of the file."""
     lines = sorted(
@@ -147,7 +147,7 @@ def _write_counts(
     return sha256(content.encode()).hexdigest()[:16]
 
 
-def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterator[StudyOutput]:
+def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterator[Output]:
     """How tau by work goes together with tau by time, over pairs that are not the same text or program."""
     columns = (
         TableColumn("pairs", "pairs", "which", kind=CellKind.COUNT),
@@ -214,4 +214,4 @@ def disagreements(engines: Sequence[EngineName], held: Sequence[Held]) -> TableM
     )
 
 
-PART = Part("e6", "Counted work", run, needs_predictions=True)
+PART = Analysis("e6", "Counted work", run, needs_predictions=True)

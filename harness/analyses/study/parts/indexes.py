@@ -12,8 +12,8 @@ from hashlib import sha256
 from statistics import fmean
 from typing import Any
 
+from harness.analyses.base import Analysis, Bar, BarChart, Context, Output, RightPair
 from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
-from harness.analyses.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
 from harness.data.questions import QuestionSet
 from harness.efficiency.indexing.advice import advise, candidates
 from harness.efficiency.indexing.copies import (
@@ -63,7 +63,7 @@ class _Scale:
         return work_of(self.engine, self.works[scheme, db_id, text])
 
 
-def run(context: StudyContext) -> Iterator[StudyOutput]:
+def run(context: Context) -> Iterator[Output]:
     """Measure every scheme on every engine, at every scale."""
     pairs = context.right_pairs() if context.files else []
     scales = []
@@ -120,9 +120,7 @@ def _keys(scale: _Scale) -> Iterator[tuple[str, ...]]:
                 yield _key(scale, "work", db_id, scheme, text)
 
 
-def _measure(
-    context: StudyContext, questions: QuestionSet, scale: _Scale, room: Callable[[], CopyRoom]
-) -> None:
+def _measure(context: Context, questions: QuestionSet, scale: _Scale, room: Callable[[], CopyRoom]) -> None:
     for db_id in _databases(scale):
         whole = [key for key in _keys(scale) if key[3] == db_id]
         with ExitStack() as stack:
@@ -137,7 +135,7 @@ def _measure(
 class _Schemes:
     """One database on one engine, taken through the schemes; the copy is None where all is known."""
 
-    context: StudyContext
+    context: Context
     scale: _Scale
     db_id: str
     copy: DatabaseCopy | None
@@ -237,7 +235,7 @@ class _Schemes:
         return self.copy
 
 
-def _workload(scales: Sequence[_Scale]) -> Iterator[StudyOutput]:
+def _workload(scales: Sequence[_Scale]) -> Iterator[Output]:
     columns: tuple[TableColumn, ...] = (
         TableColumn("work", "work", "scheme", kind=CellKind.COUNT),
         TableColumn("% of primary", "work_percent", "scheme"),
@@ -310,7 +308,7 @@ def _compared(scale: _Scale, scheme: Scheme) -> tuple[float | None, ...]:
     return work, 100 * work / primary if primary else None, less, more, unfinished, others
 
 
-def _advised(scales: Sequence[_Scale]) -> Iterator[StudyOutput]:
+def _advised(scales: Sequence[_Scale]) -> Iterator[Output]:
     columns = (
         TableColumn("golds", "golds", "index", kind=CellKind.COUNT),
         TableColumn("KB", "kilobytes", "index", kind=CellKind.COUNT),
@@ -346,7 +344,7 @@ def _advised(scales: Sequence[_Scale]) -> Iterator[StudyOutput]:
     )
 
 
-def _predictors(context: StudyContext, scales: Sequence[_Scale]) -> Iterator[StudyOutput]:
+def _predictors(context: Context, scales: Sequence[_Scale]) -> Iterator[Output]:
     """R-VES by work under each scheme, and whether the ranks of predictors change."""
     columns = tuple(TableColumn(scheme.value, "r_ves_work", "scheme", level=scheme) for scheme in Scheme)
     rows, notes, bars = [], [], []
@@ -409,4 +407,4 @@ def _moved(before: Sequence[str], after: Sequence[str]) -> str:
     return ", ".join(moves)
 
 
-PART = Part("e3", "Indexes", run)
+PART = Analysis("e3", "Indexes", run)

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
 from harness.analyses.study.pair_measures import counted, indexes_of, outline, plan_of, work_of
-from harness.analyses.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
 from harness.efficiency.indexing.advice import advise, candidates
 from harness.efficiency.indexing.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.engines import TITLES, EngineName, dialect_of
@@ -197,7 +197,7 @@ class _Trial:
         return self.case.name, self.scale, self.engine, self.scheme
 
 
-def run(context: StudyContext) -> Iterator[StudyOutput]:
+def run(context: Context) -> Iterator[Output]:
     """Execute every case."""
     with TemporaryDirectory(prefix="bird-study-") as folder:
         trials = list(_trials(context, Path(folder)))
@@ -216,7 +216,7 @@ def run(context: StudyContext) -> Iterator[StudyOutput]:
     yield _claims(found)
 
 
-def _trials(context: StudyContext, folder: Path) -> Iterator[_Trial]:
+def _trials(context: Context, folder: Path) -> Iterator[_Trial]:
     for case in CASES:
         databases = []
         if not case.db_id:
@@ -238,7 +238,7 @@ def _trials(context: StudyContext, folder: Path) -> Iterator[_Trial]:
                     yield trial
 
 
-def _measured(context: StudyContext, room: CopyRoom | None, trial: _Trial) -> dict[str, Any]:
+def _measured(context: Context, room: CopyRoom | None, trial: _Trial) -> dict[str, Any]:
     """Everything that is measured of a trial, in copies that are gone afterwards."""
     assert room is not None  # noqa: S101 - the unit was not there, so it has been opened
     case, engine = trial.case, context.engines[trial.engine]
@@ -285,7 +285,7 @@ def _measured(context: StudyContext, room: CopyRoom | None, trial: _Trial) -> di
         return record
 
 
-def _advised(context: StudyContext, trial: _Trial, copy: DatabaseCopy) -> tuple[Index, ...]:
+def _advised(context: Context, trial: _Trial, copy: DatabaseCopy) -> tuple[Index, ...]:
     """The indexes that are advised for the texts of a case, left in the copy."""
     engine = context.engines[trial.engine]
     texts = list(dict.fromkeys((trial.case.original, trial.case.rewritten)))
@@ -495,4 +495,4 @@ def _verdict(counts: Sequence[int], other: int) -> str:
     return f"{speed}; not equivalent" if other else speed
 
 
-PART = Part("e1", "The paper's cases", run, needs_quiet=True)
+PART = Analysis("e1", "The paper's cases", run, needs_quiet=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from harness.analyses.study.part import Bar, BarChart, Part, RightPair, StudyContext, StudyOutput
+from harness.analyses.base import Analysis, Bar, BarChart, Context, Output, RightPair
 from harness.analyses.study.plan_statistics import q_error, quantile, rank_correlation
 from harness.engines import TITLES, EngineName
 from harness.engines.plans import Operator, QueryPlan, compare_plans
@@ -60,7 +60,7 @@ class _Held:
     work: float | None
 
 
-def run(context: StudyContext) -> Iterator[StudyOutput]:
+def run(context: Context) -> Iterator[Output]:
     """Explain every gold and every prediction, and time what is right beside its gold."""
     golds = {
         _Text(name, question.db_id, text): None
@@ -98,7 +98,7 @@ def _distinct(pairs: Iterable[RightPair]) -> list[RightPair]:
     return list(found.values())
 
 
-def _plan(context: StudyContext, workers: LocalWorkers, text: _Text) -> QueryPlan:
+def _plan(context: Context, workers: LocalWorkers, text: _Text) -> QueryPlan:
     def ask() -> dict[str, Any]:
         task = PlanTask(text.dialect, text.db_id, text.sql, counts=True)
         future: Future[QueryPlan] = workers.plan(task)
@@ -108,7 +108,7 @@ def _plan(context: StudyContext, workers: LocalWorkers, text: _Text) -> QueryPla
 
 
 def _held(
-    context: StudyContext, workers: LocalWorkers, plans: Mapping[_Text, QueryPlan], pair: RightPair
+    context: Context, workers: LocalWorkers, plans: Mapping[_Text, QueryPlan], pair: RightPair
 ) -> _Held | None:
     """The pair with its time; None where a text could not be timed, or has no plan."""
     gold, prediction = (
@@ -181,7 +181,7 @@ def _operators(
     )
 
 
-def _estimates(context: StudyContext, plans: Mapping[_Text, QueryPlan]) -> Iterator[StudyOutput]:
+def _estimates(context: Context, plans: Mapping[_Text, QueryPlan]) -> Iterator[Output]:
     """By which factor the optimizers' estimates of rows are wrong, step by step."""
     found: dict[tuple[EngineName, str], list[float]] = {}
     for text, plan in plans.items():
@@ -231,7 +231,7 @@ def _estimates(context: StudyContext, plans: Mapping[_Text, QueryPlan]) -> Itera
     )  # fmt: skip
 
 
-def _costs(held: Sequence[_Held]) -> Iterator[StudyOutput]:
+def _costs(held: Sequence[_Held]) -> Iterator[Output]:
     """What a plan's cost says of the time that a text takes."""
     engines = list(dict.fromkeys(one.dialect for one in held))
     columns = (
@@ -289,4 +289,4 @@ def _right(pairs: Sequence[tuple[float | None, float]]) -> Cell:
     return Cell(100 * right / len(known) if known else None, questions=len(known))
 
 
-PART = Part("e5", "Plans", run, needs_quiet=True)
+PART = Analysis("e5", "Plans", run, needs_quiet=True)

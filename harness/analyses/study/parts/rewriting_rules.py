@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from harness.analyses.study.part import Bar, BarChart, Part, StudyContext, StudyOutput
+from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
 from harness.analyses.study.rewritings import TOGETHER, Rewriting, Variant
 from harness.efficiency.rewriting import RULES
 from harness.engines import TITLES, EngineName
@@ -34,7 +34,7 @@ class _Found:
     """Golds whose rewritten text is not proven, with why."""
 
 
-def run(context: StudyContext) -> Iterator[StudyOutput]:
+def run(context: Context) -> Iterator[Output]:
     """Apply every rule to every gold on every engine."""
     golds = [
         (engine, question, gold)
@@ -91,7 +91,7 @@ def _share(values: Sequence[bool]) -> Cell:
 
 
 def _rows(
-    context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found]
+    context: Context, by_rule: dict[tuple[EngineName, str], _Found]
 ) -> Iterator[tuple[EngineName, str, str, _Found]]:
     for rule, title in _rules():
         for engine in context.engines:
@@ -99,7 +99,7 @@ def _rows(
             yield engine, rule, title, found
 
 
-def _table(context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
+def _table(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
     by = "rule"
     columns = (
         TableColumn("golds", "golds", by, kind=CellKind.COUNT),
@@ -150,7 +150,7 @@ def _chart(engine: EngineName, by_rule: dict[tuple[EngineName, str], _Found]) ->
     return BarChart(f"Median tau by counted work on {TITLES[engine]}", tuple(bars), 1.0)
 
 
-def _timed(context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
+def _timed(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
     by = "rule"
     columns = (
         TableColumn("timed", "timed", by, kind=CellKind.COUNT),
@@ -179,7 +179,7 @@ def _timed(context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found])
     )
 
 
-def _refusals(context: StudyContext, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
+def _refusals(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
     rows = [
         TableRow((title, TITLES[engine], reason), (Cell(count),), "", dialect=engine, level=rule)
         for engine, rule, title, found in _rows(context, by_rule)
@@ -209,4 +209,4 @@ def _is_name(word: str) -> bool:
     return "." in bare.rstrip(".") or "_" in bare
 
 
-PART = Part("e2", "Rules of rewriting", run)
+PART = Analysis("e2", "Rules of rewriting", run)

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from statistics import fmean
 
+from harness.analyses.base import Analysis, Context, Output, RightPair
 from harness.analyses.study.pair_measures import PairMeasures, counted_for_tau
-from harness.analyses.study.part import Part, RightPair, StudyContext, StudyOutput
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.metrics import METRICS, Basis, Metric
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
@@ -17,7 +17,7 @@ _METHODS = {Basis.STABLE_TIMES: Method.STABLE, Basis.TIMES: Method.OFFICIAL}
 _Who = tuple[EngineName, str]
 
 
-def run(context: StudyContext) -> Iterator[StudyOutput]:
+def run(context: Context) -> Iterator[Output]:
     """Score every right pair by each metric; by the script's times only where times are asked for."""
     bases = {Basis.WORK, Basis.STABLE_TIMES, *([Basis.TIMES] if context.with_times else [])}
     metrics = [metric for metric in METRICS.values() if metric.basis in bases]
@@ -86,4 +86,4 @@ def _mean(scores: Sequence[float | None], asked: int) -> Cell:
     return Cell(100 * fmean([*known, *[0.0] * (told - len(known))]) if told else None, questions=told)
 
 
-PART = Part("e7", "The VES family", run, needs_predictions=True, needs_quiet=True)
+PART = Analysis("e7", "The VES family", run, needs_predictions=True, needs_quiet=True)
