@@ -64,7 +64,7 @@ def links(about: Message) -> list[str]:
 
 def test_the_readme_of_a_package_leads_to_the_files_of_its_version(wheel: Path) -> None:
     about = metadata(wheel)
-    assert len(links(about)) > 40
+    assert len(links(about)) > 20
     assert [link for link in links(about) if not link.startswith("https://")] == []
     base = f"{ADDRESS}/blob/v{__version__}/"
     own = [link.removeprefix(base) for link in links(about) if link.startswith(ADDRESS)]

@@ -16,9 +16,7 @@ from harness.scoring.tasks import Setup
 from loaders.load import load
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
-from tests import forked
 from tests.evaluating import results
-from tests.harness.pytest_plugin.running import name
 
 pytestmark = pytest.mark.engine
 
@@ -42,26 +40,9 @@ def test_the_table_in_the_readme_is_real(mysql_server: Server, postgresql_server
     assert [line.rstrip() for line in output.getvalue().splitlines() if line][: len(shown)] == shown
 
 
-def test_the_table_of_the_offline_baseline_is_real(
-    mysql_server: Server, postgresql_server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for server in (mysql_server, postgresql_server):
-        name(server, monkeypatch)
-    command = ["predict", "offline", "--dialect", "all", "--rows", "3", "--eval"]
-    done = forked.run("harness", *command, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert of_readme("EX") == printed(done.stdout, "Soft-F1 (%)")
-
-
 def of_readme(title: str) -> list[str]:
     """The lines of the table with this title."""
     [block] = re.findall(
         rf"^```text\n({title} .*?)^```", README.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
     )
     return [line for line in block.splitlines() if line]
-
-
-def printed(output: str, following: str) -> list[str]:
-    """The lines of a table, up to the title of the next one."""
-    lines = [line.rstrip() for line in output.splitlines()]
-    return [line for line in lines[: lines.index(following)] if line]
