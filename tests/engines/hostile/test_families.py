@@ -173,7 +173,7 @@ def test_reports_are_well_formed_and_the_terminal_is_left_alone(cold: Cold) -> N
 def test_reports_are_made_again_from_the_folder(cold: Cold) -> None:
     run, to = "results-beside/latest", cold.arranged.place.folder / "again"
     to.mkdir()
-    done = cold.arranged.place.harness("report", run, "--by=error-class", f"--to={to}")
+    done = cold.arranged.place.harness("report", run, "--by=error-class", f"--out={to}")
     assert done.code == 0, done.said[-3000:]
     assert faults(to) == []
     assert strange(done.said) == []
