@@ -55,7 +55,9 @@ _SERVERS: list[str] = []
 """What the tests of this process, or of those of pytest-xdist, ran on."""
 
 
-def _throwaway(dialect: Dialect, stack: ExitStack, reason: Reason) -> Server:
+def _throwaway(request: pytest.FixtureRequest, dialect: Dialect, stack: ExitStack, reason: Reason) -> Server:
+    chosen = request.config.getoption("markexpr")
+    assert "not engine" not in chosen, "a test that asks for a server has no marker `engine`"
     try:
         found = stack.enter_context(provision.throwaway(dialect))
     except EngineUnavailable as error:
@@ -65,13 +67,13 @@ def _throwaway(dialect: Dialect, stack: ExitStack, reason: Reason) -> Server:
 
 
 @pytest.fixture(scope="session")
-def mysql_server(_stack: ExitStack) -> Server:
-    return _throwaway(Dialect.MYSQL, _stack, Reason.NO_MYSQL)
+def mysql_server(request: pytest.FixtureRequest, _stack: ExitStack) -> Server:
+    return _throwaway(request, Dialect.MYSQL, _stack, Reason.NO_MYSQL)
 
 
 @pytest.fixture(scope="session")
-def postgresql_server(_stack: ExitStack) -> Server:
-    return _throwaway(Dialect.POSTGRESQL, _stack, Reason.NO_POSTGRESQL)
+def postgresql_server(request: pytest.FixtureRequest, _stack: ExitStack) -> Server:
+    return _throwaway(request, Dialect.POSTGRESQL, _stack, Reason.NO_POSTGRESQL)
 
 
 @pytest.fixture(params=[Dialect.MYSQL, Dialect.POSTGRESQL])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Profile
 from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.data.sets.loading import load_set
 from harness.efficiency.indexing.advice import advise, candidates
@@ -37,6 +37,7 @@ from loaders.census import census
 from loaders.load import load, loaded
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.every_engine import EVERY_ENGINE
 
 LIMITS = Limits(seconds=10)
 ROOT = Path(__file__).parents[3]
@@ -56,7 +57,7 @@ class Place:
         return self.servers.get(self.name)
 
 
-@pytest.fixture(params=list(Dialect))
+@pytest.fixture(params=EVERY_ENGINE)
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Place:
     name = str(request.param)
     kind = kind_of(name)

@@ -22,6 +22,8 @@ from harness.session.request import Request
 from loaders.server import Server
 from tests.harness.gap.planted import ALMOST, PLANTS, SERVERS, SLOW, Plant, write_answers, write_set
 
+pytestmark = pytest.mark.engine
+
 
 def explained(request: Request) -> tuple[Gap, Path, int]:
     """The gap of a request, the folder of its run, and how many texts were executed for it."""

@@ -22,6 +22,7 @@ from loaders.base.errors import EngineUnavailable
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
+from tests.every_engine import EVERY_ENGINE
 from tests.harness.predictors.making import FARM
 from tests.loaders.servers import ask, drop
 
@@ -226,7 +227,7 @@ def test_sqlite_s_statements_are_those_of_the_file(shop: Database) -> None:
     assert [(table.name, table.create) for table in text.tables] == own
 
 
-@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("dialect", EVERY_ENGINE)
 def test_names_and_keys_are_spelled_as_the_engine_has_them(
     dialect: Dialect, shop: Database, folder: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -253,7 +254,7 @@ NOON = {
 }
 
 
-@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("dialect", EVERY_ENGINE)
 def test_first_rows_are_plain_values_in_the_order_of_storage(
     dialect: Dialect, shop: Database, folder: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -275,7 +276,7 @@ def test_first_rows_are_plain_values_in_the_order_of_storage(
     assert first.rows == text.tables[0].rows[:1]
 
 
-@pytest.mark.parametrize("dialect", Dialect)
+@pytest.mark.parametrize("dialect", EVERY_ENGINE)
 def test_first_rows_are_not_those_of_an_index(
     dialect: Dialect, folder: Path, request: pytest.FixtureRequest
 ) -> None:
