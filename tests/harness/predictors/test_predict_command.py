@@ -21,6 +21,8 @@ from tests.harness.conftest import Call
 from tests.harness.predictors.endpoint_server import EndpointServer, served
 from tests.harness.pytest_plugin.running import name
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = load_set("sample")
 GOLD = {each.text: each.gold[Dialect.SQLITE] for each in SAMPLE.questions}
 KEY = "sk-secret-of-nobody"

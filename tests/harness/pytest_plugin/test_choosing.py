@@ -7,6 +7,8 @@ import pytest
 
 from tests.harness.pytest_plugin.running import counts, item, listed, outcomes, predictions, run, score
 
+pytestmark = pytest.mark.slow
+
 SOME = ("--bird-limit", "4")
 
 

@@ -10,6 +10,8 @@ import pytest
 from loaders.server import Server
 from tests.harness.pytest_plugin.running import counts, name, predictions, run
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "pytest.md").read_text(encoding="utf-8")
 EXAMPLE = DOCS / "examples" / "pytest-project"

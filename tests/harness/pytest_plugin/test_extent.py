@@ -10,6 +10,8 @@ from harness.runs.reading import LATEST, SUMMARY
 from tests.harness.conftest import Call
 from tests.harness.pytest_plugin.running import counts, item, run, score, summary
 
+pytestmark = pytest.mark.slow
+
 SOME = ("--bird-limit", "12")
 OF_SET = "The first 12 of 66 questions: a selection by --limit, not the set."
 Selection = tuple[Path, str]

@@ -6,6 +6,8 @@ import pytest
 
 from tests.harness.pytest_plugin.running import counts, run
 
+pytestmark = pytest.mark.slow
+
 USES = """
 import pytest
 from harness.pytest_plugin.fixtures import QueryFailed

@@ -9,6 +9,8 @@ import pytest
 from harness.cli.scoring import evaluate
 from tests.harness.pytest_plugin.running import item, predictions, run, score, start
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[3] / "docs"
 
 _NOT_OF_PYTEST = {"driver", "junit", "as_json", "plans"}

@@ -17,6 +17,8 @@ from loaders.sample import PREDICTIONS
 from tests import forked
 from tests.harness.pytest_plugin.running import start
 
+pytestmark = pytest.mark.slow
+
 
 def run(*args: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}

@@ -16,6 +16,8 @@ from loaders.server import Server
 from tests import forked
 from tests.harness.pytest_plugin.running import counts, name, outcomes, score, summary
 
+pytestmark = pytest.mark.slow
+
 
 def _evaluated(cwd: Path, *args: str) -> str:
     forked.run("harness", "eval", "--no-cache", *args, cwd=cwd).check_returncode()

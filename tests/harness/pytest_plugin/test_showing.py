@@ -11,6 +11,8 @@ from harness.data.outcomes import Outcome
 from harness.pytest_plugin.pair_runner import LETTERS
 from tests.harness.pytest_plugin.running import counts, item, outcomes, score
 
+pytestmark = pytest.mark.slow
+
 SOME = ("--bird-limit", "8", "-k", "careless")
 
 

@@ -13,6 +13,8 @@ from harness.pytest_plugin.pair_runner import Thresholds, explained, parse_fail_
 from harness.session.request import parse_fail_under
 from tests.harness.pytest_plugin.running import counts, item, score
 
+pytestmark = pytest.mark.slow
+
 SOME = ("--bird-limit", "8", "-k", "careless")
 """4 of 8 match."""
 

@@ -28,6 +28,8 @@ from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests import forked
 
+pytestmark = pytest.mark.slow
+
 QUESTIONS = load_set("sample")
 
 
