@@ -94,7 +94,7 @@ def test_every_declared_dependency_is_imported_or_said_to_be_needed() -> None:
     assert declared() - used - by_others == set()
 
 
-@pytest.mark.parametrize("name", ["psycopg", "pymysql", "httpx2", "pyrate-limiter", "sqlglot"])
+@pytest.mark.parametrize("name", ["psycopg", "pymysql", "httpx2", "sqlglot"])
 def test_what_is_used_beyond_its_public_interface_has_an_upper_bound(name: str) -> None:
     extras = PROJECT["optional-dependencies"]
     found = [

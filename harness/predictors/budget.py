@@ -13,15 +13,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from dialects.errors import BadInput
 from harness.predictors.base import Ask, BudgetSpent, Reply, RequestFailed, Usage
 from harness.predictors.common import writable
 from harness.predictors.prompts import ESTIMATE
-
-if TYPE_CHECKING:
-    from pyrate_limiter import StateBucket
 
 _MILLION = 1_000_000
 
@@ -231,7 +227,6 @@ def prompt_tokens(ask: Ask) -> int:
     return sum(ESTIMATE.count(message.content) for message in ask.messages)
 
 
-_MINUTE = 60_000  # milliseconds
 _TOKEN_BURST = 10
 """One in so many of a minute's tokens may be spent at once."""
 
@@ -241,9 +236,6 @@ class Pace:
 
     Both are leaky buckets (GCRA, https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm): a limit of 60
     requests lets one go per second, never 60 at once.
-
-    Raises:
-        BadInput: there is a limit, and the library that keeps it is not installed.
     """
 
     def __init__(
@@ -253,12 +245,10 @@ class Pace:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._requests = None if requests_per_minute is None else _bucket(requests_per_minute, 1)
-        self._tokens = (
-            None
-            if tokens_per_minute is None
-            else _bucket(tokens_per_minute, tokens_per_minute // _TOKEN_BURST)
-        )
+        self._requests = requests_per_minute, 1
+        self._tokens = tokens_per_minute, max((tokens_per_minute or 0) // _TOKEN_BURST, 1)
+        self._free = [0.0, 0.0]
+        """When the buckets of requests and of tokens have drained what was put in."""
         self._clock = clock
         self._lock = threading.Lock()
 
@@ -270,37 +260,10 @@ class Pace:
             broken off.
         """
         with self._lock:
-            now = int(self._clock() * 1000)
-            at = now
-            if self._requests is not None:
-                at = max(at, _place(self._requests, now, 1))
-            if self._tokens is not None:
-                at = max(at, _place(self._tokens, now, tokens))
-            return (at - now) / 1000
-
-
-def _bucket(limit: int, burst: int) -> "StateBucket":
-    try:
-        from pyrate_limiter import GCRA, Rate, StateBucket  # noqa: PLC0415 - only who sets a limit pays for it
-    except ImportError as error:
-        remedy = "pip install 'bird-harness[models]', or set no limits per minute"
-        raise BadInput(f"limits per minute: pyrate-limiter is not installed ({error}); {remedy}") from None
-    return StateBucket([Rate(limit, _MINUTE, burst=max(burst, 1))], algorithm=GCRA())
-
-
-def _place(bucket: "StateBucket", now: int, weight: int) -> int:
-    # A place in the future is taken at once: the bucket's state then stands for it, and whoever comes later
-    # is put behind. What is more than a burst takes several places, and may go with the last one.
-    from pyrate_limiter import RateItem  # noqa: PLC0415
-
-    at = now
-    burst = bucket.rates[0].burst
-    while weight > 0:
-        item = RateItem("", at, min(weight, burst))
-        while not bucket.put(item):
-            wait = bucket.waiting(item)
-            assert isinstance(wait, int)  # noqa: S101 - a bucket in memory answers at once
-            item.timestamp += wait
-        at = item.timestamp
-        weight -= item.weight
-    return at
+            at = now = self._clock()
+            for place, (limit, burst), weight in ((0, self._requests, 1), (1, self._tokens, tokens)):
+                if limit is not None:
+                    seconds, begun = 60 / limit, max(self._free[place], now)
+                    at = max(at, begun + (weight - burst) * seconds)
+                    self._free[place] = begun + weight * seconds
+            return at - now

@@ -62,12 +62,8 @@ _LOOK = 0.5
 class ProcessDied(Exception):
     """The process ended, or closed a pipe, while an answer was waited for. The message says how.
 
-    Messages have in them what the process wrote, as it came: whoever shows them makes them fit for it.
+    It has in it what the process wrote, as it came: whoever shows it makes it fit for that.
     """
-
-
-class ProcessFaulty(Exception):
-    """It did not answer with one line in time. The message says what came instead."""
 
 
 class CommandProcess:
@@ -110,14 +106,14 @@ class CommandProcess:
 
         Raises:
             ProcessDied: it ended first.
-            ProcessFaulty: the line did not come in time, is too long, or stood there before.
+            RequestFailed: the line did not come in time, is too long, or stood there before.
         """
         with self._exchanging, selectors.DefaultSelector() as selector:
             deadline = time.monotonic() + timeout
             rest = memoryview(line)
             answer = self._unread
             if answer:
-                raise ProcessFaulty(
+                raise RequestFailed(
                     f"more on stdout than one line for each ask: {answer.decode('utf-8', 'replace')}"
                 )
             selector.register(self._stdin, selectors.EVENT_WRITE)
@@ -136,7 +132,7 @@ class CommandProcess:
                         return bytes(whole)
             half = f"half a line came: {answer.decode('utf-8', 'replace')}" if answer else None
             seen = half or "nothing came: a program has to flush what it prints"
-            raise ProcessFaulty(f"no answer within {timeout:g} s; {seen}")
+            raise RequestFailed(f"no answer within {timeout:g} s; {seen}")
 
     def end(self) -> None:
         """End it and everything that it started: by the end of its input where it is idle, then by force."""
@@ -189,7 +185,7 @@ class CommandProcess:
         if b"\n" in piece:
             return True
         if len(answer) > MOST_BYTES:
-            raise ProcessFaulty(f"an answer of more than {MOST_BYTES} bytes in one line")
+            raise RequestFailed(f"an answer of more than {MOST_BYTES} bytes in one line")
         return False
 
     def _death(self) -> ProcessDied:
@@ -307,12 +303,12 @@ class CommandPredictor:
                 )
                 try:
                     reply = _reply(process.exchange(line, timeout), ask)
-                except (ProcessDied, ProcessFaulty) as error:
+                except (ProcessDied, RequestFailed) as error:
                     self._end(process)
                     process = None
                     if self._closed.is_set():
                         raise RequestFailed(CLOSED, Usage(1)) from None
-                    if isinstance(error, ProcessFaulty):
+                    if isinstance(error, RequestFailed):
                         raise RequestFailed(f"{self._words[0]}: {self._shown(error)}", Usage(1)) from None
                     self._count_death(error)
                     raise
@@ -388,14 +384,18 @@ def _asked(ask: Ask) -> Mapping[str, Any]:
 
 
 def _reply(line: bytes, ask: Ask) -> Reply | RequestFailed:
-    """The reply of a line, or RequestFailed where the command says itself that it has none."""
+    """The reply of a line, or RequestFailed where the command says itself that it has none.
+
+    Raises:
+        RequestFailed: the line is no answer, and nobody knows what the next one would be.
+    """
     shown = line.decode("utf-8", "replace")
     try:
         answer = parsed(line)
     except ValueError:
-        raise ProcessFaulty(f"a line on stdout is not JSON: {shown}") from None
+        raise RequestFailed(f"a line on stdout is not JSON: {shown}") from None
     if not isinstance(answer, dict) or answer.get("id") != ask.identity:
-        raise ProcessFaulty(f"a line on stdout is no answer to the ask (its `id` is another): {shown}")
+        raise RequestFailed(f"a line on stdout is no answer to the ask (its `id` is another): {shown}")
     told = answer.get("usage")
     counts = told if isinstance(told, dict) else {}
     usage = Usage(
@@ -410,5 +410,5 @@ def _reply(line: bytes, ask: Ask) -> Reply | RequestFailed:
     if text is None:
         return RequestFailed("the command gave no answer (neither `sql` nor `text`)", usage)
     if not isinstance(text, str):
-        raise ProcessFaulty(f"an answer has to be a text: {shown}")
+        raise RequestFailed(f"an answer has to be a text: {shown}")
     return Reply(text, usage, text_or_none(answer.get("finish")), text_or_none(answer.get("model")))

@@ -49,46 +49,10 @@ _NO_KEY = "none"
 """Sent where a server of the user's own asks for no key: the client wants one."""
 
 
-@dataclass(frozen=True)
-class Endpoint:
-    """An endpoint that can be asked, known before it is. `url` has neither credentials nor a query.
-
-    The key comes from the environment alone, and is in no repr, no identity and no message.
-    """
-
-    service: Service
-    model: str
-    url: str
-    max_tokens_field: MaxTokensField
-    api_version: str | None = None
-    key_variable: str | None = None
-    key: str = field(default=_NO_KEY, repr=False)
-    secrets: Secrets = field(default_factory=lambda: Secrets(()), repr=False)
-
-    def client(self, http: httpx2.AsyncClient, retries: int) -> openai.AsyncOpenAI:
-        """The official client, sending through `http`."""
-        if self.service == "openai":
-            return openai.AsyncOpenAI(
-                api_key=self.key, base_url=self.url, max_retries=retries, http_client=http
-            )
-        return openai.AsyncAzureOpenAI(
-            api_key=self.key,
-            azure_endpoint=self.url,
-            azure_deployment=self.model,
-            api_version=self.api_version,
-            max_retries=retries,
-            http_client=http,
-        )
-
-
-def find_endpoint(
-    service: Service, model: str, settings: Settings, environment: Mapping[str, str] = os.environ
-) -> Endpoint:
-    """The endpoint that is meant.
-
-    Raises:
-        BadInput: a name, an address or a key is missing or wrong.
-    """
+def _find(
+    service: Service, model: str, settings: Settings, environment: Mapping[str, str]
+) -> tuple[str, str | None, str, str]:
+    """The address of the endpoint that is meant, the version of its interface, the key and its variable."""
     if not model.strip():
         example = "openai:gpt-5-mini" if service == "openai" else "azure:my-deployment"
         raise BadInput(f"{service}: names no model; write it as {example}")
@@ -96,25 +60,17 @@ def find_endpoint(
     key = environment.get(variable, "").strip()
     if not key.isascii() or not key.isprintable():
         raise BadInput(f"{variable}: has characters that no key has; set it anew")
+    version: str | None = None
     if service == "azure":
         url, version = _azure(settings, environment)
     else:
         named = settings.base_url or environment.get("OPENAI_BASE_URL", "").strip() or _OPENAI
-        url, version = _checked(named, "base URL"), None
+        url = _checked(named, "base URL")
     if not key and (settings.key_variable or service == "azure" or url == _OPENAI):
         remedy = f"set {variable} in the environment"
         other = ", or give the base URL of another endpoint" if url == _OPENAI else ""
         raise BadInput(f"{service}:{model}: no key; {remedy}{other}")
-    return Endpoint(
-        service=service,
-        model=model,
-        url=url,
-        max_tokens_field=_max_tokens_field(settings, service, url),
-        api_version=version,
-        key_variable=variable,
-        key=key or _NO_KEY,
-        secrets=secrets_of(environment, key or None),
-    )
+    return url, version, key, variable
 
 
 def _azure(settings: Settings, environment: Mapping[str, str]) -> tuple[str, str]:
@@ -263,11 +219,26 @@ class EndpointPredictor:
     """
 
     def __init__(self, service: Service, model: str, settings: Settings, meter: Meter) -> None:
+        self._service = service
+        self._model = model
         self._settings = settings
-        self._endpoint = find_endpoint(service, model, settings)
-        self._parameters = _parameters(settings, self._endpoint)
-        self._http = PaidClient(meter, self._endpoint.secrets, settings)
-        self._client = self._endpoint.client(self._http, settings.retries)
+        # The address has neither credentials nor a query; the key is kept in the client alone.
+        self._url, self._version, key, self._variable = _find(service, model, settings, os.environ)
+        self._secrets = secrets_of(os.environ, key or None)
+        self._parameters = _parameters(settings, service, self._url)
+        self._http = PaidClient(meter, self._secrets, settings)
+        common: dict[str, Any] = {
+            "api_key": key or _NO_KEY,
+            "max_retries": settings.retries,
+            "http_client": self._http,
+        }
+        self._client = (
+            openai.AsyncOpenAI(base_url=self._url, **common)
+            if service == "openai"
+            else openai.AsyncAzureOpenAI(
+                azure_endpoint=self._url, azure_deployment=model, api_version=self._version, **common
+            )
+        )
         self._open = ExitStack()
         self._portal = self._open.enter_context(start_blocking_portal(name="endpoint"))
         self._open.enter_context(self._portal.wrap_async_context_manager(self._http))
@@ -277,15 +248,14 @@ class EndpointPredictor:
     @property
     def identity(self) -> Mapping[str, Any]:
         """The model, its address, and every parameter that was set."""
-        endpoint, settings = self._endpoint, self._settings
         facts: dict[str, Any] = {
-            "kind": endpoint.service,
-            "model": endpoint.model,
-            "base_url": endpoint.url,
-            "api_version": endpoint.api_version,
-            "api": str(settings.api),
-            "seed": settings.seed,
-            "extra_body": dict(settings.extra_body) or None,
+            "kind": self._service,
+            "model": self._model,
+            "base_url": self._url,
+            "api_version": self._version,
+            "api": str(self._settings.api),
+            "seed": self._settings.seed,
+            "extra_body": dict(self._settings.extra_body) or None,
             **self._parameters,
         }
         return {name: value for name, value in facts.items() if value is not None}
@@ -332,7 +302,7 @@ class EndpointPredictor:
             parameters["seed"] = self._settings.seed + ask.sample
         options: dict[str, Any] = {
             **parameters,
-            "model": self._endpoint.model,
+            "model": self._model,
             "extra_headers": {"Idempotency-Key": f"{ask.identity}-{quote(ask.stage, safe='')}"},
             "extra_body": dict(self._settings.extra_body) or None,
         }
@@ -344,11 +314,11 @@ class EndpointPredictor:
                 input=messages, store=False, **options
             )
             content = answer.http_response.content
-        return self._endpoint.secrets.hidden_in(content, LEAST_IN_ANSWERS)
+        return self._secrets.hidden_in(content, LEAST_IN_ANSWERS)
 
     def _failure(self, error: Exception, account: AskAccount) -> Exception:
-        hidden = self._endpoint.secrets.hidden
-        place = f"{self._endpoint.model} at {self._endpoint.url}"
+        hidden = self._secrets.hidden
+        place = f"{self._model} at {self._url}"
         sent = account.usage.requests
         tries = f" ({sent} requests)" if sent > 1 else ""
         if isinstance(error, BudgetSpent):
@@ -361,10 +331,10 @@ class EndpointPredictor:
         elif isinstance(error, PredictorBroken):
             broken = f"{place}: {error}"
         elif isinstance(error, openai.APIStatusError):
-            refusal = refusal_of(error.status_code, self._endpoint.secrets.hidden_in(error.response.content))
+            refusal = refusal_of(error.status_code, self._secrets.hidden_in(error.response.content))
             reason = f"{refusal}{tries}"
             if isinstance(refusal, PredictorBroken):
-                broken = f"{place}, key in {self._endpoint.key_variable}: {refusal}"
+                broken = f"{place}, key in {self._variable}: {refusal}"
         elif isinstance(error, openai.APIConnectionError):
             reason = f"{account.ended or error}{tries}"
             if isinstance(error.__cause__, _UNREACHED) and not self._http.answered:
@@ -375,10 +345,10 @@ class EndpointPredictor:
         return RequestFailed(shortened(hidden(reason), _REASON), account.usage)
 
 
-def _parameters(settings: Settings, endpoint: Endpoint) -> dict[str, Any]:
+def _parameters(settings: Settings, service: Service, url: str) -> dict[str, Any]:
     """The parameters that were set, by the names that the interface gives them."""
     chat = settings.api is Api.CHAT
-    most = str(endpoint.max_tokens_field) if chat else "max_output_tokens"
+    most = str(_max_tokens_field(settings, service, url)) if chat else "max_output_tokens"
     given = {
         "temperature": settings.temperature,
         "top_p": settings.top_p,

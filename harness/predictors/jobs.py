@@ -7,6 +7,7 @@ unless it fails again and again; a stop waits for what is under way, because it 
 
 import hashlib
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
@@ -57,39 +58,16 @@ class JournalLine:
     usage: Usage = field(default_factory=Usage)
 
 
-@dataclass(frozen=True)
-class JournalState:
-    """What a journal holds when it is opened.
-
-    `lost` counts asks that were sent and of which nothing more is known; `failed` those that have no reply;
-    `usage` is that of all lines; `cut_off` whether the last line was not whole.
-    """
-
-    replies: Mapping[str, Reply]
-    failed: int
-    lost: int
-    usage: Usage
-    cut_off: bool
-
-    def told(self) -> Iterator[str]:
-        """What an earlier run has left, line by line."""
-        if self.replies:
-            yield f"{len(self.replies)} replies are known from earlier: what is the same is not asked again"
-        if self.failed:
-            yield f"{self.failed} asks had failed, and are asked again"
-        if self.lost:
-            yield (
-                f"{self.lost} asks were under way when an earlier run was killed:"
-                " they are sent again, under the same idempotency key"
-            )
-        if self.cut_off:
-            yield "the last line of the journal was cut off by a crash, and is left out"
+_LOST = (
+    "asks were under way when an earlier run was killed: they are sent again, under the same idempotency key"
+)
 
 
 class Journal:
     """What was asked and answered, line by line; equal asks have one reply, whichever run asked.
 
-    Threads share it, processes do not (the folder is locked by who opens it).
+    Threads share it, processes do not (the folder is locked by who opens it). `known` counts the replies of
+    earlier runs, `usage` is what these took, `notes` says what they have left.
 
     Args:
         folder: where the file is, or will be.
@@ -102,20 +80,25 @@ class Journal:
         self._recorder = Recorder(folder / JOURNAL)
         self._replies: dict[str, Reply] = {}
         self._lock = Lock()
+        self.usage = Usage()
         last: dict[str, str] = {}
-        usage = Usage()
         remedy = "repair or remove that line, or choose another folder with --out"
         for line in self._recorder.read(self._line, remedy, "line of a journal"):
-            usage += line.usage
+            self.usage += line.usage
             last[line.identity] = line.event
-        waiting = [event for identity, event in last.items() if identity not in self._replies]
-        self.known = JournalState(
-            dict(self._replies),
-            failed=waiting.count("failed"),
-            lost=waiting.count("sent"),
-            usage=usage,
-            cut_off=self._recorder.was_cut_off,
-        )
+        self.known = len(self._replies)
+        waiting = Counter(event for identity, event in last.items() if identity not in self._replies)
+        self.notes = [
+            f"{count} {note}"
+            for count, note in (
+                (self.known, "replies are known from earlier: what is the same is not asked again"),
+                (waiting["failed"], "asks had failed, and are asked again"),
+                (waiting["sent"], _LOST),
+            )
+            if count
+        ]
+        if self._recorder.was_cut_off:
+            self.notes.append("the last line of the journal was cut off by a crash, and is left out")
 
     def _line(self, content: Any) -> JournalLine:
         line = to_record(JournalLine, content, others=True)

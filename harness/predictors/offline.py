@@ -52,12 +52,8 @@ class TemplateCondition:
     literals: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Order:
-    """Rows by a column, the greatest or the least first."""
-
-    field: Field
-    descending: bool
+Order = tuple[Field, bool]
+"""Rows by a column, and whether the greatest come first."""
 
 
 @dataclass(frozen=True)
@@ -182,7 +178,7 @@ class NamedSchema:
         for which, name in _EXTREME.findall(text):
             field = self.field(name)
             if field is not None:
-                yield Order(field, which.upper() == "MAX")
+                yield field, which.upper() == "MAX"
 
 
 _TEXT = {Dialect.SQLITE: "TEXT", Dialect.MYSQL: "CHAR", Dialect.POSTGRESQL: "TEXT"}
@@ -238,7 +234,7 @@ class Writer:
         if query.grouped is not None:
             parts.append(f"GROUP BY {self._name(query.grouped)}")
         if query.order is not None:
-            parts.append(f"ORDER BY {self._order(query.order)} LIMIT {query.limit}")
+            parts.append(f"ORDER BY {self._order(*query.order)} LIMIT {query.limit}")
         return " ".join(parts)
 
     def _selected(self, query: TemplateQuery) -> str:
@@ -255,7 +251,7 @@ class Writer:
 
     def _from(self, query: TemplateQuery) -> str:
         used = [*query.selected, *(each.field for each in (*query.share, *query.conditions))]
-        used += [query.order.field] if query.order is not None else []
+        used += [query.order[0]] if query.order is not None else []
         used += [query.grouped] if query.grouped is not None else []
         known = {query.root.name: self._quoted(query.root.name)}
         for table in (field.table.name for field in used):
@@ -293,11 +289,11 @@ class Writer:
             sign = "ILIKE"  # SQLite's LIKE takes capital and small letters for the same
         return f"{name} {sign} {' AND '.join(self._text(each) for each in bare)}"
 
-    def _order(self, order: Order) -> str:
-        way = " DESC" if order.descending else ""
+    def _order(self, field: Field, descending: bool) -> str:  # noqa: FBT001 - the parts of an order
+        way = " DESC" if descending else ""
         if self._dialect is Dialect.POSTGRESQL:
-            way += " NULLS LAST" if order.descending else " NULLS FIRST"  # as the other two have it
-        return self._name(order.field) + way
+            way += " NULLS LAST" if descending else " NULLS FIRST"  # as the other two have it
+        return self._name(field) + way
 
     def _name(self, field: Field) -> str:
         return self._quoted(field.table.name, field.column.name)
@@ -432,7 +428,7 @@ class _Question:
         end = next((at for at, word in enumerate(self._words) if at and word in _BOUNDS), len(self._words))
         fields += [one for at, one in self._mentioned if isinstance(one, Field) and at < end]
         order = self._order()
-        told = [condition.field for condition in self._conditions()] + ([order.field] if order else [])
+        told = [condition.field for condition in self._conditions()] + ([order[0]] if order else [])
         return tuple(field for field in dict.fromkeys(fields) if field not in told) or (
             self._schema.label(self._root),
         )
@@ -458,7 +454,7 @@ class _Question:
             if word in _FALLING | _RISING:
                 for at, one in self._mentioned:
                     if isinstance(one, Field) and at > place and not one.is_text:
-                        return Order(one, word in _FALLING)
+                        return one, word in _FALLING
         return None
 
     def _limit(self) -> int:

@@ -33,9 +33,9 @@ from harness.predictors.base import BudgetSpent, Problem, PromptTooLong, Usage
 from harness.predictors.budget import Budget, Meter, Pace, SpentBudget
 from harness.predictors.common import Settings
 from harness.predictors.extraction import Taking
-from harness.predictors.jobs import Answered, Job, JobRunner, Journal, correction, jobs, trials, votes
+from harness.predictors.jobs import Answered, Job, JobRunner, Journal, Place, correction, jobs, trials, votes
 from harness.predictors.methods import Method, make_method
-from harness.predictors.prompts import PromptOptions, Tokens, show, token_counter
+from harness.predictors.prompts import PromptOptions, show, token_counter
 from harness.predictors.schema import describe, description_folder, read_database
 from harness.pytest_plugin.runner import exit_code, run
 from harness.pytest_plugin.screen import Bars
@@ -92,40 +92,19 @@ class PredictRequest:
 
 
 @dataclass(frozen=True)
-class WantedAnswers:
-    """A request that has been found right: the questions, and the method with its templates.
-
-    `whole` is the question set with the questions that a choice leaves out.
-    """
+class Ready:
+    """Everything that asking needs but the predictor; `whole` is the set with what a choice leaves out."""
 
     asked: PredictRequest
+    method: Method
     whole: QuestionSet
     questions: QuestionSet
-    tokens: Tokens
-    method: Method
-
-
-@dataclass(frozen=True)
-class Ready:
-    """Everything that asking needs but the predictor."""
-
-    wanted: WantedAnswers
     equipped: Equipped
     problems: Sequence[Problem]
 
-    @property
-    def asked(self) -> PredictRequest:
-        """What was asked for."""
-        return self.wanted.asked
 
-    @property
-    def dialects(self) -> tuple[EngineName, ...]:
-        """Those that are asked for and have an engine."""
-        return tuple(self.equipped.setup.servers)
-
-
-def check(asked: PredictRequest) -> WantedAnswers:
-    """Refuse what cannot be done, before anything is started.
+def check(asked: PredictRequest) -> tuple[Method, QuestionSet, QuestionSet]:
+    """Refuse what cannot be done, before anything is started; the method, the whole set, and what is chosen.
 
     Raises:
         BadInput: an option, the set, the method or its templates are wrong.
@@ -133,25 +112,32 @@ def check(asked: PredictRequest) -> WantedAnswers:
     within("--samples", asked.samples, 1, MOST_SAMPLES)
     within("--corrections", asked.corrections, 0, _MOST_CORRECTIONS, "rounds")
     check_request(asked.request, out="--results")
-    tokens = token_counter(asked.tokens)
-    method = make_method(asked.method, asked.options, tokens)
+    method = make_method(asked.method, asked.options, token_counter(asked.tokens))
     whole = load_set(asked.request.set_name, asked.request.bird_home)
-    return WantedAnswers(asked, whole, asked.request.choice.of(whole), tokens, method)
+    return method, whole, asked.request.choice.of(whole)
 
 
-def prepare(wanted: WantedAnswers, say: Say, progress: Progress | None = None) -> Ready:
+def prepare(  # noqa: PLR0913, PLR0917 - what was checked, and who is told
+    asked: PredictRequest,
+    method: Method,
+    whole: QuestionSet,
+    questions: QuestionSet,
+    say: Say,
+    progress: Progress | None = None,
+) -> Ready:
     """Find the engines, load the databases, and make the problems.
 
     Raises:
         BadInput: descriptions are wrong.
         EngineUnavailable: an engine that was named is not up.
     """
-    asked = wanted.asked
-    for note in wanted.whole.notes:
+    for note in whole.notes:
         say(note)
     dialects = asked.request.dialects or tuple(kinds_by_name())
-    equipped = equip(asked.request, wanted.questions, dialects, say=say, progress=progress)
-    return Ready(wanted, equipped, _problems(asked.options, wanted.questions, equipped, say))
+    equipped = equip(asked.request, questions, dialects, say=say, progress=progress)
+    return Ready(
+        asked, method, whole, questions, equipped, _problems(asked.options, questions, equipped, say)
+    )
 
 
 def show_prompt(asked: PredictRequest, key: str, say: Say) -> str:
@@ -161,18 +147,17 @@ def show_prompt(asked: PredictRequest, key: str, say: Say) -> str:
         BadInput: there is no such question.
         EngineUnavailable: an engine that was named is not up.
     """
-    wanted = check(asked)
-    whole = wanted.whole
+    method, whole, _ = check(asked)
     if key not in whole.by_key:
         raise BadInput(
             f"--show-prompt {key}: no question of {whole.name}; give the key of one, such as"
             f" {whole.questions[0].key}"
         )
-    ready = prepare(replace(wanted, questions=replace(whole, questions=(whole.by_key[key],))), say)
+    ready = prepare(asked, method, whole, replace(whole, questions=(whole.by_key[key],)), say)
     shown = []
     for problem in ready.problems:
         try:
-            stage, prompt = next(wanted.method.stages(problem))
+            stage, prompt = next(method.stages(problem))
         except PromptTooLong as too_long:
             shown.append(f"{problem.dialect}: {too_long.reason}\n")
         else:
@@ -225,25 +210,19 @@ def predict(asked: PredictRequest, say: Say, console: Console, progress: Progres
         BadInput: an option, the set or the predictor is wrong.
         EngineUnavailable: an engine that was named is not up.
     """
-    wanted = check(asked)
+    method, whole, questions = check(asked)
     taking = asked.taking or (Taking.ANSWER if asked.predictor.split(":", 1)[0] in _TALKERS else Taking.NONE)
     with _folder(asked.out), closing(Journal(asked.out)) as journal:
-        for line in journal.known.told():
-            say(line)
+        for note in journal.notes:
+            say(note)
         settings = asked.settings
         pace = Pace(settings.requests_per_minute, settings.tokens_per_minute)
-        meter = Meter(asked.budget, journal.known.usage, pace)
+        meter = Meter(asked.budget, journal.usage, pace)
         dialects = asked.request.dialects or tuple(kinds_by_name())
-        predictor = open_predictor(
-            asked.predictor, settings, meter, questions=wanted.whole, dialects=dialects
-        )
-        with closing(predictor), ExitStack() as stack:
-            ready = prepare(wanted, say, progress)
-            runner = JobRunner(predictor, wanted.method, journal, taking, settings.concurrency)
-            if asked.corrections:
-                check_text = stack.enter_context(trials(ready.equipped.request, ready.equipped.setup))
-                runner.corrections = asked.corrections
-                runner.correct = correction(wanted.method, check_text)
+        predictor = open_predictor(asked.predictor, settings, meter, questions=whole, dialects=dialects)
+        with closing(predictor):
+            ready = prepare(asked, method, whole, questions, say, progress)
+            runner = JobRunner(predictor, method, journal, taking, settings.concurrency)
             return _ask(ready, runner, meter, say, console)
 
 
@@ -255,10 +234,14 @@ def _ask(ready: Ready, runner: JobRunner, meter: Meter, say: Say, console: Conso
         "predictor": dict(runner.predictor.identity),
         "method": method | ({"corrections": asked.corrections} if asked.corrections else {}),
         "taking": runner.taking,
-        "known_before": len(runner.journal.known.replies),
+        "known_before": runner.journal.known,
     }
     write_manifest(ready, "running", facts, meter.snapshot())
-    with _stoppable(runner, say) as signals:
+    with ExitStack() as stack:
+        if asked.corrections:
+            check_text = stack.enter_context(trials(ready.equipped.request, ready.equipped.setup))
+            runner.corrections, runner.correct = asked.corrections, correction(runner.method, check_text)
+        signals = stack.enter_context(_stoppable(runner, say))
         answered = _follow(runner, wanted, meter, console)
     write_answers(asked.out, answered, asked.budget)
     files = write_all(ready, answered, say)
@@ -328,6 +311,7 @@ def _folder(path: Path) -> Iterator[None]:
 
 
 MAJORITY = "majority"
+"""What the predictor is called, behind its name, whose answers are those that most samples agree with."""
 
 Given = tuple[str | None, str | None]
 """SQL, or None and the reason for having none."""
@@ -339,11 +323,6 @@ _SHOWN = 5
 def sample_name(name: str, sample: int, samples: int) -> str:
     """The predictor that one of several samples is: `name@1` and so on; `name` where there is only one."""
     return name if samples == 1 else f"{name}@{sample + 1}"
-
-
-def majority_name(name: str) -> str:
-    """The predictor whose answers are those that most samples agree with."""
-    return f"{name}@{MAJORITY}"
 
 
 def write_answers(folder: Path, answered: Iterable[Answered], budget: Budget) -> None:
@@ -435,9 +414,9 @@ def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: Sp
         "state": state,
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "harness": version("bird-harness"),
-        "set": ready.wanted.questions.name,
-        "set_files": dict(ready.wanted.questions.files),
-        "questions": len(ready.wanted.questions.questions),
+        "set": ready.questions.name,
+        "set_files": dict(ready.questions.files),
+        "questions": len(ready.questions.questions),
         "dialects": list(setup.servers),
         "engines": {dialect: setup.engine(dialect).version() for dialect in setup.servers},
         "profile": setup.profile,
@@ -445,7 +424,7 @@ def write_manifest(ready: Ready, state: str, facts: Mapping[str, Any], spent: Sp
         **facts,
         "samples": asked.samples,
         "corrections": asked.corrections,
-        "tokens_counted_by": ready.wanted.tokens.name,
+        "tokens_counted_by": ready.method.prompter.tokens.name,
         "budget": asdict(asked.budget),
         "spent": asdict(spent),
         "left_out": list(ready.equipped.left_out),
@@ -476,55 +455,29 @@ def spent_in_words(spent: SpentBudget) -> str:
     return f"{spent.requests} requests, {tokens}{cost}"
 
 
-_Samples = Mapping[EngineName, Mapping[int, Mapping[str, Given]]]
-
-
 def write_all(ready: Ready, answered: Sequence[Answered], say: Say) -> list[Path]:
     """Write a file a dialect and sample, and one of the majority where there are several samples."""
-    asked = ready.asked
-    samples = {dialect: _by_sample(answered, dialect) for dialect in ready.dialects}
-    files = [
-        write_predictions(
-            asked.out, ready.wanted.whole, sample_name(asked.name, number, asked.samples), dialect, answers
-        )
-        for dialect, found in samples.items()
-        for number, answers in sorted(found.items())
-    ]
+    asked, dialects = ready.asked, tuple(ready.equipped.setup.servers)
+    files: dict[tuple[EngineName, int], dict[str, Given]] = {}
+    given: dict[Place, list[Given]] = {}
+    for one in sorted(answered, key=lambda one: (dialects.index(one.job.problem.dialect), one.job.sample)):
+        place = dialect, key = one.job.problem.dialect, one.job.problem.question
+        files.setdefault((dialect, one.job.sample), {})[key] = one.sql, one.reason
+        given.setdefault(place, []).append((one.sql, one.reason))
+    named = {
+        (dialect, sample_name(asked.name, number, asked.samples)): answers
+        for (dialect, number), answers in files.items()
+    }
     if asked.samples > 1:
         say("finding out which samples agree")
-        files += _of_the_majority(ready, samples)
-    return files
-
-
-def _by_sample(answered: Sequence[Answered], dialect: EngineName) -> dict[int, dict[str, Given]]:
-    found: dict[int, dict[str, Given]] = {}
-    for one in answered:
-        problem = one.job.problem
-        if problem.dialect == dialect:
-            found.setdefault(one.job.sample, {})[problem.question] = one.sql, one.reason
-    return found
-
-
-def _of_the_majority(ready: Ready, samples: _Samples) -> Iterator[Path]:
-    given = {
-        (dialect, question.key): answers
-        for dialect, found in samples.items()
-        for question in ready.wanted.questions.questions
-        if (
-            answers := [
-                found[number][question.key] for number in sorted(found) if question.key in found[number]
-            ]
-        )
-    }
-    texts = {place: [sql for sql, _ in answers] for place, answers in given.items()}
-    chosen = votes(ready.equipped.request, ready.equipped.setup, texts)
-    for dialect in samples:
-        agreed = {
-            key: given[each, key][number or 0] for (each, key), number in chosen.items() if each == dialect
-        }
-        yield write_predictions(
-            ready.asked.out, ready.wanted.whole, majority_name(ready.asked.name), dialect, agreed
-        )
+        texts = {place: [sql for sql, _ in answers] for place, answers in given.items()}
+        named |= {(dialect, f"{asked.name}@{MAJORITY}"): {} for dialect in dialects}
+        for place, number in votes(ready.equipped.request, ready.equipped.setup, texts).items():
+            named[place[0], f"{asked.name}@{MAJORITY}"][place[1]] = given[place][number or 0]
+    return [
+        write_predictions(asked.out, ready.whole, name, dialect, answers)
+        for (dialect, name), answers in named.items()
+    ]
 
 
 PASSES = "pass_at_k"
@@ -569,9 +522,6 @@ def _passes(
     grid = passes_grid(asked.name, results, samples)
     print_grids([grid])
     document = Document(run_id, (f"{name_of(asked.request.set_name)}, {asked.name}",), (grid,))
-    for kind, suffix in (
-        (ReportFormat.MARKDOWN, "md"),
-        (ReportFormat.CSV, "csv"),
-        (ReportFormat.JSON, "json"),
-    ):
+    suffixes = {ReportFormat.MARKDOWN: "md", ReportFormat.CSV: "csv", ReportFormat.JSON: "json"}
+    for kind, suffix in suffixes.items():
         say(f"written: {write(asked.out / f'{PASSES}.{suffix}', TEXTS[kind](document))}")

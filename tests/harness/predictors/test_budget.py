@@ -1,6 +1,5 @@
 """What a meter lets through, holds back and counts, and when requests may go."""
 
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -221,7 +220,7 @@ def test_who_comes_first_goes_first_and_no_faster_than_told(
     requests: int | None, tokens: int | None, weights: list[int], waits: list[float]
 ) -> None:
     pace = Pace(requests, tokens, clock=Clock())
-    assert [pace.reserve(weight) for weight in weights] == waits
+    assert [pace.reserve(weight) for weight in weights] == pytest.approx(waits)
 
 
 def test_time_that_passes_is_counted() -> None:
@@ -238,11 +237,4 @@ def test_threads_get_places_of_their_own() -> None:
     pace = Pace(600, clock=Clock())
     with ThreadPoolExecutor(16) as pool:
         waits = list(pool.map(pace.reserve, [1] * 200))
-    assert sorted(waits) == [number / 10 for number in range(200)]
-
-
-def test_a_limit_without_the_library_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyrate_limiter", None)
-    assert Pace().reserve(10) == 0
-    with pytest.raises(BadInput, match=r"pip install 'bird-harness\[models\]'"):
-        Pace(60)
+    assert sorted(waits) == pytest.approx([number / 10 for number in range(200)])
