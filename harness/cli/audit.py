@@ -15,8 +15,7 @@ from harness.analyses.audit.rendering import as_record, print_audit, write_audit
 from harness.cli.commands import app
 from harness.cli.console import Dialects, Limit, SetName, messages, say, servers_up
 from harness.data.gold_packs import PUBLISHED
-from harness.report.loading import loading_bar
-from harness.report.tables import print_line, wide
+from harness.report.console import loading_bar, print_line, wide
 from harness.report.writing import write
 from harness.session.request import check_range, parse_dialects
 from loaders.base.files import as_json

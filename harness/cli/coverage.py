@@ -13,7 +13,7 @@ from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
-from harness.report.loading import loading_bar
+from harness.report.console import loading_bar
 from harness.session.request import AUTO, Request, check_range
 
 GOLDS = (GoldOrigin.TRANSLATED, GoldOrigin.DATASET)

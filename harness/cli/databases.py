@@ -15,8 +15,8 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.data.sets.packages import PackageRequest, get
 from harness.engines import served
+from harness.report.console import getting_bar, loading_bar, loading_lines
 from harness.report.describing import census_json, census_lines
-from harness.report.loading import getting_bar, loading_bar, loading_lines
 from harness.session.request import AUTO, check_range
 from loaders import load as loading
 from loaders import verify as verifying

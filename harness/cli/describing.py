@@ -70,7 +70,7 @@ def describe(
             sets.append(describe_set(questions, dialect))
     document = described(sets)
     if form is DescriptionFormat.HTML and to is not None:
-        from harness.report.html.descriptions import write_description_html  # noqa: PLC0415 - as of reports
+        from harness.report.html.page import write_description_html  # noqa: PLC0415 - as of reports
 
         write_description_html(document, to)
         say(f"written: {to}")

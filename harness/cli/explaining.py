@@ -9,7 +9,7 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, ExtractName, Keys, SetName, give_json, messages, option, say
-from harness.report.loading import loading_bar
+from harness.report.console import loading_bar
 from harness.report.plans import plans_json, plans_markdown, print_plans
 from harness.report.table_model import printable_json
 from harness.report.writing import HTML, write, write_page

@@ -16,8 +16,7 @@ from harness.cli.commands import app
 from harness.cli.console import CHOICE, AsJson, asks, give_json, messages, say
 from harness.pytest_plugin.runner import exit_code, run
 from harness.pytest_plugin.screen import Bars
-from harness.report.console import print_grids
-from harness.report.loading import loading_bar
+from harness.report.console import loading_bar, print_grids
 from harness.report.writing import HTML, write_page
 from harness.runs.reading import read_run
 from harness.session.plan import Plan, prepare

@@ -20,7 +20,7 @@ from harness.predictors.predict import PredictRequest, score_predicted
 from harness.predictors.predict import predict as ask
 from harness.predictors.predict import show_prompt as prompt_of
 from harness.predictors.prompts import PromptOptions
-from harness.report.loading import loading_bar
+from harness.report.console import loading_bar
 from harness.session.request import Request
 
 _NAME = re.compile(r"\w[\w.+() -]*", flags=re.ASCII)

@@ -10,15 +10,13 @@ import typer
 from dialects.errors import BadInput
 from harness.cli.commands import app
 from harness.cli.console import AsJson, give_json, say
-from harness.report.cache import cache_lines, cleared_lines
 from harness.report.compare import CompareRequest, parse_thresholds
 from harness.report.compare import compare as compare_runs
 from harness.report.console import print_grids
-from harness.report.documents import tables
+from harness.report.documents import published_beside, tables
 from harness.report.gold_ranks import gold_ranks
-from harness.report.listing import print_runs, runs_in
+from harness.report.listing import cache_lines, cleared_lines, print_runs, runs_in
 from harness.report.paper import PaperRequest, paper
-from harness.report.reproduction import published_beside
 from harness.report.table_model import Document
 from harness.report.writing import (
     HTML,

@@ -16,12 +16,10 @@ from harness.cli.console import AsJson, asks, messages, say
 from harness.data.predictions import Extract
 from harness.data.published import PUBLISHED_SET, provenance, read_published
 from harness.pytest_plugin.runner import exit_code, run
-from harness.report.console import print_grids
-from harness.report.documents import DEV, dev_rows, reproduced
-from harness.report.loading import loading_bar
+from harness.report.console import loading_bar, print_grids
+from harness.report.documents import DEV, PublishedReference, dev_rows, reproduced
 from harness.report.overview import fenced_lines
 from harness.report.paper import PaperRequest, paper
-from harness.report.reproduction import PublishedReference
 from harness.report.table_model import Document
 from harness.report.writing import write_dev_rows, write_reproduction
 from harness.runs.reading import read_run

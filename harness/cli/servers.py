@@ -16,8 +16,7 @@ from harness.engines import EngineKind, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose
 from harness.provision.images import bake, build
-from harness.report.loading import loading_bar
-from harness.report.tables import plain, print_line, print_table, wide
+from harness.report.console import loading_bar, plain, print_line, print_table, wide
 from harness.session.request import ALL
 from loaders.base.errors import command
 from loaders.load import loaded

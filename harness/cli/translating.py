@@ -26,7 +26,7 @@ from harness.data.predictions import read_predictions
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
-from harness.report.loading import loading_bar
+from harness.report.console import loading_bar
 from harness.session.plan import find_servers
 from harness.session.request import check_range
 from loaders.base.errors import command, to_start

@@ -23,9 +23,9 @@ from enum import StrEnum
 from typing import Any
 
 from dialects.enums import Dialect
-from harness.data.prediction_names import SCHEME, Label, is_predictor, options_for
+from harness.data.outcomes import USAGE, AnswerUsage
+from harness.data.prediction_files import SCHEME, Label, is_predictor, options_for
 from harness.data.questions import QuestionSet
-from harness.data.usage import USAGE, AnswerUsage
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.base.errors import brief
 from loaders.base.files import (

@@ -12,19 +12,20 @@ from pathlib import Path
 from random import Random
 
 from dialects.errors import BadInput
-from harness.data.prediction_files import Format, read_entries
-from harness.data.prediction_names import (
+from harness.data.outcomes import AnswerUsage, usage_beside
+from harness.data.prediction_files import (
     ANSWERS,
     JOURNAL,
     MANIFEST,
     PREDICTIONS,
     SCHEME,
+    Format,
     Label,
     is_named,
     label,
+    read_entries,
 )
 from harness.data.questions import Question, QuestionSet, chosen
-from harness.data.usage import AnswerUsage, usage_beside
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.base.errors import brief
 from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse

@@ -24,7 +24,7 @@ from loaders.set_manifest import PUBLISHED
 FOLDER = "published"
 PUBLISHED_SET = "mini_dev"
 """The question set that the published figures are of: the first revision of Mini-Dev."""
-TITLES: Mapping[str, str] = {
+SET_TITLES: Mapping[str, str] = {
     "mini_dev": "Mini-Dev, first revision",
     "mini_dev_2025": "Mini-Dev, revision of 2025",
     "dev": "BIRD dev",
@@ -134,7 +134,7 @@ def databases_note(manifest: Mapping[str, Any], *, are_named: bool = True) -> li
     if not kinds or (Provenance.PUBLISHED in kinds and Provenance.OTHER not in kinds):
         return []
     name = str(manifest.get("set"))
-    return [said_of(found, TITLES.get(name, name).partition(",")[0], are_named=are_named)]
+    return [said_of(found, SET_TITLES.get(name, name).partition(",")[0], are_named=are_named)]
 
 
 def notes_of(manifest: Mapping[str, Any]) -> list[str]:

@@ -101,7 +101,7 @@ class Question:
         return alone, *others
 
 
-def in_order(question_id: int | str) -> tuple[bool, int, str]:
+def id_order(question_id: int | str) -> tuple[bool, int, str]:
     """What ids are sorted by: numbers as numbers, then texts as texts."""
     return (False, question_id, "") if isinstance(question_id, int) else (True, 0, question_id)
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
-from harness.data.prediction_names import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS
+from harness.data.prediction_files import ANSWERS, JOURNAL, MANIFEST, PREDICTIONS
 from harness.engines import EngineName
 from loaders.base.records import RecordFault, read_record, read_records, to_object, to_plain, to_record
 

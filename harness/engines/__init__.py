@@ -4,8 +4,7 @@
 is used.
 """
 
-from harness.engines.base import Engine
-from harness.engines.registry import (
+from harness.engines import (
     TITLES,
     EngineKind,
     EngineName,
@@ -17,6 +16,7 @@ from harness.engines.registry import (
     packages,
     served,
 )
+from harness.engines.base import Engine
 from loaders.server import Server
 
 __all__ = [

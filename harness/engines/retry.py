@@ -13,11 +13,10 @@ from functools import partial
 from typing import Any, cast
 from weakref import WeakKeyDictionary
 
-from harness.engines import on_server
+from harness.engines import Administration, kind_of, on_server
 from harness.engines.base import Engine, EngineLost, Session, cut
 from harness.engines.errors import Troubles
 from harness.engines.execution import ABANDON_AFTER, CANCEL_AFTER, Ending, Execution, Limits, execute
-from harness.engines.registry import Administration, kind_of
 from loaders.namespace import Database
 from loaders.server import Server
 

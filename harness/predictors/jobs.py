@@ -19,7 +19,7 @@ from threading import Event, Lock
 from typing import Any, Literal
 
 from harness.data.outcomes import Outcome
-from harness.data.prediction_names import JOURNAL
+from harness.data.prediction_files import JOURNAL
 from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of
 from harness.predictors.base import (

@@ -24,7 +24,7 @@ from rich.console import Console
 
 from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
-from harness.data.prediction_names import ANSWERS, MANIFEST, PREDICTIONS
+from harness.data.prediction_files import ANSWERS, MANIFEST, PREDICTIONS
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set, name_of
 from harness.engines import EngineName, dialect_of, kind_of, kinds_by_name
@@ -39,9 +39,8 @@ from harness.predictors.prompts import PromptOptions, show, token_counter
 from harness.predictors.schema import describe, description_folder, read_database
 from harness.pytest_plugin.runner import exit_code, run
 from harness.pytest_plugin.screen import Bars
-from harness.report.console import print_grids
+from harness.report.console import loading_bar, print_grids
 from harness.report.gold_ranks import passes_grid
-from harness.report.loading import loading_bar
 from harness.report.table_model import Document
 from harness.report.writing import TEXTS, ReportFormat, write
 from harness.runs.reading import read_run

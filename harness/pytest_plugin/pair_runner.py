@@ -25,7 +25,7 @@ from harness.metrics import METRICS
 from harness.provision import failures
 from harness.pytest_plugin.items import Collecting, ItemAnswer, ItemEntry, ItemPart
 from harness.pytest_plugin.screen import Bars
-from harness.report.console import print_scores
+from harness.report.overview import print_scores
 from harness.runs.folder import RunFolder
 from harness.runs.summary import TOTAL, Score
 from harness.session.evaluation import Evaluation, Pair

@@ -17,9 +17,9 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.provision import failures
 from harness.pytest_plugin.pair_runner import PairRunner, Thresholds
 from harness.pytest_plugin.screen import Bars, Reporter
-from harness.report.console import print_scores
+from harness.report.console import print_line
+from harness.report.overview import print_scores
 from harness.report.table_model import printable_json
-from harness.report.tables import print_line
 from harness.report.writing import HTML, reports_fault
 from harness.runs.reading import SUMMARY
 from harness.runs.summary import Extent, Score

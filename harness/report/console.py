@@ -1,21 +1,98 @@
-"""Tables on a terminal: right at any width, and nothing is said by colour alone.
+"""What is printed on a terminal: tables at any width, lines, bars. Nothing is said by colour alone.
 
-What is too wide is cut into parts, one below the other: an engine each, then columns. rich honours NO_COLOR
-(https://no-color.org), and the only styles are bold and dim.
+rich honours NO_COLOR (https://no-color.org), and the only styles are bold and dim.
 """
 
+import os
 from collections.abc import Iterator, Sequence
-from io import StringIO
+from contextlib import contextmanager
+from io import StringIO, TextIOWrapper
 from math import ceil
 
-from rich.console import Console
+from rich import box
+from rich.console import Console, ConsoleOptions
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from harness.report.overview import noted, overview, totals
+from dialects.enums import Profile
 from harness.report.table_model import DAGGER, ColumnGroup, TableColumn, TableModel, emphasised, texts
-from harness.report.tables import WIDTH_OF_A_FILE, new_table, plain, print_table, wide
-from harness.runs.summary import Extent, Score
+from loaders import load as loading
+from loaders.base.files import one_line
+from loaders.namespace import Database
+from loaders.packages.archives import DownloadProgress
+from loaders.server import Server
+
+WIDTH_OF_A_FILE = 200
+"""Columns to use where the output is no terminal: three engines stand side by side, and a log keeps every
+figure."""
+
+
+def wide(console: Console | None = None) -> Console:
+    """The console to print tables on: as wide as the terminal, or else as COLUMNS says or a file may be."""
+    console = console or Console()
+    # A character that the output's encoding does not have is no reason to lose the table.
+    if isinstance(console.file, TextIOWrapper) and console.file.errors == "strict":
+        console.file.reconfigure(errors="replace")
+    if console.is_terminal:
+        return console
+    asked = os.environ.get("COLUMNS", "")
+    columns = int(asked) if asked.isdecimal() and int(asked) > 0 else WIDTH_OF_A_FILE
+    return Console(width=columns, file=console.file)
+
+
+def new_table(title: str) -> Table:
+    """A table of the project's look, without columns."""
+    return Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+
+
+def print_table(console: Console, table: Table | Text) -> None:
+    """Print a table, or a note below it, in lines that end with what stands in them."""
+    console.print(_Trimmed(table))
+
+
+def print_line(console: Console, line: str) -> None:
+    """Print one line of anybody's text as it is, with escapes for what does not print."""
+    console.print(plain(line), soft_wrap=True)
+
+
+def plain(text: str) -> Text:
+    """A text of anybody's for a cell or a line: neither markup nor anything that a terminal obeys."""
+    return Text(one_line(text))
+
+
+class _Trimmed:
+    """What is printed without blanks at the ends of its lines."""
+
+    def __init__(self, table: Table | Text) -> None:
+        self._table = table
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        for line in console.render_lines(self._table, options, pad=False):
+            while line and not line[-1].text.strip():
+                line.pop()
+            if line:
+                text, style, control = line.pop()
+                line.append(Segment(text.rstrip(), style, control))
+            yield from line
+            yield Segment.line()
+
+
+def figure(percent: float | None) -> str:
+    """A percentage as every table shows it; a dash where there is none."""
+    return "-" if percent is None else f"{percent:.2f}"
+
+
+# A table that is too wide is cut into parts, one below the other: an engine each, then columns.
 
 _ANY_WIDTH = 10_000
 _WIDTH_OF_A_LABEL = 40
@@ -26,40 +103,11 @@ _LABEL_OF_A_PART = 20
 """Labels have this much room where there are several parts."""
 
 
-def print_tables(
-    scores: Sequence[Score],
-    metrics: Sequence[str],
-    console: Console | None = None,
-    extent: Extent | None = None,
-    notes: Sequence[str] = (),
+def print_grids(
+    grids: Sequence[TableModel], console: Console | None = None, *, is_narrow: bool = False
 ) -> None:
-    """Print every table of a run, which say what the run was to score where it is not the whole set."""
-    print_grids(noted(overview(scores, metrics, extent), notes), console)
-
-
-def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
-    scores: Sequence[Score],
-    metrics: Sequence[str],
-    *,
-    everything: bool | None = None,
-    console: Console | None = None,
-    extent: Extent | None = None,
-    notes: Sequence[str] = (),
-) -> None:
-    """Print what a run has come to: every table or the totals; if nothing is asked for, totals on a terminal.
-
-    A log keeps everything; on a screen what scrolled away is in the run folder.
-    """
-    console = wide(console)
-    if not console.is_terminal if everything is None else everything:
-        print_tables(scores, metrics, console, extent, notes)
-    else:
-        _print([totals(scores, metrics, extent, notes)], console, _NARROW_LABEL)
-
-
-def print_grids(grids: Sequence[TableModel], console: Console | None = None) -> None:
-    """Print tables, each with its notes."""
-    _print(grids, wide(console))
+    """Print tables, each with its notes; `is_narrow`: labels fold before columns go into another part."""
+    _print(grids, wide(console), _NARROW_LABEL if is_narrow else _WIDTH_OF_A_LABEL)
 
 
 def console_text(grids: Sequence[TableModel]) -> str:
@@ -159,3 +207,101 @@ def _add(table: Table, column: TableColumn, over: str) -> None:
     table.add_column(Text(over + head), justify="right", no_wrap=True, style=style)
     if column.has_interval:
         table.add_column(Text(f"{below}95 %"), justify="right", no_wrap=True, style="dim")
+
+
+# How a load and a download are shown: a bar while it goes on; a line when a load is done.
+
+
+class LoadingBars:
+    """Bars of one command: databases that are loaded, all of them together, and what is counted after them.
+
+    Calling it is what `loaders.load.load` does. `databases` is how many there are to load: with a few bars of
+    single ones stands that of all, which tells the time that is left.
+    """
+
+    def __init__(self, bar: Progress, databases: int, before: str | None = None) -> None:
+        self._bar = bar
+        self._before = None if before is None else bar.add_task(before, total=None)
+        self._expected = databases
+        self._tasks: dict[Database, TaskID] = {}
+        self._ended: set[Database] = set()
+        self._all: TaskID | None = None
+        self._counted: TaskID | None = None
+
+    def __call__(self, database: Database, done: int, total: int) -> None:
+        """Say how many rows of a database are loaded."""
+        bar = self._bar
+        if self._before is not None:
+            bar.update(self._before, visible=False)
+        if self._all is None and self._expected > 1:
+            self._all = bar.add_task("databases", total=self._expected)
+        if database not in self._tasks:
+            self._tasks[database] = bar.add_task(
+                f"loading {database.db_id} ({database.profile})", total=total
+            )
+        bar.update(self._tasks[database], completed=done, total=total, visible=done < total)
+        if done >= total:
+            self._ended.add(database)
+        if self._all is not None:
+            ended = len(self._ended)
+            bar.update(self._all, completed=ended, visible=ended < self._expected)
+
+    def count(self, done: int, total: int) -> None:
+        """Say how many golds are held against SQLite."""
+        if self._counted is None:
+            if self._all is not None:
+                self._bar.update(self._all, visible=False)
+            self._counted = self._bar.add_task("golds", total=total)
+        self._bar.update(self._counted, completed=done, total=total, visible=done < total)
+
+
+@contextmanager
+def loading_bar(console: Console, databases: int = 0, before: str | None = None) -> Iterator[LoadingBars]:
+    """Progress bars for `loaders.load.load`, and what comes after it; they leave nothing behind.
+
+    Args:
+        console: where they are shown, if it is a terminal.
+        databases: how many there are to load, where that is known.
+        before: what is done until something is loaded.
+    """
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        yield LoadingBars(bar, databases, before)
+
+
+def loading_lines(server: Server, profile: Profile, done: Sequence[loading.Loaded]) -> list[str]:
+    """What a load did: a line of figures, and one for each thing that could not be taken over as declared."""
+    fresh = [one for one in done if not one.skipped]
+    line = (
+        f"{server.dialect}, {profile}: {len(fresh)} of {len(done)} databases loaded, "
+        f"{sum(one.rows for one in fresh):,} rows in {sum(one.seconds for one in fresh):.1f} s"
+    )
+    rest = f"; {len(done) - len(fresh)} were there already" if len(fresh) < len(done) else ""
+    notes = [f"  {one.database.db_id}: {note}" for one in fresh for note in one.notes]
+    return [line + rest, *notes]
+
+
+@contextmanager
+def getting_bar(console: Console) -> Iterator[DownloadProgress]:
+    """A progress bar for `harness.data.sets.packages.get`; it leaves nothing behind."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    tasks: dict[str, TaskID] = {}
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+
+        def show(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total, visible=done != total)
+
+        yield show

@@ -1,20 +1,29 @@
 """What the tables of a run are made of: its results, its metrics, and what has to be known of it."""
 
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import PairResult
-from harness.data.published import databases_note, notes_of
-from harness.data.questions import BIRD_LEVELS, in_order
+from harness.data.published import (
+    PUBLISHED_SET,
+    Provenance,
+    Published,
+    databases_note,
+    notes_of,
+    read_published_folder,
+    said_of,
+)
+from harness.data.questions import BIRD_LEVELS, id_order
+from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
-from harness.report.overview import dialects_of, extent_lines, marked, noted, overview
-from harness.report.reproduction import PublishedReference, reproduction
+from harness.report.overview import dialects_of, extent_lines, level_columns, marked, noted, overview
 from harness.report.table_model import (
     Cell,
     CellKind,
@@ -24,11 +33,11 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.report.tables import NAMES
 from harness.runs.groups import By, Share, pairs, shares
-from harness.runs.reading import Run, read_questions
+from harness.runs.reading import AGAIN, Run, read_questions
 from harness.runs.summary import TOTAL, Score, summarize
 from harness.sqltree.constructs import constructs
+from loaders.base.records import read_record, to_record
 
 # BIRD's paper's own rows, EX and VES by difficulty, beside those of a run of its dev set.
 
@@ -36,7 +45,17 @@ DEV = "dev"
 """The set that the rows are of."""
 _METRICS = ("ex", "ves")
 _LEVELS = (*BIRD_LEVELS, TOTAL)
-_SHORT = dict(zip(_LEVELS, ("simp", "mod", "chall", "total"), strict=True))
+
+
+@dataclass(frozen=True)
+class PublishedReference:
+    """What a run is held against.
+
+    `databases` says of each whether it is the published one.
+    """
+
+    published: Sequence[Published]
+    databases: Mapping[str, Provenance]
 
 
 @dataclass(frozen=True)
@@ -81,21 +100,14 @@ def dev_rows(run: Run) -> Document:
         made += [_own_row(name, metric, scores[name]) for name in own]
         shown = [row for row in made if any(cell is not None for cell in row.cells)]
         groups = (
-            ColumnGroup("paper", _columns(metric, "published")),
-            ColumnGroup("ours", _columns(metric, "ours")),
+            ColumnGroup("paper", level_columns(_LEVELS, metric, "published")),
+            ColumnGroup("ours", level_columns(_LEVELS, metric, "ours")),
         )
         notes = tuple(_notes(run, metric, source, rows, scores))
         title = f"{METRICS[metric].title} on SQLite: the paper's rows and ours (%)"
         grids.append(TableModel(title, ("predictor",), groups, tuple(shown), notes))
     lines = extent_lines(list(scores.values()), run.extent)
     return Document(run_id_of(run), tuple(facts(run, list(scores.values()))), tuple(marked(grids, lines)))
-
-
-def _columns(metric: str, by: str) -> tuple[TableColumn, ...]:
-    return tuple(
-        TableColumn(level, metric, by, level, CellKind.PERCENT, _SHORT[level], is_total=level == TOTAL)
-        for level in _LEVELS
-    )
 
 
 def _table_row(row: PaperRow, metric: str, score: Score | None) -> TableRow:
@@ -169,7 +181,7 @@ def grouped_grid(
             cells = tuple(_cell(one.get(group)) for one in each)
             shown = group if by is By.DATABASE else group.replace("_", " ")
             rows.append(TableRow((predictor, shown), cells, predictor, level=group))
-    groups = tuple(ColumnGroup(NAMES[dialect], (column,), dialect) for dialect in dialects)
+    groups = tuple(ColumnGroup(TITLES[dialect], (column,), dialect) for dialect in dialects)
     return TableModel(f"{title} by {name} (%)", ("predictor", name), groups, tuple(rows), _NOTES.get(by, ()))
 
 
@@ -200,7 +212,7 @@ def shares_grid(scores: Sequence[Score], by: By) -> TableModel:
                 count, total = found.get(group, 0), totals[predictor, dialect]
                 cells += [Cell(count), Cell(100 * count / total if total else None, questions=total)]
             rows.append(TableRow((predictor, group.replace("_", " ")), tuple(cells), predictor, level=group))
-    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
+    groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
     return TableModel(f"Pairs by {name}", ("predictor", name), groups, tuple(rows), _NOTES[by])
 
 
@@ -310,4 +322,142 @@ def _metrics(run: Run) -> list[str]:
 
 
 def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
-    return in_order(result.question_id), result.question
+    return id_order(result.question_id), result.question
+
+
+# Published figures, ours and the difference: three tables, and the files of a run folder that hold them.
+
+REPRODUCED = "reproduce"
+"""Stem of the files that hold the tables; the one in JSON is what they can be made of again."""
+
+
+def reproduction(
+    run_id: str, facts: Sequence[str], scores: Sequence[Score], held: PublishedReference
+) -> Document:
+    """The three tables: published, ours with 95 % intervals, ours minus published.
+
+    Every table has a row for every predictor that is published or scored, and a dash where there is nothing.
+    Of the published figures those stand here that what was scored can be held against: by engine and metric.
+    """
+    by_name = {(score.predictor, score.dialect): score for score in scores}
+    dialects = {score.dialect for score in scores}
+    metrics = [
+        name for name in METRICS if METRICS[name].published_as and any(name in s.metrics for s in scores)
+    ]
+    estimated = [name for name in METRICS if name in {METRICS[metric].published_as for metric in metrics}]
+    totals: dict[_Key, float] = {
+        (metric, one.file_stem, dialect): total
+        for metric in METRICS
+        for one in held.published
+        if METRICS[metric].published_as == one.metric
+        for dialect, total in one.totals.items()
+        if dialect in dialects and (metric in metrics or metric in estimated)
+    }
+    ours = {
+        (metric, stem, dialect): Cell(total, score.intervals[metric], score.questions)
+        for (stem, dialect), score in by_name.items()
+        for metric in metrics
+        if (total := score.metrics[metric][TOTAL]) is not None
+    }
+    names = {one.file_stem: one.predictor for one in held.published}
+    absent = [name for stem, name in names.items() if all(score.predictor != stem for score in scores)]
+    others = [score.predictor for score in scores if score.predictor not in names]
+    # Two rows of one name, an own predictor's and a published one's, are told apart by how files name them.
+    taken = set(names.values())
+    names |= {stem: f"{stem} (own)" if stem in taken else stem for stem in others}
+    differences = {
+        key: Cell(value - totals[key], questions=cell.questions)
+        for key, cell in ours.items()
+        if key in totals and (value := cell.value) is not None
+    }
+    return Document(
+        run_id,
+        (*facts, said_of(held.databases)),
+        (
+            _grid("published", names, estimated, _total_cells(totals), dialects),
+            _grid("ours", names, metrics, ours, dialects, _others(absent, others)),
+            _grid("difference", names, metrics, differences, dialects, _within(ours, totals)),
+        ),
+    )
+
+
+def published_beside(run: Run, folder: Path | None = None) -> Sequence[Published]:
+    """The published figures to show beside those of a run.
+
+    Args:
+        run: the run.
+        folder: where they are; without one they are those that the run was held against, if it was.
+
+    Raises:
+        BadInput: their file cannot be read, or the run is of another set than they are.
+    """
+    if folder is None:
+        return reference_of(run.folder).published if (run.folder / f"{REPRODUCED}.json").exists() else ()
+    set_name = run.manifest.get("set")
+    if set_name != PUBLISHED_SET:
+        raise BadInput(
+            f"--published {folder}: the published figures are of {PUBLISHED_SET}, and {run.folder} is of"
+            f" {set_name}; leave them out"
+        )
+    return read_published_folder(folder)
+
+
+def reference_of(folder: Path) -> PublishedReference:
+    """What the run of a folder was held against.
+
+    Raises:
+        BadInput: its file cannot be read.
+    """
+    path = folder / f"{REPRODUCED}.json"
+    return read_record(path, lambda content: to_record(PublishedReference, content, others=True), AGAIN)
+
+
+_TITLES = {
+    "published": "Published (%)",
+    "ours": "Ours (%)",
+    "difference": "Ours \N{MINUS SIGN} published",
+}
+"""The three tables, by what their figures are."""
+
+_Key = tuple[str, str, EngineName]
+"""Metric, predictor as files name it, dialect."""
+
+
+def _total_cells(totals: Mapping[_Key, float]) -> dict[_Key, Cell]:
+    return {key: Cell(total) for key, total in totals.items()}
+
+
+def _grid(  # noqa: PLR0913, PLR0917 - what a table is made of
+    by: str,
+    names: Mapping[str, str],
+    metrics: Sequence[str],
+    cells: Mapping[_Key, Cell],
+    asked: Collection[EngineName],
+    notes: Iterable[str] = (),
+) -> TableModel:
+    kind = CellKind.DIFFERENCE if by == "difference" else CellKind.PERCENT
+    dialects = in_order(asked)
+    columns = tuple(
+        TableColumn(METRICS[metric].title, metric, by, TOTAL, kind, has_interval=by == "ours")
+        for metric in metrics
+    )
+    rows = (
+        TableRow((name,), tuple(cells.get((m, stem, d), Cell(None)) for d in dialects for m in metrics), stem)
+        for stem, name in names.items()
+    )
+    groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
+    return TableModel(_TITLES[by], ("predictor",), groups, tuple(rows), tuple(notes))
+
+
+def _others(absent: Sequence[str], others: Sequence[str]) -> Iterator[str]:
+    if absent:
+        yield f"There are no predictions here of {', '.join(absent)}."
+    if others:
+        yield f"No figures are published for {', '.join(dict.fromkeys(others))}."
+
+
+def _within(ours: Mapping[_Key, Cell], totals: Mapping[_Key, float]) -> Iterator[str]:
+    both = [(cell.interval, totals[key]) for key, cell in ours.items() if key in totals]
+    inside = sum(i is not None and i[0] <= total <= i[1] for i, total in both)
+    if both:
+        yield f"{inside} of {len(both)} published figures lie within the 95 % interval of ours."

@@ -10,9 +10,10 @@ from harness.data.gold_packs import PUBLISHED
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.published import notes_of
 from harness.data.questions import PackUse, levels_of
-from harness.engines import EngineName, in_order
+from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.report.documents import scores_of
+from harness.report.overview import level_columns
 from harness.report.table_model import (
     Cell,
     CellKind,
@@ -22,7 +23,6 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.report.tables import NAMES
 from harness.report.texts import csv_text, json_text, markdown
 from harness.report.writing import write
 from harness.runs.reading import Run
@@ -80,18 +80,10 @@ def passes_grid(name: str, results: Sequence[PairResult], samples: Sequence[str]
         )
         for k in ks(len(samples))
     )
-    columns = tuple(
-        TableColumn(
-            level, "pass_at_k", "difficulty", level, short=_SHORT.get(level, ""), is_total=level == TOTAL
-        )
-        for level in levels
-    )
-    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
+    columns = level_columns(levels, "pass_at_k")
+    groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
     note = f"How likely one of k samples matches (EX), estimated from {len(samples)} samples a question."
     return TableModel(f"pass@k (%): {name}", ("k",), groups, rows, (note,))
-
-
-_SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall"}
 
 
 def _passed(results: Sequence[PairResult], dialect: EngineName, samples: Sequence[str]) -> Counts:
@@ -210,7 +202,7 @@ def _totals(metric: str, labels: Sequence[str], scored: Sequence[Mapping[Whose, 
                 row.append(None if rank is None else Cell(rank))
                 if place:
                     row.append(None if rank is None or before is None else Cell(before - rank))
-        groups.append(ColumnGroup(NAMES[dialect], tuple(columns), dialect))
+        groups.append(ColumnGroup(TITLES[dialect], tuple(columns), dialect))
     rows = tuple(TableRow((predictor,), tuple(row), predictor) for predictor, row in cells.items())
     notes = ("A change of rank is against the first golds: +1 is one place better.",)
     return TableModel(f"{METRICS[metric].title} (%)", ("predictor",), tuple(groups), rows, notes)
@@ -243,7 +235,7 @@ def _moved(runs: Sequence[Run], labels: Sequence[str]) -> TableModel:
                 counts[place] = (won + later[key], lost + right[0][key])
     order = {key: place for place, key in enumerate(dict.fromkeys(key[:2] for key in right[0]))}
     rows = [
-        TableRow((NAMES[dialect], question), tuple(_counts(counts)), "", dialect, question)
+        TableRow((TITLES[dialect], question), tuple(_counts(counts)), "", dialect, question)
         for (dialect, question), counts in sorted(changes.items(), key=lambda one: order[one[0]])
     ]
     groups = tuple(

@@ -1,5 +1,9 @@
-"""The runs in a folder: what was run, how it ended, and the best of it. A broken folder is a row, too."""
+"""What is kept: the runs in a folder, with how they ended and the best of each, and the result cache.
 
+A broken folder is a row, too.
+"""
+
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +12,10 @@ from rich.console import Console
 
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome
-from harness.engines import kind_of
+from harness.engines import TITLES, kind_of
 from harness.metrics import OUTCOME_METRIC
+from harness.report.console import new_table, plain, print_table, wide
 from harness.report.table_model import CellKind, spelled
-from harness.report.tables import NAMES, new_table, plain, print_table, wide
 from harness.runs.reading import (
     MANIFEST,
     QUESTIONS,
@@ -23,6 +27,7 @@ from harness.runs.reading import (
 )
 from harness.runs.summary import TOTAL, Extent, Whose, how_far
 from loaders.base.files import read_json, read_text
+from loaders.base.store import EntryKind, StoreStatistics
 
 _FILES = (MANIFEST, QUESTIONS, RESULTS, SUMMARY)
 """A folder that has one of these is a run's."""
@@ -114,7 +119,7 @@ def _listed(folder: Path) -> ListedRun:
             str(manifest.get("started", "")),
             str(manifest.get("set", "")),
             [_counted(name, extent, scored) for name in named],
-            [NAMES[kind_of(name).name] for name in manifest.get("engines", ())],
+            [TITLES[kind_of(name).name] for name in manifest.get("engines", ())],
             state,
             best,
         )
@@ -176,3 +181,38 @@ _UNFINISHED = f'"outcome": "{Outcome.HARNESS_ERROR}"'.encode()
 
 def _damaged(folder: Path, why: str) -> ListedRun:
     return ListedRun(folder.name, "", "", (), (), f"damaged: {why.removeprefix(f'{folder}/')}", None)
+
+
+_NAMES = {
+    EntryKind.EXECUTION: "executed texts",
+    EntryKind.JUDGEMENT: "judgements",
+    EntryKind.DIGEST: "digests of files",
+}
+
+
+def cache_lines(figures: StoreStatistics, path: Path) -> list[str]:
+    """How much there is of what, how old it is, and how large it may grow."""
+    lines = [f"{path}: {_size(figures.file_bytes)} of at most {_size(figures.most_bytes)}"]
+    lines += [
+        f"  {share.entries:>9,} {_NAMES[kind]}, {_size(share.bytes)}"
+        for kind, share in sorted(figures.kinds.items())
+    ]
+    if figures.oldest is None or figures.newest is None:
+        return [*lines, "  nothing is kept"]
+    return [*lines, f"  last used between {_day(figures.oldest)} and {_day(figures.newest)}"]
+
+
+def cleared_lines(dropped: int, path: Path) -> list[str]:
+    """What `bird-harness cache --clear` did."""
+    return [f"{path}: {dropped:,} {'entry' if dropped == 1 else 'entries'} dropped"]
+
+
+def _size(size: int) -> str:
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size} bytes"
+
+
+def _day(moment: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(moment))

@@ -5,12 +5,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from rich.console import Console
+
 from harness.data.outcomes import Outcome, PairResult
-from harness.engines import EngineName, in_order, kind_of, kinds
-from harness.engines.errors import ErrorClass
+from harness.engines import TITLES, EngineName, in_order, kind_of, kinds
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
-from harness.metrics.efficiency import Clock, Timing
-from harness.report.spider import hardness_grid, partial_grids
+from harness.report.console import print_grids, wide
+from harness.report.measures import (
+    diagnosis_grid,
+    hardness_grid,
+    partial_grids,
+    timing_grid,
+    usage_grid,
+    with_usage,
+)
 from harness.report.table_model import (
     Cell,
     CellKind,
@@ -22,11 +30,9 @@ from harness.report.table_model import (
     listed,
     spelled,
 )
-from harness.report.tables import NAMES
-from harness.report.usage import usage_grid, with_usage
-from harness.runs.summary import TOTAL, Extent, Score, completed, error_classes
+from harness.runs.summary import TOTAL, Extent, Score, completed
 
-_SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall", "total": "total"}
+_SHORT = {"simple": "simp", "moderate": "mod", "challenging": "chall"}
 
 
 def overview(
@@ -83,7 +89,7 @@ def totals(
         cells = tuple(Cell(figures[each]) if each in figures else None for each in whose)
         rows.append(TableRow((predictor,), cells, predictor))
     rows = _marking_best(sorted(rows, key=_best_first))
-    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
+    groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
     below = (*notes, *extent_lines(scores, extent), *hint_lines(scores))
     return with_usage(TableModel("Totals (%)", ("predictor",), groups, tuple(rows), below), scores)
 
@@ -127,12 +133,12 @@ def hint_lines(scores: Sequence[Score]) -> list[str]:
         failing = dict.fromkeys(question for score in of_engine for question in score.gold_failures)
         if failing:
             lines.append(
-                f"Gold failed on {NAMES[dialect]} and counts 0 for everybody: {listed(list(failing))}"
+                f"Gold failed on {TITLES[dialect]} and counts 0 for everybody: {listed(list(failing))}"
             )
         broken = sum(score.outcomes.get(Outcome.HARNESS_ERROR, 0) for score in of_engine)
         if broken:
             lines.append(
-                f"{broken:,} of the pairs on {NAMES[dialect]} could not be run and count 0:"
+                f"{broken:,} of the pairs on {TITLES[dialect]} could not be run and count 0:"
                 " --resume runs them again"
             )
     return lines
@@ -147,14 +153,14 @@ def noted(grids: Sequence[TableModel], notes: Sequence[str]) -> list[TableModel]
 
 def extent_lines(scores: Sequence[Score], extent: Extent | None) -> list[str]:
     """What has to stand beside these scores where they are not of the whole set."""
-    return [] if extent is None else extent.lines(completed(scores), NAMES)
+    return [] if extent is None else extent.lines(completed(scores), TITLES)
 
 
 def versions(manifest: Mapping[str, Any], dialects: Iterable[EngineName]) -> list[str]:
     """The engines of a run with their versions, in short."""
     engines = manifest.get("engines")
     found = engines if isinstance(engines, Mapping) else {}
-    return [f"{NAMES[dialect]} {_version(found.get(dialect))}".strip() for dialect in dialects]
+    return [f"{TITLES[dialect]} {_version(found.get(dialect))}".strip() for dialect in dialects]
 
 
 def _version(engine: Any) -> str:
@@ -169,7 +175,7 @@ def fenced_lines(scores: Sequence[Score], least: float = 0.0) -> list[str]:
         least: the share of the answers below which nothing is said.
     """
     return [
-        f"{score.fenced:,} of {score.questions:,} answers of {score.predictor} on {NAMES[score.dialect]}"
+        f"{score.fenced:,} of {score.questions:,} answers of {score.predictor} on {TITLES[score.dialect]}"
         " are in Markdown fences and fail as they are; to score what is in them: --extract fences"
         for score in scores
         if score.fenced > least * score.questions
@@ -191,9 +197,9 @@ def foreign_lines(scores: Sequence[Score]) -> list[str]:
         for idioms in found:
             whose.update(idioms)
         most = max(whose.values())
-        engines = " or ".join(NAMES[engine] for engine in in_order(whose) if whose[engine] == most)
+        engines = " or ".join(TITLES[engine] for engine in in_order(whose) if whose[engine] == most)
         lines.append(
-            f"{len(found):,} of {score.questions:,} answers of {score.predictor} on {NAMES[score.dialect]}"
+            f"{len(found):,} of {score.questions:,} answers of {score.predictor} on {TITLES[score.dialect]}"
             f" fail and are written as for {engines}: is the file named for the right engine?"
         )
     return lines
@@ -251,21 +257,19 @@ def _metric_grids(scores: Sequence[Score], metrics: Sequence[str]) -> Iterator[T
         yield _metric_grid(having, metric, notes)
 
 
-def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> TableModel:
-    levels = list(scores[0].metrics[metric])
-    columns = tuple(
-        TableColumn(
-            level,
-            metric,
-            "difficulty",
-            level,
-            short=_SHORT.get(level, level),
-            is_total=level == TOTAL,
-            has_interval=level == TOTAL,
-            has_questions=level == TOTAL and is_partial(scores, metric),
-        )
+def level_columns(levels: Iterable[str], metric: str, by: str = "difficulty") -> tuple[TableColumn, ...]:
+    """A column of percentages for each level of difficulty, or the total."""
+    return tuple(
+        TableColumn(level, metric, by, level, short=_SHORT.get(level, level), is_total=level == TOTAL)
         for level in levels
     )
+
+
+def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> TableModel:
+    levels = list(scores[0].metrics[metric])
+    columns = level_columns(levels, metric)
+    total = replace(columns[-1], has_interval=True, has_questions=is_partial(scores, metric))
+    columns = (*columns[:-1], total)
     dialects = dialects_of(scores)
     by_key = {(score.predictor, score.dialect): score for score in scores}
     rows = []
@@ -273,7 +277,7 @@ def _metric_grid(scores: Sequence[Score], metric: str, notes: Sequence[str]) -> 
         found = [by_key.get((predictor, dialect)) for dialect in dialects]
         cells = (cell for score in found for cell in _cells(score, metric, levels))
         rows.append(TableRow((predictor,), tuple(cells), predictor))
-    groups = tuple(ColumnGroup(NAMES[dialect], columns, dialect) for dialect in dialects)
+    groups = tuple(ColumnGroup(TITLES[dialect], columns, dialect) for dialect in dialects)
     return TableModel(f"{METRICS[metric].title} (%)", ("predictor",), groups, tuple(rows), tuple(notes))
 
 
@@ -305,7 +309,7 @@ def _without_score(scores: Sequence[Score], metric: str) -> Iterator[str]:
     for score in scores:
         without = [result.question for result in score.results if metric not in result.scores]
         if without:
-            whose = f"{score.predictor} on {NAMES[score.dialect]}"
+            whose = f"{score.predictor} on {TITLES[score.dialect]}"
             yield f"Not in the mean of {whose}, {why}: {listed(without)}"
 
 
@@ -331,7 +335,7 @@ def _right_alone(scores: Sequence[Score], metric: str) -> list[str]:
                 if result.scores.get(metric) == 1.0 and result.scores.get(OUTCOME_METRIC) == 0.0
             ]
             if score.dialect == dialect and alone:
-                lines.append(f"  {NAMES[dialect]}, {score.predictor}: {listed(alone)}")
+                lines.append(f"  {TITLES[dialect]}, {score.predictor}: {listed(alone)}")
     head = f"Right by {METRICS[metric].title} alone: the same by value, or another answer that gold allows:"
     return [head, *lines] if lines else []
 
@@ -364,7 +368,7 @@ def _outcome_grid(scores: Sequence[Score], metrics: Sequence[str]) -> TableModel
         cells += [
             Cell(score.scored_metrics[metric][TOTAL], questions=score.scored_questions) for metric in without
         ]
-        labels = score.predictor, NAMES[score.dialect]
+        labels = score.predictor, TITLES[score.dialect]
         rows.append(TableRow(labels, tuple(cells), score.predictor, score.dialect))
     return TableModel(
         "Outcomes (pairs)",
@@ -380,102 +384,38 @@ def _gold_failures(scores: Sequence[Score]) -> Iterator[str]:
         found = [score.gold_failures for score in scores if score.dialect == dialect]
         failures = {question: error for each in found for question, error in each.items()}
         if failures:
-            where = NAMES[dialect]
+            where = TITLES[dialect]
             yield f"Gold that failed on {where}; it counts 0 for everybody, as in the official script:"
         for question, error in failures.items():
             yield f"  {question}: {' '.join(error.split())}"
 
 
-def diagnosis_grid(rows: Iterable[Sequence[PairResult]]) -> TableModel | None:
-    """One row per predictor and engine, one column per class that occurs; None where none does.
+def print_tables(
+    scores: Sequence[Score],
+    metrics: Sequence[str],
+    console: Console | None = None,
+    extent: Extent | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print every table of a run, which say what the run was to score where it is not the whole set."""
+    print_grids(noted(overview(scores, metrics, extent), notes), console)
 
-    Args:
-        rows: the results of one predictor on one engine each.
+
+def print_scores(  # noqa: PLR0913 - what is printed, and how much of it
+    scores: Sequence[Score],
+    metrics: Sequence[str],
+    *,
+    everything: bool | None = None,
+    console: Console | None = None,
+    extent: Extent | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Print what a run has come to: every table or the totals; if nothing is asked for, totals on a terminal.
+
+    A log keeps everything; on a screen what scrolled away is in the run folder.
     """
-    counted = [(results[0], error_classes(results)) for results in rows if results]
-    seen = [error_class for error_class in ErrorClass if any(counts[error_class] for _, counts in counted)]
-    if not seen:
-        return None
-    columns = tuple(
-        TableColumn(name.replace("_", " "), "pairs", "error_class", name, CellKind.COUNT) for name in seen
-    )
-    return TableModel(
-        "Error classes (pairs that are the predictor's and do not match)",
-        ("predictor", "engine"),
-        (ColumnGroup("", columns),),
-        tuple(
-            TableRow(
-                (first.predictor, NAMES[first.dialect]),
-                tuple(Cell(counts[name]) for name in seen),
-                first.predictor,
-                first.dialect,
-            )
-            for first, counts in counted
-        ),
-    )
-
-
-_METHOD = "stable"
-
-_HEADS = {
-    "pairs timed": CellKind.COUNT,
-    "identical": CellKind.COUNT,
-    "decided": CellKind.COUNT,
-    "undecided": CellKind.COUNT,
-    "failed": CellKind.COUNT,
-    "samples a pair": CellKind.MEAN,
-    "executions": CellKind.COUNT,
-}
-
-
-def timing_grid(scores: Sequence[Score]) -> TableModel | None:
-    """One row per predictor and engine; None where nothing was timed.
-
-    `identical` pairs are not measured; `samples a pair` is the mean over those that are decided or undecided.
-    """
-    rows = [(score, timings) for score in scores if (timings := _timings(score))]
-    if not rows:
-        return None
-    [metric] = of_basis(METRICS, Basis.STABLE_TIMES)
-    columns = tuple(TableColumn(head, metric, "timing", head, kind) for head, kind in _HEADS.items())
-    return TableModel(
-        f"{METRICS[metric].title} (pairs)",
-        ("predictor", "engine", "clock"),
-        (ColumnGroup("", columns),),
-        tuple(
-            TableRow(
-                (score.predictor, NAMES[score.dialect], _clocks(_measured(timings))),
-                tuple(map(Cell, _counts(timings))),
-                score.predictor,
-                score.dialect,
-            )
-            for score, timings in rows
-        ),
-    )
-
-
-def _timings(score: Score) -> list[Timing]:
-    return [result.timings[_METHOD] for result in score.results if _METHOD in result.timings]
-
-
-def _measured(timings: Sequence[Timing]) -> list[Timing]:
-    return [timing for timing in timings if timing.error is None and timing.clock is not Clock.IDENTICAL]
-
-
-def _clocks(measured: Sequence[Timing]) -> str:
-    return ", ".join(clock for clock in Clock if any(timing.clock is clock for timing in measured)) or "-"
-
-
-def _counts(timings: Sequence[Timing]) -> tuple[float | None, ...]:
-    measured = _measured(timings)
-    failed = sum(timing.error is not None for timing in timings)
-    decided = sum(timing.decided for timing in measured)
-    return (
-        len(timings),
-        len(timings) - failed - len(measured),
-        decided,
-        len(measured) - decided,
-        failed,
-        sum(timing.samples for timing in measured) / len(measured) if measured else None,
-        sum(timing.executions for timing in timings),
-    )
+    console = wide(console)
+    if not console.is_terminal if everything is None else everything:
+        print_tables(scores, metrics, console, extent, notes)
+    else:
+        print_grids([totals(scores, metrics, extent, notes)], console, is_narrow=True)

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dialects.errors import BadInput
-from harness.data.published import TITLES, Published, databases_note, golds_note
-from harness.engines import EngineName, in_order
+from harness.data.published import SET_TITLES, Published, databases_note, golds_note
+from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.metrics.statistics import SIGNIFICANT
-from harness.report.comparison import differences
+from harness.report.compare import differences
 from harness.report.documents import extents, run_id_of, scores_of
+from harness.report.measures import USAGE_COLUMNS, is_known, with_usage
 from harness.report.overview import extent_lines, versions
 from harness.report.table_model import (
     DAGGER,
@@ -26,8 +27,6 @@ from harness.report.table_model import (
     TableRow,
     spelled,
 )
-from harness.report.tables import NAMES
-from harness.report.usage import USAGE_COLUMNS, is_known, with_usage
 from harness.runs.reading import Run
 from harness.runs.summary import TOTAL, Score
 
@@ -135,7 +134,9 @@ def paper(run: Run, asked: PaperRequest, published: Sequence[Published] = ()) ->
         *(f"{OTHER_DATABASES} {line}" for line in caution),
         *_of_others(lines),
     )
-    grid = replace(grid, title=f"{head} (%) on {TITLES.get(set_name, set_name)}", notes=notes, anchor=ANCHOR)
+    grid = replace(
+        grid, title=f"{head} (%) on {SET_TITLES.get(set_name, set_name)}", notes=notes, anchor=ANCHOR
+    )
     return Document(run_id_of(run), (), (grid,), extent=extents(scores))
 
 
@@ -337,7 +338,7 @@ def _beside(
             for cell in metric.cells(line, dialect, marks.get((number, metric.name, dialect)))
         )
         rows.append(TableRow(_labels(line, lines), cells, line.predictor, by=_by(line)))
-    groups = tuple(ColumnGroup(NAMES[dialect], heads, dialect) for dialect in dialects)
+    groups = tuple(ColumnGroup(TITLES[dialect], heads, dialect) for dialect in dialects)
     return TableModel("", _label_heads(lines), groups, tuple(rows))
 
 
@@ -361,7 +362,7 @@ def _stacked(
                 for metric in metrics
                 for cell in metric.cells(line, dialect, marks.get((number, metric.name, dialect)))
             )
-            labels = (NAMES[dialect], *_labels(line, lines))
+            labels = (TITLES[dialect], *_labels(line, lines))
             rows.append(TableRow(labels, cells, line.predictor, dialect, by=_by(line)))
     return TableModel("", ("engine", *_label_heads(lines)), groups, tuple(rows))
 

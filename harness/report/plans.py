@@ -4,8 +4,7 @@ Gold's plan stands on the left and the prediction's on the right where the termi
 below the other. What differs is marked by a sign, so that nothing is said by colour alone.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -17,7 +16,7 @@ from rich.text import Text
 from harness.engines import TITLES, dialect_of
 from harness.engines.plans import AlignedSteps, Operator, PlanNode, Step, StepMark, steps_of
 from harness.metrics.work import units
-from harness.report.tables import new_table, plain, print_table, wide
+from harness.report.console import new_table, plain, print_table, wide
 from harness.report.texts import escaped_markdown
 from harness.runs.plans import ExplainedPair, ExplainedText
 from loaders.base.files import one_line
@@ -34,22 +33,15 @@ _SHOWN = 160
 """Characters of the engine's words for a step."""
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column of figures: its head, and the figure of a node."""
-
-    head: str
-
-    def of(self, node: PlanNode) -> float | None:
-        """The figure; None where the engine does not say."""
-        if self.head == "est. rows":
-            return None if node.estimated_rows is None else node.estimated_rows * (node.loops or 1)
-        if self.head == "rows":
-            return node.all_rows
-        return node.loops if self.head == "loops" else node.cost
-
-
-_COLUMNS = tuple(map(_Column, ("est. rows", "rows", "loops", "cost")))
+_COLUMNS: Mapping[str, Callable[[PlanNode], float | None]] = {
+    "est. rows": lambda node: (
+        None if node.estimated_rows is None else node.estimated_rows * (node.loops or 1)
+    ),
+    "rows": lambda node: node.all_rows,
+    "loops": lambda node: node.loops,
+    "cost": lambda node: node.cost,
+}
+"""The figures of a step by the heads of their columns; None where the engine does not say."""
 
 
 def print_plans(pairs: Sequence[ExplainedPair], console: Console | None = None) -> None:
@@ -135,24 +127,24 @@ def _sides(pair: ExplainedPair) -> list[tuple[str, ExplainedText | None, str | N
     return sides if len(sides) > 1 or pair.name else [("Plan", pair.prediction, pair.without_prediction)]
 
 
-def _columns(*roots: PlanNode) -> list[_Column]:
+def _columns(*roots: PlanNode) -> list[str]:
     """The columns in which there is anything, of either plan."""
     nodes = list(chain.from_iterable(root.walk() for root in roots))
     is_repeated = any((node.loops or 1) != 1 for node in nodes)
     return [
         column
         for column in _COLUMNS
-        if any(column.of(node) is not None for node in nodes) and (column.head != "loops" or is_repeated)
+        if any(_COLUMNS[column](node) is not None for node in nodes) and (column != "loops" or is_repeated)
     ]
 
 
-def _that_fit(pair: ExplainedPair, console: Console) -> list[_Column] | None:
+def _that_fit(pair: ExplainedPair, console: Console) -> list[str] | None:
     """The columns with which two plans stand beside each other, if need be without loops; None where not."""
     roots = _roots(pair)
     if len(roots) < 2:  # noqa: PLR2004 - nothing stands beside one
         return None
     columns = _columns(*roots)
-    for some in (columns, [column for column in columns if column.head != "loops"]):
+    for some in (columns, [column for column in columns if column != "loops"]):
         figures = sum(_width(column, roots) + 2 for column in some)
         if 2 * (figures + _NARROWEST + 5) <= console.width:
             return some
@@ -163,19 +155,19 @@ def _roots(pair: ExplainedPair) -> list[PlanNode]:
     return [text.plan.root for text in (pair.gold, pair.prediction) if text and text.plan.root]
 
 
-def _width(column: _Column, roots: Sequence[PlanNode]) -> int:
+def _width(column: str, roots: Sequence[PlanNode]) -> int:
     nodes = chain.from_iterable(root.walk() for root in roots)
-    return max(len(column.head), *(len(spelled_rows(column.of(node))) for node in nodes))
+    return max(len(column), *(len(spelled_rows(_COLUMNS[column](node))) for node in nodes))
 
 
-def _beside(steps: Sequence[AlignedSteps], columns: Sequence[_Column]) -> Table:
+def _beside(steps: Sequence[AlignedSteps], columns: Sequence[str]) -> Table:
     """Both plans in one table, each step beside its like."""
     table = new_table("")
     for name in ("Gold", "Prediction"):
         table.add_column("", no_wrap=True)
         table.add_column(name, overflow="fold", ratio=1, min_width=_NARROWEST - 4)
         for column in columns:
-            table.add_column(column.head, justify="right", no_wrap=True)
+            table.add_column(column, justify="right", no_wrap=True)
     for each in steps:
         cells: list[RenderableType] = []
         for step in (each.gold, each.prediction):
@@ -191,7 +183,7 @@ def _below(root: PlanNode, steps: Sequence[AlignedSteps], *, is_gold: bool) -> T
     table.add_column("", no_wrap=True)
     table.add_column("step", overflow="fold")
     for column in columns:
-        table.add_column(column.head, justify="right", no_wrap=True)
+        table.add_column(column, justify="right", no_wrap=True)
     own = [(each.gold if is_gold else each.prediction, each.mark) for each in steps]
     for step, mark in own or [(step, StepMark.SAME) for step in steps_of(root)]:
         if step is not None:
@@ -199,14 +191,14 @@ def _below(root: PlanNode, steps: Sequence[AlignedSteps], *, is_gold: bool) -> T
     return table
 
 
-def _cells(step: Step | None, mark: StepMark, columns: Sequence[_Column]) -> list[RenderableType]:
+def _cells(step: Step | None, mark: StepMark, columns: Sequence[str]) -> list[RenderableType]:
     if step is None:
         return [Text("") for _ in range(2 + len(columns))]
     style = "" if mark is StepMark.SAME else "bold"
     words = Text(one_line(described(step.node)), style=style)
     if condition := step.node.condition:
         words.append(f"  {one_line(_cut(condition))}", style="dim")
-    figures = [Text(spelled_rows(column.of(step.node))) for column in columns]
+    figures = [Text(spelled_rows(_COLUMNS[column](step.node))) for column in columns]
     # What folds stays below its step.
     return [Text(SIGNS[mark], style=style), Padding(words, (0, 0, 0, 2 * step.depth)), *figures]
 
@@ -245,9 +237,8 @@ def _markdown(pair: ExplainedPair) -> Iterator[str]:
     comparison = pair.comparison
     if comparison is not None:
         columns = _columns(*_roots(pair))
-        heads = [column.head for column in columns]
-        yield _line(["", "Gold", *heads, "", "Prediction", *heads])
-        yield "|" + "|".join(["---", "---", *["--:"] * len(heads)] * 2) + "|"
+        yield _line(["", "Gold", *columns, "", "Prediction", *columns])
+        yield "|" + "|".join(["---", "---", *["--:"] * len(columns)] * 2) + "|"
         for each in comparison.steps:
             cells: list[str] = []
             for step in (each.gold, each.prediction):
@@ -261,7 +252,7 @@ def _markdown(pair: ExplainedPair) -> Iterator[str]:
             root = text.plan.root if text else None
             if root is not None:
                 columns = _columns(root)
-                yield _line(["", "step", *(column.head for column in columns)])
+                yield _line(["", "step", *columns])
                 yield "|" + "|".join(["---", "---", *["--:"] * len(columns)]) + "|"
                 for step in steps_of(root):
                     yield _line(_markdown_cells(step, StepMark.SAME, columns))
@@ -272,13 +263,13 @@ def _markdown(pair: ExplainedPair) -> Iterator[str]:
     yield ""
 
 
-def _markdown_cells(step: Step | None, mark: StepMark, columns: Sequence[_Column]) -> list[str]:
+def _markdown_cells(step: Step | None, mark: StepMark, columns: Sequence[str]) -> list[str]:
     if step is None:
         return [""] * (2 + len(columns))
     words = f"{'&emsp;' * step.depth}{escaped_markdown(described(step.node))}"
     if step.node.condition:
         words += f" {escaped_markdown(_cut(step.node.condition))}"
-    figures = [spelled_rows(column.of(step.node)) for column in columns]
+    figures = [spelled_rows(_COLUMNS[column](step.node)) for column in columns]
     return [escaped_markdown(SIGNS[mark]), words, *figures]
 
 

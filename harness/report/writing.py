@@ -9,9 +9,15 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from harness.report.console import console_text
-from harness.report.documents import dev_rows, reproduced, tables
+from harness.report.documents import (
+    REPRODUCED,
+    PublishedReference,
+    dev_rows,
+    reference_of,
+    reproduced,
+    tables,
+)
 from harness.report.paper import PaperRequest, paper
-from harness.report.reproduction import REPRODUCED, PublishedReference, reference_of
 from harness.report.table_model import Document
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.runs.groups import By

@@ -21,7 +21,7 @@ from typing import Any, NoReturn, Self
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.published import notes_of
-from harness.data.questions import Question, in_order
+from harness.data.questions import Question, id_order
 from harness.runs.reading import (
     LATEST,
     MANIFEST,
@@ -334,7 +334,7 @@ def _pair(line: str) -> Key | None:
 
 
 def _place(result: PairResult) -> tuple[tuple[bool, int, str], str]:
-    return in_order(result.question_id), result.question
+    return id_order(result.question_id), result.question
 
 
 def _filed(result: PairResult) -> dict[str, Any]:

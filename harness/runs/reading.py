@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from dialects.errors import BadInput
-from harness.data.outcomes import PairResult, Preview
+from harness.data.outcomes import AnswerUsage, PairResult, Preview
 from harness.data.questions import BIRD_LEVELS, Question, level
-from harness.data.usage import AnswerUsage
 from harness.engines import EngineName, kinds_by_name
 from harness.runs.summary import SCHEMA_VERSION, Count, Extent, Key, UsageByPair, Whose, key_in
 from loaders.base.files import Faults, one_line, parse_json, read_lines, refuse

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any, Self
 
-from harness.data.outcomes import Outcome, PairResult
+from harness.data.outcomes import AnswerUsage, Outcome, PairResult
 from harness.data.predictions import unfenced
 from harness.data.questions import levels_of
-from harness.data.usage import AnswerUsage
 from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.errors import ErrorClass
 from harness.metrics import METRICS, OUTCOME_METRIC

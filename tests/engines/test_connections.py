@@ -14,10 +14,9 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.engines import on_server
-from harness.engines.base import EngineLost
+from harness.engines.base import MOST_IDLE, EngineLost, Pool
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.mysql.engine import MySQLEngine
-from harness.engines.pool import MOST_IDLE, Pool
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import READER_CONNECTIONS, Server

@@ -10,7 +10,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.data.predictions import read_predictions
 from harness.data.sets.loading import load_set
-from harness.report.console import print_scores
+from harness.report.overview import print_scores
 from harness.runs.summary import summarize
 from harness.scoring.tasks import Setup
 from loaders.load import load

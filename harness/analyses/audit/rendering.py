@@ -17,8 +17,8 @@ from harness.analyses.audit.command import Audited, precision
 from harness.analyses.audit.gold import FoundIn
 from harness.analyses.audit.probes import PROBES, Probe
 from harness.engines import TITLES
+from harness.report.console import new_table, print_line, print_table, wide
 from harness.report.html.page import policy
-from harness.report.tables import NAMES, new_table, print_line, print_table, wide
 from loaders.base.files import as_json, write_folder_of
 
 SCHEMA_VERSION = 1
@@ -58,15 +58,15 @@ def said(one: FoundIn) -> str:
         *(["hint"] if one.finding.hint else []),
         *([SYNTHETIC] if one.synthetic else []),
     ]
-    where = f"{NAMES[one.dialect]} {one.question} ({one.db_id})"
+    where = f"{TITLES[one.dialect]} {one.question} ({one.db_id})"
     return f"{where}: {one.finding.probe} [{', '.join(marks)}]: {one.finding.says}"
 
 
 def remarks(audited: Audited) -> list[str]:
     """What has to stand beside the counts."""
-    lines = [f"{NAMES[dialect]}: {count} golds read." for dialect, count in audited.golds.items()]
+    lines = [f"{TITLES[dialect]}: {count} golds read." for dialect, count in audited.golds.items()]
     if audited.unread:
-        names = ", ".join(f"{key} ({NAMES[dialect]})" for dialect, key in audited.unread)
+        names = ", ".join(f"{key} ({TITLES[dialect]})" for dialect, key in audited.unread)
         lines.append(f"Not read by probes of texts, which cannot parse them: {names}.")
     marked = sum(one.synthetic for one in audited.findings)
     if marked:
@@ -83,7 +83,7 @@ def _heads(audited: Audited) -> list[str]:
         "finds",
         "severity",
         "basis",
-        *(NAMES[each] for each in audited.golds),
+        *(TITLES[each] for each in audited.golds),
         "hints",
         "precision",
         "of hints",
@@ -121,7 +121,7 @@ def markdown(audited: Audited) -> str:
 def _details(audited: Audited) -> list[str]:
     lines = []
     for one in audited.findings:
-        lines += [f"## {one.question}, {NAMES[one.dialect]}: {one.finding.probe}", "", said(one), ""]
+        lines += [f"## {one.question}, {TITLES[one.dialect]}: {one.finding.probe}", "", said(one), ""]
         lines += [f"> {_cell(one.text)}", ""] if one.text.strip("? ") else []
         lines += ["```sql", one.sql.strip(), "```", ""]
         for evidence in one.finding.evidence:

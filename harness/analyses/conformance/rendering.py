@@ -10,7 +10,8 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.analyses.conformance.checking import Verdict, Witness, without_names
 from harness.analyses.conformance.running import OURS, Line
-from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
+from harness.engines import TITLES
+from harness.report.console import new_table, plain, print_line, print_table, wide
 
 # Counts the lines of a run: verdicts by translator and engine, and by reason what was not compared.
 
@@ -140,7 +141,7 @@ def cells(board: Board) -> Iterator[tuple[str, ...]]:
             + (f" ({counts.share(verdict):.2f} %)" if counts.verdicts[verdict] else "")
             for verdict in Verdict
         )
-        yield translator, NAMES[engine], *shown
+        yield translator, TITLES[engine], *shown
 
 
 def print_board(title: str, board: Board, console: Console | None = None) -> None:
@@ -159,7 +160,7 @@ def print_board(title: str, board: Board, console: Console | None = None) -> Non
     for (translator, engine), counts in board.counts.items():
         for verdict in (Verdict.UNTRANSLATABLE, Verdict.SILENT, Verdict.ERROR, Verdict.CRASH):
             for reason, number in counts.reasons[verdict].most_common(3):
-                name = f"{translator}, {NAMES[engine]}, {verdict}"
+                name = f"{translator}, {TITLES[engine]}, {verdict}"
                 print_line(console, f"{name}: {number:,} x {reason}")
 
 
@@ -180,7 +181,7 @@ def markdown(title: str, board: Board) -> str:
             found = counts.reasons.get(verdict)
             if not found:
                 continue
-            lines += _section(f"{translator}, {NAMES[engine]}: {verdict.replace('_', ' ')}", found)
+            lines += _section(f"{translator}, {TITLES[engine]}: {verdict.replace('_', ' ')}", found)
             for reason, _ in found.most_common():
                 for key, sql, said in counts.examples.get((verdict, reason), ()):
                     lines += ["", f"{key}: {_one_line(said)}", "", *_quoted(sql)]

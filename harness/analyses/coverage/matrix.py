@@ -15,11 +15,11 @@ from harness import provision
 from harness.analyses.coverage.command import CoverageRequest, measure
 from harness.analyses.coverage.rendering import print_coverage
 from harness.data.sets.loading import load_set, name_of
-from harness.engines import on_server
+from harness.engines import TITLES, on_server
 from harness.provision import containers, loaded
 from harness.provision.containers import docker, engine_answers
 from harness.provision.server_kinds import SERVERS, SETS, VERSIONS, cells
-from harness.report.tables import NAMES, new_table, plain, print_line, print_table, wide
+from harness.report.console import new_table, plain, print_line, print_table, wide
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Origin, Server
 
@@ -106,7 +106,7 @@ def print_matrix(rows: Sequence[Row], console: Console | None = None) -> None:
     for row in rows:
         ran = row.questions is not None
         table.add_row(
-            NAMES[row.dialect],
+            TITLES[row.dialect],
             *map(plain, (row.version, row.set_name, row.where)),
             f"{row.covered} of {row.questions}" if ran else "-",
             str(len(row.faults)) if ran else "-",
@@ -121,7 +121,7 @@ def print_matrix(rows: Sequence[Row], console: Console | None = None) -> None:
 
 
 def _name(row: Row) -> str:
-    return f"{NAMES[row.dialect]} {row.version}"
+    return f"{TITLES[row.dialect]} {row.version}"
 
 
 def _sets(request: MatrixRequest) -> tuple[list[str], list[str]]:
@@ -195,7 +195,7 @@ def _covered(  # noqa: PLR0913, PLR0917 - what a row is made of
 ) -> Row:
     """Cover one set on one server; a server that breaks makes a row that says so."""
     name = name_of(set_name)
-    say(f"{NAMES[server.dialect]} {version} ({where}): {name} ...")
+    say(f"{TITLES[server.dialect]} {version} ({where}): {name} ...")
     wanted = CoverageRequest(set_name=set_name, limit=request.limit, out=request.out)
     try:
         measured = measure(wanted, {server.dialect: server})

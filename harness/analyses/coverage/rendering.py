@@ -14,7 +14,8 @@ from rich.table import Table
 from dialects.enums import Dialect
 from harness.analyses.coverage import CoverageAnswer, Reason
 from harness.data.questions import levels_of
-from harness.report.tables import NAMES, print_line, print_table, wide
+from harness.engines import TITLES
+from harness.report.console import print_line, print_table, wide
 from loaders.base.files import write_folder_of
 
 SCHEMA_VERSION = 1
@@ -91,10 +92,10 @@ def print_coverage(title: str, answers: Sequence[CoverageAnswer], console: Conso
         table.add_column(head.replace(" ", "\n"), justify="right")
     counted = totals(answers)
     for one in counted:
-        table.add_row(NAMES[one.dialect], *one.cells)
+        table.add_row(TITLES[one.dialect], *one.cells)
     print_table(console, table)
     for one in counted:
-        print_line(console, f"{NAMES[one.dialect]}: {_reasons(one)}")
+        print_line(console, f"{TITLES[one.dialect]}: {_reasons(one)}")
 
 
 def markdown(answers: Sequence[CoverageAnswer]) -> str:
@@ -105,14 +106,14 @@ def markdown(answers: Sequence[CoverageAnswer]) -> str:
         "|---|" + "--:|" * (8 + len(levels)),
     ]
     counted = totals(answers)
-    lines += [f"| {NAMES[one.dialect]} | " + " | ".join(one.cells) + " |" for one in counted]
-    lines += ["", *(f"{NAMES[one.dialect]}: {_reasons(one)}." for one in counted)]
+    lines += [f"| {TITLES[one.dialect]} | " + " | ".join(one.cells) + " |" for one in counted]
+    lines += ["", *(f"{TITLES[one.dialect]}: {_reasons(one)}." for one in counted)]
     shown = [answer for answer in answers if answer.reason is not None]
     if shown:
         lines += ["", "| engine | question | database | reason | detail |", "|---" * 5 + "|"]
     for answer in sorted(shown, key=lambda answer: list(Dialect).index(answer.dialect)):
         detail = _detail(answer).replace("|", "\\|")
-        cells = [NAMES[answer.dialect], answer.question, answer.db_id, f"`{answer.reason}`", detail]
+        cells = [TITLES[answer.dialect], answer.question, answer.db_id, f"`{answer.reason}`", detail]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -169,12 +170,12 @@ def _reasons(counted: Totals) -> str:
 
 
 def _line(answer: CoverageAnswer) -> str:
-    where = f"{NAMES[answer.dialect]} {answer.question} ({answer.db_id})"
+    where = f"{TITLES[answer.dialect]} {answer.question} ({answer.db_id})"
     return f"{where}: {answer.reason} {_detail(answer)}".rstrip()
 
 
 def _detail(answer: CoverageAnswer) -> str:
     parts = [" ".join(answer.detail.split())] if answer.detail else list(answer.warnings)
     parts += [f"only SQLite: {row}" for row in answer.only_sqlite]
-    parts += [f"only {NAMES[answer.dialect]}: {row}" for row in answer.only_engine]
+    parts += [f"only {TITLES[answer.dialect]}: {row}" for row in answer.only_engine]
     return "; ".join(parts)

@@ -16,8 +16,8 @@ from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
 from harness.analyses.gap.tables import documented, printed_steps
 from harness.data.outcomes import PairResult, Preview
 from harness.engines import TITLES, dialect_of
-from harness.report.html.columns import MOST_CHARACTERS, Texts
 from harness.report.html.page import packed, policy
+from harness.report.html.pairs import MOST_CHARACTERS, Texts
 from harness.report.table_model import CellKind, TableModel, heads, printable, printable_json, spelled, texts
 from harness.report.texts import csv_text, latex, markdown
 from harness.report.writing import write

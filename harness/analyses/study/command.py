@@ -28,8 +28,8 @@ from harness.data.sets.loading import load_set
 from harness.engines import kind_of, kinds_by_name
 from harness.engines.execution import Limits
 from harness.metrics.work import weights_digest
-from harness.report.html.descriptions import bar_chart, write_tables_html
-from harness.report.loading import loading_bar
+from harness.report.console import loading_bar
+from harness.report.html.page import bar_chart, write_tables_html
 from harness.report.table_model import Document, TableModel
 from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.report.writing import write

@@ -18,8 +18,16 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.question_files import SPIDER_LEVELS, Asked, Entry, read_gold, read_questions
-from harness.data.questions import Level, Question, QuestionSet
+from harness.data.questions import (
+    SPIDER_LEVELS,
+    Asked,
+    Entry,
+    Level,
+    Question,
+    QuestionSet,
+    read_gold,
+    read_questions,
+)
 from harness.sqltree import Column, DatabaseSchema, spider
 from harness.sqltree.spider import SpiderSchema, hardness, read
 from loaders.base.digests import digests

@@ -3,9 +3,9 @@
 import re
 
 from dialects.enums import Dialect
+from harness.engines import Administration, EngineKind, SchemaReader
 from harness.engines.base import Engine
 from harness.engines.errors import EditKind, ErrorClass, ErrorCode, ErrorTable, Repairs, Troubles
-from harness.engines.registry import Administration, EngineKind, SchemaReader
 from loaders.server import Server
 
 ERRORS = ErrorTable(

@@ -18,8 +18,7 @@ from pymysql.connections import Connection
 from pymysql.cursors import SSCursor
 
 from dialects.enums import Profile
-from harness.engines.base import EngineLost, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
-from harness.engines.pool import Pool
+from harness.engines.base import EngineLost, Pool, SqlError, SqlTimeout, SqlTooLarge, SqlUnreadable
 from loaders.namespace import Database
 from loaders.server import READER_CONNECTIONS, Server
 

@@ -15,8 +15,7 @@ from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 from psycopg.waiting import Wait
 
-from harness.engines.base import BATCH_ROWS, EngineLost, Row, SqlUnreadable
-from harness.engines.pool import Pool
+from harness.engines.base import BATCH_ROWS, EngineLost, Pool, Row, SqlUnreadable
 from loaders.server import Server
 
 CONNECT_SECONDS = 10

@@ -3,9 +3,9 @@
 import re
 
 from dialects.enums import Dialect
+from harness.engines import EngineKind, SchemaReader
 from harness.engines.base import Engine
 from harness.engines.errors import EditKind, ErrorClass, Repairs
-from harness.engines.registry import EngineKind, SchemaReader
 from loaders.server import Server
 
 _MESSAGES = tuple(

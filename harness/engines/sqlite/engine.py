@@ -20,6 +20,7 @@ from harness.engines.base import (
     EMPTY,
     ColumnText,
     EngineLost,
+    Pool,
     Row,
     Spent,
     SqlError,
@@ -30,7 +31,6 @@ from harness.engines.base import (
     is_empty,
 )
 from harness.engines.plans import NOT_A_QUERY, PlanNode
-from harness.engines.pool import Pool
 from harness.engines.sqlite.file import MAPPED_BYTES, connect
 from harness.engines.sqlite.plans import CountingConnection, read_plan
 from loaders.namespace import Database

@@ -9,11 +9,11 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from harness.analyses.coverage import expectations
-from harness.data.prediction_names import Label, label
+from harness.data.outcomes import AnswerUsage
+from harness.data.prediction_files import Label, label
 from harness.data.predictions import read_predictions
 from harness.data.published import golds_note
 from harness.data.sets.loading import load_set
-from harness.data.usage import AnswerUsage
 from harness.engines import on_server
 from harness.engines.execution import Limits, execute
 from harness.provision import dsn

@@ -9,9 +9,9 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.outcomes import AnswerUsage
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.sets.loading import load_set
-from harness.data.usage import AnswerUsage
 
 SAMPLE = load_set("sample")
 KEYS = [question.key for question in SAMPLE.questions[:3]]

@@ -19,8 +19,8 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, preview
 from harness.metrics.efficiency import Clock, Timing
 from harness.report.html import write_html
-from harness.report.html.columns import MOST_CHARACTERS, time_ratio
 from harness.report.html.page import packed
+from harness.report.html.pairs import MOST_CHARACTERS, time_ratio
 from harness.runs.reading import Run, key_of
 from tests.harness.html.conftest import View
 from tests.harness.html.made_up import HOSTILE, Made, hostile, made, question, result

@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import Outcome, PairResult
 from harness.engines.execution import Ending
 from harness.engines.plans import Operator, PlanNode, QueryPlan
-from harness.report.html import plans as module
+from harness.report.html import pairs as module
 from harness.report.html import write_html
 from harness.runs.plans import ExplainedText, TextKey
 from tests.harness.html.conftest import View
@@ -135,7 +135,7 @@ def test_where_there_is_no_room_those_that_differ_come_first(
     *_, (last, _) = texts(run)
     key = (last.dialect, last.db_id, last.sql or "")
     known[key] = ExplainedText(*key, plan=plan(OURS))
-    monkeypatch.setattr(module, "MOST_CHARACTERS", 300)
+    monkeypatch.setattr(module, "MOST_PLAN_CHARACTERS", 300)
     write_html(*run, tmp_path / "report.html", known)
     viewer = view(tmp_path / "report.html")
     expect(viewer.go().get_by_text("pairs are left out of this page")).to_be_visible()

@@ -9,8 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from dialects.enums import Dialect
-from harness.data.outcomes import Outcome, PairResult
-from harness.data.usage import AnswerUsage
+from harness.data.outcomes import AnswerUsage, Outcome, PairResult
 from harness.metrics.work import IDENTICAL, WorkRatio
 from harness.report.html import write_html
 from harness.runs.summary import UsageByPair, UsageTotals, summarize

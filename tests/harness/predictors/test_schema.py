@@ -14,7 +14,7 @@ from dialects.errors import BadInput
 from harness.data.sets.loading import load_set
 from harness.engines import on_server
 from harness.engines.base import ColumnText, Engine, TableText
-from harness.engines.mysql.schema import without_noise
+from harness.engines.mysql.engine import without_noise
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.predictors.base import DatabaseText
 from harness.predictors.schema import describe, description_folder, read_database

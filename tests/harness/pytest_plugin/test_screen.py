@@ -20,8 +20,8 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.pytest_plugin.screen import Bars
-from harness.report.console import print_scores
 from harness.report.documents import scores_of
+from harness.report.overview import print_scores
 from harness.runs.reading import LATEST, Run, read_run
 from harness.runs.summary import Score, summarize
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from harness.report.loading import loading_bar
+from harness.report.console import loading_bar
 from loaders.namespace import Database
 
 

@@ -16,8 +16,8 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.published import Provenance, Published
+from harness.report.documents import PublishedReference, published_beside
 from harness.report.paper import PaperRequest, paper
-from harness.report.reproduction import PublishedReference, published_beside
 from harness.report.table_model import DAGGER, Mark, texts
 from harness.report.texts import csv_text, latex, markdown
 from harness.report.writing import write_reproduction

@@ -13,7 +13,7 @@ from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
 from harness.engines.errors import ErrorClass
 from harness.metrics.efficiency import Clock, Timing
-from harness.report.console import print_tables
+from harness.report.overview import print_tables
 from harness.runs.folder import RunFolder
 from harness.runs.reading import LATEST, SUMMARY, read_results, read_run
 from harness.runs.summary import SCHEMA_VERSION, summarize

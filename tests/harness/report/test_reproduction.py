@@ -26,7 +26,7 @@ from harness.data.published import (
     said_of,
 )
 from harness.data.sets.loading import load_set
-from harness.report.reproduction import PublishedReference, reproduction
+from harness.report.documents import PublishedReference, reproduction
 from harness.report.table_model import texts
 from harness.report.writing import write_reports, write_reproduction
 from harness.runs.reading import LATEST, read_run

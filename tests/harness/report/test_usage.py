@@ -8,7 +8,7 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.data.usage import AnswerUsage
+from harness.data.outcomes import AnswerUsage
 from harness.report.console import console_text
 from harness.report.documents import scores_of, tables
 from harness.report.overview import totals

@@ -14,9 +14,9 @@ from harness.analyses.coverage.answers import CoverageAnswer, Reason
 from harness.analyses.coverage.rendering import markdown
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import BIRD_LEVELS, Difficulty, Level, level, levels_of
-from harness.report.comparison import differences, levels
+from harness.report.compare import differences, levels
 from harness.report.documents import tables
-from harness.report.html.columns import Questions
+from harness.report.html.pairs import Questions
 from harness.runs.folder import RunFolder
 from harness.runs.groups import By, shares
 from harness.runs.reading import MANIFEST, SUMMARY, read_run

@@ -18,7 +18,7 @@ JUDGES = (
     "harness.scoring.ray_workers",
 )
 BY_NAME = {
-    "harness.engines.registry": {
+    "harness.engines": {
         f"harness.engines.{path.parent.name}" for path in (ROOT / "harness/engines").glob("*/__init__.py")
     }
 }

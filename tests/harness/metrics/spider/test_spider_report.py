@@ -11,7 +11,7 @@ from dialects.enums import Dialect
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
 from harness.report.console import print_grids
-from harness.report.spider import hardness_grid, partial_grids
+from harness.report.measures import hardness_grid, partial_grids
 from harness.runs.summary import spider
 from harness.sqltree.spider import Hardness, Match, SpiderPart, Structure
 

@@ -10,7 +10,7 @@ from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
 from harness.engines.errors import ErrorClass
 from harness.report.console import print_grids
-from harness.report.overview import diagnosis_grid
+from harness.report.measures import diagnosis_grid
 from harness.runs.summary import error_classes
 
 
