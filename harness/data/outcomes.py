@@ -1,8 +1,8 @@
-"""The closed vocabulary of what can happen to a pair, and the typed record of one."""
+"""The closed vocabulary of what can happen to a pair, the typed record of one, and what its answer took."""
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 from harness.sqltree.spider import Structure
 from loaders.base.files import as_json, parse_json
-from loaders.base.records import to_plain, to_record
+from loaders.base.records import RecordFault, to_plain, to_record
 
 # What a reader needs to see of two results: their sizes, and a few rows, those that differ first.
 #
@@ -261,3 +261,61 @@ class PairResult(Judgement):
 _JUDGED = tuple(each.name for each in fields(Judgement))
 _WHICH_FIRST = (*(each.name for each in fields(PairResult) if each.name not in _JUDGED), *_JUDGED)
 """The fields of a result, those that say which pair it is before those that say what became of it."""
+
+
+# What answers took: tokens, seconds and cost; what nobody told is None, and never 0.
+
+_MOST = 1e15
+"""Beyond it figures are no measurements, and sums of them would not be exact."""
+
+
+@dataclass(frozen=True)
+class AnswerUsage:
+    """What one answer took, each None where it is not known.
+
+    Tokens as the predictor counted them; `seconds` of wall-clock time; `cost` in the currency of the prices.
+    """
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: int | float | None = None
+    cost: int | float | None = None
+
+    @property
+    def tokens(self) -> int | None:
+        """Of prompt and completion; None where one of them is not known."""
+        if self.prompt_tokens is None or self.completion_tokens is None:
+            return None
+        return self.prompt_tokens + self.completion_tokens
+
+    def __add__(self, other: "AnswerUsage") -> "AnswerUsage":
+        """What both took; what is not known of one is not known of both."""
+        mine, others = asdict(self), asdict(other)
+        both = {
+            name: None if value is None or others[name] is None else value + others[name]
+            for name, value in mine.items()
+        }
+        return AnswerUsage(**both)
+
+    def to_json(self) -> dict[str, float]:
+        """What is known, as plain values."""
+        known: dict[str, float] = to_plain(self, known_only=True)
+        return known
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Self:
+        """What a record says under the names of the fields; null and what is not there is not known.
+
+        Raises:
+            RecordFault: a value is no such figure.
+        """
+        found = to_record(cls, {name: record[name] for name in USAGE if name in record})
+        for name, value in found.to_json().items():
+            if not 0 <= value <= _MOST:
+                wanted = "a whole number" if name.endswith("_tokens") else "a number"
+                raise RecordFault(f"{name} is not {wanted} from 0 to {_MOST:g}")
+        return found
+
+
+USAGE = tuple(AnswerUsage.__dataclass_fields__)
+"""The names of the figures, in files too."""

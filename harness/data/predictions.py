@@ -8,11 +8,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from dialects.errors import BadInput
-from harness.data.outcomes import AnswerUsage, usage_beside
+from harness.data.outcomes import AnswerUsage
 from harness.data.prediction_files import (
     ANSWERS,
     JOURNAL,
@@ -29,6 +31,7 @@ from harness.data.questions import Question, QuestionSet, chosen
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.base.errors import brief
 from loaders.base.files import Faults, most_bytes, one_line, read_text, refuse
+from loaders.base.records import read_record, read_records, to_object, to_record
 
 # Which questions of a set are asked: by database, difficulty or name, a sample of them, or the first.
 
@@ -329,3 +332,62 @@ def _unfenced(file: PredictionFile) -> PredictionFile:
     predictions = {key: None if sql is None else unfenced(sql) for key, sql in file.predictions.items()}
     changed = sum(sql != file.predictions[key] for key, sql in predictions.items())
     return replace(file, predictions=predictions, extract=Extract.FENCES, extracted=changed)
+
+
+# `bird-harness predict` keeps its answers beside its prediction files (`harness.predictors.output`).
+
+_REMEDY = "let predict write its folder again, or move the prediction file out of it"
+
+
+def usage_beside(path: Path, dialect: EngineName) -> dict[str, AnswerUsage]:
+    """What the answers of a prediction file took, by the question's key, where `predict` has written it.
+
+    The answer that most samples agree with took what all the samples took.
+
+    Args:
+        path: the prediction file.
+        dialect: that of its answers.
+
+    Raises:
+        BadInput: the answers or the manifest of such a folder are damaged.
+    """
+    folder = path.parent.parent
+    if path.parent.name != PREDICTIONS or not all(
+        (folder / name).is_file() for name in (ANSWERS, JOURNAL, MANIFEST)
+    ):
+        return {}
+    manifest = read_record(folder / MANIFEST, to_object, _REMEDY)
+    stem = f"predict_{manifest.get('set')}_{manifest.get('name')}"
+    end = f"_{dialect}.jsonl"
+    if not path.name.startswith(stem) or not path.name.endswith(end):
+        return {}
+    which = path.name.removeprefix(stem).removesuffix(end)
+    changed = (folder / ANSWERS).stat().st_mtime_ns
+    answers = _answers(folder / ANSWERS, changed)
+    found: dict[str, AnswerUsage] = {}
+    for (question, of_dialect, sample), usage in answers.items():
+        if of_dialect != dialect or which not in {"", "@majority", f"@{sample + 1}"}:
+            continue
+        found[question] = found[question] + usage if question in found else usage
+    return found
+
+
+@lru_cache(maxsize=1)
+def _answers(path: Path, changed: int) -> Mapping[tuple[str, str, int], AnswerUsage]:
+    """Usage by question, dialect and sample; `changed` is when the file was, so that it is read once."""
+    del changed
+    return dict(read_records(path, _answer, _REMEDY))
+
+
+def _answer(record: Any) -> tuple[tuple[str, str, int], AnswerUsage]:
+    whose = to_record(_Answer, record, others=True)
+    return (whose.question, whose.dialect, whose.sample), AnswerUsage.from_json(record)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """Which answer a line of `predict`'s is about."""
+
+    question: str
+    dialect: str
+    sample: int

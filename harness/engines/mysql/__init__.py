@@ -132,9 +132,9 @@ def _administration() -> Administration:
 
 
 def _schema() -> SchemaReader:
-    from harness.engines.mysql import schema  # noqa: PLC0415 - for predictors alone
+    from harness.engines.mysql import engine  # noqa: PLC0415 - for predictors alone
 
-    return schema
+    return engine
 
 
 KIND = EngineKind(

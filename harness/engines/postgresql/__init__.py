@@ -145,9 +145,9 @@ def _administration() -> Administration:
 
 
 def _schema() -> SchemaReader:
-    from harness.engines.postgresql import schema  # noqa: PLC0415 - for predictors alone
+    from harness.engines.postgresql import engine  # noqa: PLC0415 - for predictors alone
 
-    return schema
+    return engine
 
 
 KIND = EngineKind(
