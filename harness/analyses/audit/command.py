@@ -37,8 +37,8 @@ LIMITS = Limits(seconds=10, rows=200_000, bytes=64 * 2**20)
 """What one text of a probe may use."""
 
 
-# What reading has said about findings: entries with question, dialect, probe, the sha256 of the gold, whether the
-# finding is right about a fault, and why in a line. An entry counts in every set that has the gold.
+# What reading has said about findings: entries with question, dialect, probe, the sha256 of the gold,
+# whether the finding is right about a fault, and why in a line. An entry counts in every set that has it.
 
 PATH = FIGURES / "judged" / "audit.json"
 """The project's own, of published golds."""
