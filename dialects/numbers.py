@@ -8,6 +8,8 @@ from contextlib import closing
 _PREFIX = re.compile(r"[ \t\n\v\f\r]*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
 _LARGEST = 2**63 - 1
+_ENOUGH_DIGITS = 20
+"""No integer of SQLite has as many."""
 
 
 def numeric_prefix(text: str) -> int | float:
@@ -29,7 +31,7 @@ def integer_of(found: str | float) -> int:
     """CAST(... AS INTEGER) of a text or a real. https://sqlite.org/lang_expr.html#castexpr."""
     if isinstance(found, str):
         digits = _INTEGER.match(found.lstrip(" \t\n\v\f\r"))
-        whole = int(digits[0]) if digits else 0
+        whole = _whole(digits[0]) if digits else 0
     else:
         whole = math.trunc(found) if math.isfinite(found) else (_LARGEST if found > 0 else -_LARGEST - 1)
     return max(-_LARGEST - 1, min(_LARGEST, whole))
@@ -42,6 +44,13 @@ def printed(found: float) -> str:
 
 
 def _number(digits: str) -> int | float:
-    if _INTEGER.fullmatch(digits) and -_LARGEST - 1 <= int(digits) <= _LARGEST:
-        return int(digits)
+    if _INTEGER.fullmatch(digits) and -_LARGEST - 1 <= (whole := _whole(digits)) <= _LARGEST:
+        return whole
     return float(digits)
+
+
+def _whole(digits: str) -> int:
+    """An integer that is written in digits; one that is too large for SQLite may be another such one."""
+    # Python reads none of thousands of digits: https://docs.python.org/3/library/stdtypes.html#int-max-str-digits
+    size = int(digits.lstrip("+-0")[:_ENOUGH_DIGITS] or 0)
+    return -size if digits.startswith("-") else size

@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from loaders.twins.making import TwinSource
-from loaders.twins.reading import published_names, read_golds
+from loaders.twins.reading import of_published, read_golds
 
 
 def of_set(
@@ -43,7 +43,7 @@ def of_files(schema: Path, questions: Path, db_ids: Sequence[str] = ()) -> list[
         BadInput: a file cannot be read, or nothing is asked about the schema.
     """
     golds = read_golds(questions)
-    known = published_names(schema) if schema.suffix.lower() == ".json" else [schema.stem]
+    known = list(of_published(schema)) if schema.suffix.lower() == ".json" else [schema.stem]
     asked = [db_id for db_id in known if db_id in golds]
     if not asked:
         raise BadInput(

@@ -3,7 +3,7 @@
 For those who can't have the real data, and for test-suite accuracy. `making.make` is the way in:
 
 - `reading` reads what is known of a database into a `shape.Shape`;
-- `queries` turns a gold into `problem.RowProblem`s: row variables, conditions on their cells, what is shown;
+- `queries` turns a gold into `RowProblem`s: row variables, conditions on their cells, what is shown;
 - `neighbours` lists the queries beside a gold, each with one thing changed;
 - `values` draws values for a column, `rows` keeps the rows and their keys, and runs golds on them;
 - `planting` finds values that meet a problem's conditions, and puts rows with them into the tables;

@@ -1,6 +1,5 @@
 """Makes twins of several databases at once; each is there as a whole or not at all."""
 
-import contextlib
 import os
 import sqlite3
 import tempfile
@@ -16,12 +15,16 @@ from pathlib import Path
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
+from loaders.base.paths import making
 from loaders.base.processes import processors, safe_path
 from loaders.twins.reading import of_file, of_published
 from loaders.twins.rows import Rows, fill
 from loaders.twins.shape import Shape, folded
 from loaders.twins.twin import SCALE, Unanswered, twin
 
+_LARGEST = 10
+"""Of the scale."""
+_PAGE = 4096
 _LOOK = 0.2
 """Seconds between two looks at the progress."""
 
@@ -113,25 +116,13 @@ def make(  # noqa: PLR0913 - the options of the command
                 _end(futures, stages)
 
 
-_LARGEST = 10
-
-
 def _refuse_unwritable(folder: Path) -> None:
     """Stop before any work where nothing can be written; leaves no folder behind that was not there."""
-    made = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder) as file:
+        with making(folder), tempfile.TemporaryFile(dir=folder) as file:
             file.write(bytes(_PAGE))
     except OSError as error:
         raise BadInput(f"{folder}: cannot be written ({error.strerror}); name another folder") from error
-    finally:
-        for each in made:
-            with contextlib.suppress(OSError):
-                each.rmdir()
-
-
-_PAGE = 4096
 
 
 def _result(source: TwinSource, future: Future[Made]) -> Made | Unmade:

@@ -15,6 +15,14 @@ from dialects.clauses import conjuncts, joins_of, on_of, where_of
 Repeat = Literal["", "shown", "ordered"]
 
 
+_TURNED: dict[type[exp.Expr], type[exp.Binary]] = {
+    exp.GT: exp.GTE,
+    exp.GTE: exp.GT,
+    exp.LT: exp.LTE,
+    exp.LTE: exp.LT,
+}
+
+
 @dataclass(frozen=True)
 class Neighbour:
     """A query that is not the gold.
@@ -31,7 +39,7 @@ class Neighbour:
 def neighbours(gold: exp.Expr) -> Iterator[Neighbour]:
     """The neighbours of a gold, in an order that depends on its text alone."""
     nodes = list(gold.walk())
-    for at, node in enumerate(nodes):
+    for node in nodes:
         if isinstance(node, exp.Where | exp.Having):
             for conjunct in conjuncts(node.this):
                 yield from _of_conjunct(gold, nodes, conjunct)
@@ -40,50 +48,45 @@ def neighbours(gold: exp.Expr) -> Iterator[Neighbour]:
                 if len({column.table for column in conjunct.find_all(exp.Column)}) < 2:  # noqa: PLR2004 - a pair
                     yield from _of_conjunct(gold, nodes, conjunct)
         elif isinstance(node, exp.Select):
-            yield from _of_select(gold, nodes, node, at)
+            yield from _of_select(gold, nodes, node)
 
 
-def replaced(gold: exp.Expr, at: int, new: exp.Expr) -> exp.Expr:
-    """The gold with another node in the place of the one that `walk` comes to as the `at`th."""
+def _copied(gold: exp.Expr, nodes: list[exp.Expr], wanted: exp.Expr) -> tuple[exp.Expr, exp.Expr]:
+    """A copy of the gold, and in it the node that stands where `wanted` does in the gold."""
     copy = gold.copy()
-    target = next(node for number, node in enumerate(copy.walk()) if number == at)
+    return copy, next(new for node, new in zip(nodes, copy.walk(), strict=True) if node is wanted)
+
+
+def _replaced(gold: exp.Expr, nodes: list[exp.Expr], old: exp.Expr, new: exp.Expr) -> exp.Expr:
+    """The gold with another node in the place of one."""
+    copy, target = _copied(gold, nodes, old)
     target.replace(new.copy())
     return copy
 
 
-def _position(nodes: list[exp.Expr], wanted: exp.Expr) -> int:
-    return next(at for at, node in enumerate(nodes) if node is wanted)
-
-
 def _of_conjunct(gold: exp.Expr, nodes: list[exp.Expr], conjunct: exp.Expr) -> Iterator[Neighbour]:
-    at = _position(nodes, conjunct)
-    without = replaced(gold, at, exp.true())
-    denied = exp.Not(this=exp.Paren(this=conjunct.copy()))
-    if isinstance(conjunct, exp.Not):
-        denied = conjunct.this.copy()
-    yield Neighbour(without, replaced(gold, at, denied))
+    def instead(new: exp.Expr) -> exp.Expr:
+        return _replaced(gold, nodes, conjunct, new)
+
+    is_not = isinstance(conjunct, exp.Not)
+    denied = conjunct.this if is_not else exp.Not(this=exp.Paren(this=conjunct.copy()))
+    yield Neighbour(instead(exp.true()), instead(denied))
     for other, telling in _readings(conjunct):
-        yield Neighbour(None if other is None else replaced(gold, at, other), replaced(gold, at, telling))
+        yield Neighbour(None if other is None else instead(other), instead(telling))
 
 
 def _readings(node: exp.Expr) -> Iterator[tuple[exp.Expr | None, exp.Expr]]:
     """Other conditions in the place of one, with what a row has to meet that tells them apart."""
-    turned: dict[type[exp.Expr], type[exp.Binary]] = {
-        exp.GT: exp.GTE,
-        exp.GTE: exp.GT,
-        exp.LT: exp.LTE,
-        exp.LTE: exp.LT,
-    }
-    if type(node) in turned:
-        other = turned[type(node)](this=node.this.copy(), expression=node.expression.copy())
-        yield other, exp.EQ(this=node.this.copy(), expression=node.expression.copy())
+
+    def compared(kind: type[exp.Binary], right: exp.Expr) -> exp.Binary:
+        return kind(this=node.this.copy(), expression=right.copy())
+
+    if type(node) in _TURNED:
+        yield compared(_TURNED[type(node)], node.expression), compared(exp.EQ, node.expression)
     elif isinstance(node, exp.Between):
         for end, beside in (("low", exp.GT), ("high", exp.LT)):
             bound = node.args[end]
-            yield (
-                exp.and_(node.copy(), beside(this=node.this.copy(), expression=bound.copy())),
-                exp.EQ(this=node.this.copy(), expression=bound.copy()),
-            )
+            yield exp.and_(node.copy(), compared(beside, bound)), compared(exp.EQ, bound)
     elif isinstance(node, exp.Or):
         a, b = node.this, node.expression
         yield a.copy(), exp.and_(exp.not_(exp.paren(a.copy())), exp.paren(b.copy()))
@@ -91,10 +94,7 @@ def _readings(node: exp.Expr) -> Iterator[tuple[exp.Expr | None, exp.Expr]]:
     elif isinstance(node, exp.In) and len(node.expressions) > 1:
         for item in node.expressions:
             rest = [each.copy() for each in node.expressions if each is not item]
-            yield (
-                exp.In(this=node.this.copy(), expressions=rest),
-                exp.EQ(this=node.this.copy(), expression=item.copy()),
-            )
+            yield exp.In(this=node.this.copy(), expressions=rest), compared(exp.EQ, item)
     else:
         yield from _readings_of_texts(node)
 
@@ -115,39 +115,34 @@ def _readings_of_texts(node: exp.Expr) -> Iterator[tuple[exp.Expr | None, exp.Ex
             yield None, exp.Is(this=column.copy(), expression=exp.null())
 
 
-def _of_select(gold: exp.Expr, nodes: list[exp.Expr], node: exp.Select, at: int) -> Iterator[Neighbour]:
-    joins = joins_of(node)
-    for number, join in enumerate(joins):
+def _of_select(gold: exp.Expr, nodes: list[exp.Expr], node: exp.Select) -> Iterator[Neighbour]:
+    for number, join in enumerate(joins_of(node)):
         if isinstance(join.this, exp.Table) and not join.side:
-            yield from _without_join(gold, node, at, number)
+            yield from _without_join(gold, nodes, node, number)
     if node is gold:
         yield from _repeated(gold, nodes)
     for column in _nullable(node):
-        copy = gold.copy()
-        target = next(each for number, each in enumerate(copy.walk()) if number == at)
-        if isinstance(target, exp.Select):
-            missing = exp.Is(this=column.copy(), expression=exp.null())
-            filled = copy.copy()
-            again = next(each for number, each in enumerate(filled.walk()) if number == at)
-            if isinstance(again, exp.Select):
-                again.where(exp.not_(missing.copy()), copy=False)
-            target.where(missing, copy=False)
-            yield Neighbour(filled, copy)
+        missing = exp.Is(this=column.copy(), expression=exp.null())
+        (filled, there), (lacking, absent) = _copied(gold, nodes, node), _copied(gold, nodes, node)
+        if isinstance(there, exp.Select) and isinstance(absent, exp.Select):
+            there.where(exp.not_(missing.copy()), copy=False)
+            absent.where(missing, copy=False)
+            yield Neighbour(filled, lacking)
 
 
 def _repeated(gold: exp.Expr, nodes: list[exp.Expr]) -> Iterator[Neighbour]:
     """What differs where rows repeat: a gold's own row again, duplicates that are counted or not."""
-    counted = list(gold.find_all(exp.Count))
     yield Neighbour(None, gold.copy(), "shown")
     if gold.args.get("limit") is not None:
         yield Neighbour(None, gold.copy(), "ordered")
-    for item in counted:
+    for item in list(gold.find_all(exp.Count)):
         if isinstance(item.this, exp.Distinct) and item.this.expressions:
-            plain = exp.Count(this=item.this.expressions[0].copy())
-            yield Neighbour(replaced(gold, _position(nodes, item), plain), gold.copy(), "shown")
+            other = item.this.expressions[0].copy()
         elif isinstance(item.this, exp.Column):
-            distinct = exp.Count(this=exp.Distinct(expressions=[item.this.copy()]))
-            yield Neighbour(replaced(gold, _position(nodes, item), distinct), gold.copy(), "shown")
+            other = exp.Distinct(expressions=[item.this.copy()])
+        else:
+            continue
+        yield Neighbour(_replaced(gold, nodes, item, exp.Count(this=other)), gold.copy(), "shown")
 
 
 def _nullable(node: exp.Select) -> list[exp.Column]:
@@ -166,20 +161,19 @@ def _nullable(node: exp.Select) -> list[exp.Column]:
     return list(found.values())
 
 
-def _without_join(gold: exp.Expr, node: exp.Select, at: int, number: int) -> Iterator[Neighbour]:
+def _without_join(
+    gold: exp.Expr, nodes: list[exp.Expr], node: exp.Select, number: int
+) -> Iterator[Neighbour]:
     """A query without one of its tables, where it does without; its row has no partner there."""
-    join = joins_of(node)[number]
-    gone = join.this.alias_or_name.lower()
-    copy = gold.copy()
-    target = next(each for place, each in enumerate(copy.walk()) if place == at)
+    gone = joins_of(node)[number].this.alias_or_name.lower()
+    copy, target = _copied(gold, nodes, node)
     others = [each for place, each in enumerate(joins_of(target)) if place != number]
     target.set("joins", others)
 
     def mentions(expression: exp.Expr) -> bool:
         return any(column.table.lower() in {gone, ""} for column in expression.find_all(exp.Column))
 
-    needed = [each for each in others if each.args.get("on") is not None and mentions(each.args["on"])]
-    if needed:
+    if any(each.args.get("on") is not None and mentions(each.args["on"]) for each in others):
         return
     conditions = where_of(target)
     if conditions:

@@ -9,11 +9,12 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import NamedTuple
 
 from sqlglot import exp
 
-from loaders.twins.problem import RowProblem, cells_in, compared
-from loaders.twins.rows import Full, Rows
+from loaders.twins.queries import RowProblem, cells_in, compared
+from loaders.twins.rows import Full, Rows, StepLimit
 from loaders.twins.shape import ColumnShape, Shape, TableName, Value
 from loaders.twins.values import Values
 
@@ -23,8 +24,7 @@ _STEPS = 400
 """Of 10,000 instructions of SQLite's machine: a limit that is the same on every computer."""
 
 
-@dataclass(frozen=True)
-class ClassCondition:
+class ClassCondition(NamedTuple):
     """A condition over classes: SQL in which class 3 is the column `k3`."""
 
     sql: str
@@ -86,8 +86,7 @@ class Trier:
     def __init__(self, shape: Shape, rng: Random) -> None:
         self._shape, self._rng = shape, rng
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        self._left = 0
-        self._connection.set_progress_handler(self._step, 10_000)
+        self._limit = StepLimit(self._connection)
 
     def column(self, problem: RowProblem, cell: int) -> ColumnShape:
         """The column that a cell is of."""
@@ -138,28 +137,21 @@ class Trier:
         """The rows of the join that meet a condition; None where SQLite does not accept it."""
         run = self._connection.execute
         for name, (column, values) in tables.items():
-            run(f"CREATE TEMP TABLE t{name} (k{name} {_declared(column)})")
+            declared = "" if column.affinity == "BLOB" else column.affinity
+            run(f"CREATE TEMP TABLE t{name} (k{name} {declared})")
             self._connection.executemany(f"INSERT INTO t{name} VALUES (?)", [(value,) for value in values])  # noqa: S608
         columns = ", ".join(f"k{name}" for name in tables)
         sources = ", ".join(f"t{name}" for name in tables)
         order = f" ORDER BY {by}" if by else ""
-        self._left = _STEPS
+        self._limit.left = _STEPS
         try:
             return run(f"SELECT {columns} FROM {sources} WHERE {where}{order} LIMIT {limit}").fetchall()  # noqa: S608
         except sqlite3.Error:
             return None
         finally:
-            self._left = _STEPS
+            self._limit.left = _STEPS
             for name in tables:
                 run(f"DROP TABLE t{name}")
-
-    def _step(self) -> int:
-        self._left -= 1
-        return int(self._left < 0)
-
-
-def _declared(column: ColumnShape) -> str:
-    return "" if column.affinity == "BLOB" else column.affinity
 
 
 _ATTEMPTS = 5

@@ -7,26 +7,162 @@ table (NOT IN, sums, windows) is left out or approximated; whether the query the
 running it.
 """
 
-from collections.abc import Mapping
+import datetime as dt
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import sqlglot
 from sqlglot import exp
 
 from dialects.clauses import conjuncts, from_items, joins_of, on_of, where_of
-from loaders.twins.problem import Opaque, RowProblem, cells_in
-from loaders.twins.shape import Shape, TableName, folded
+from loaders.twins.shape import Shape, TableName, Value, folded
+
+TODAY = dt.datetime(2024, 6, 1, tzinfo=dt.UTC).strftime("%Y-%m-%d %H:%M:%S")
+"""Stands for the current time wherever rows depend on it, so that they are the same tomorrow."""
 
 _MOST_COPIES = 12
+_MOST_ROWS = 10**6
 _DEEPEST = 12
+_LONGEST = 100
+"""Digits of an integer."""
 _AGGREGATES = (exp.Sum, exp.Avg, exp.Min, exp.Max)
+_TRANSPARENT = (exp.Paren, exp.Cast, exp.Lower, exp.Upper, exp.Trim, exp.Neg)
+
+
+class Opaque(Exception):
+    """A condition that one row of each table can't decide."""
+
+
+@dataclass
+class RowProblem:
+    """What has to hold of a row of each of `tables`.
+
+    Cells are numbered; in expressions cell 3 is the column `k3`. `shown`, `grouped` and `ordered` are what
+    the outermost query returns, groups by and picks extremes of; `conditions` are those that it only counts
+    by (in CASE and the like); `copies` says how many such rows it needs at least.
+    """
+
+    tables: list[TableName] = field(default_factory=list)
+    cells: list[tuple[int, str]] = field(default_factory=list)
+    conjuncts: list[exp.Expr] = field(default_factory=list)
+    equal: list[tuple[int, int]] = field(default_factory=list)
+    ordered: list[tuple[exp.Expr, bool]] = field(default_factory=list)
+    shown: list[int] = field(default_factory=list)
+    grouped: list[int] = field(default_factory=list)
+    conditions: list[exp.Expr] = field(default_factory=list)
+    copies: int = 1
+    counts: bool = False
+
+    def cell(self, row: int, column: str) -> int:
+        """The number of a cell."""
+        place = (row, column)
+        if place not in self.cells:
+            self.cells.append(place)
+        return self.cells.index(place)
+
+
+def cells_in(expression: exp.Expr) -> list[int]:
+    """The cells that a lowered expression mentions, each once."""
+    return list(dict.fromkeys(int(column.name[1:]) for column in expression.find_all(exp.Column)))
+
+
+def parse(sql: str) -> exp.Expr | None:
+    """The query's tree with the current time fixed, or None where it can't be read."""
+    try:
+        tree = sqlglot.parse_one(sql, read="sqlite")
+    except sqlglot.errors.SqlglotError:
+        return None
+    return tree.transform(_fixed_time) if isinstance(tree, exp.Query) else None
+
+
+def _fixed_time(node: exp.Expr) -> exp.Expr:
+    if isinstance(node, exp.CurrentTimestamp | exp.CurrentDate | exp.CurrentTime):
+        return exp.Literal.string(TODAY[:10] if isinstance(node, exp.CurrentDate) else TODAY)
+    if isinstance(node, exp.Literal) and node.is_string and node.this.lower() == "now":
+        return exp.Literal.string(TODAY)
+    return node
+
+
+class LiteralComparison(NamedTuple):
+    """One comparison of a column with a literal; `whole` says whether all of the value is compared."""
+
+    table: TableName
+    column: str
+    value: Value
+    whole: bool
+
+
+def compared(problem: RowProblem, shape: Shape) -> Iterator[LiteralComparison]:
+    """The comparisons in all conditions of a problem."""
+    for condition in (*problem.conjuncts, *problem.conditions):
+        leaves = [each for each in condition.find_all(exp.Predicate) if not _inner(each)]
+        for leaf in leaves:
+            for column in leaf.find_all(exp.Column):
+                row, name = problem.cells[int(column.name[1:])]
+                table = shape.by_key[problem.tables[row]]
+                whole = _is_whole(column, leaf)
+                for value in _literals(leaf):
+                    text = str(value)
+                    if isinstance(leaf, exp.Like):
+                        text = text.strip("%").replace("%", " ").replace("_", "a")
+                    stored = table.by_key[name].stored(value)
+                    numeric = table.by_key[name].numeric
+                    if not whole or isinstance(leaf, exp.Like):
+                        yield LiteralComparison(table.key, name, text, whole=False)
+                    elif not numeric or isinstance(stored, int | float):
+                        yield LiteralComparison(table.key, name, stored, whole=True)
+
+
+def _inner(node: exp.Expr) -> bool:
+    """Whether it is made of comparisons itself."""
+    return any(each is not node and bool(cells_in(each)) for each in node.find_all(exp.Predicate))
+
+
+def _is_whole(column: exp.Column, leaf: exp.Expr) -> bool:
+    node = column.parent
+    while node is not None and node is not leaf:
+        if not isinstance(node, _TRANSPARENT):
+            return False
+        node = node.parent
+    return True
+
+
+def _literals(leaf: exp.Expr) -> Iterator[Value]:
+    for literal in leaf.find_all(exp.Literal):
+        function = literal.find_ancestor(exp.Func, exp.Predicate)
+        if function is not leaf and isinstance(function, exp.Func) and not isinstance(function, exp.Cast):
+            continue
+        if literal.is_string:
+            yield literal.this
+        elif (number := _number(literal.this)) is not None:
+            yield -number if isinstance(literal.parent, exp.Neg) else number
+
+
+def _number(text: str) -> float | None:
+    """A number as it is written; None where it is none that is written in digits."""
+    try:
+        return int(text) if text.isdigit() and len(text) < _LONGEST else float(text)
+    except ValueError:
+        return None
 
 
 @dataclass
 class _Scope:
-    """The sources of a SELECT by alias: a row variable, or the columns of a derived table."""
+    """What the names in a SELECT mean.
 
+    `sources` are row variables or the columns of derived tables by alias, `names` its results, `ctes` the
+    common table expressions that it sees, `outer` the scope of the query around it.
+    """
+
+    outer: "_Scope | None"
+    ctes: Mapping[str, exp.Expr]
     sources: dict[str, int | dict[str, exp.Expr | None]] = field(default_factory=dict)
     names: dict[str, exp.Expr] = field(default_factory=dict)
+
+
+_Columns = list[tuple[str, exp.Expr | None]]
+"""The columns of a query by name; None for those that a row does not have."""
 
 
 class _Reader:
@@ -37,10 +173,8 @@ class _Reader:
         self.depth = 0
         self.naming: list[str] = []
 
-    def query(
-        self, node: exp.Expr, outer: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]
-    ) -> list[tuple[str, exp.Expr | None]]:
-        """Add a query's rows and conditions; its columns, None for those that a row does not have."""
+    def query(self, node: exp.Expr, outer: _Scope | None, ctes: Mapping[str, exp.Expr]) -> _Columns:
+        """Add a query's rows and conditions."""
         self.read.add(id(node))
         if isinstance(node, exp.Subquery):
             return self.query(node.this, outer, ctes)
@@ -59,77 +193,50 @@ class _Reader:
             raise Opaque
         self.depth += 1
         try:
-            return self.select(node, outer, ctes)
+            return self.select(node, _Scope(outer, ctes))
         finally:
             self.depth -= 1
 
-    def select(
-        self, node: exp.Select, outer: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]
-    ) -> list[tuple[str, exp.Expr | None]]:
-        scope = _Scope()
-        scopes = (scope, *outer)
+    def select(self, node: exp.Select, scope: _Scope) -> _Columns:
         for item, _ in from_items(node):
-            self.source(item, scope, outer, ctes)
+            self.source(item, scope)
         for join in joins_of(node):
             self.using(join, scope)
             for conjunct in on_of(join):
-                self.condition(conjunct, scopes, ctes)
+                self.condition(conjunct, scope)
         for item in node.expressions:
             if item.alias:
                 scope.names[folded(item.alias)] = item.unalias()
         for conjunct in where_of(node):
-            self.condition(conjunct, scopes, ctes)
+            self.condition(conjunct, scope)
         columns = [
-            (folded(item.alias_or_name), self.tolerant(item.unalias(), scopes, ctes))
-            for item in node.expressions
+            (folded(item.alias_or_name), self.tolerant(item.unalias(), scope)) for item in node.expressions
         ]
         if any(item.is_star for item in node.expressions):
-            columns = [*columns, *self.everything(scope)]
-        group = node.args.get("group")
-        grouped = [self.tolerant(item, scopes, ctes) for item in (group.expressions if group else [])]
-        having = node.args.get("having")
+            columns += self.everything(scope)
+        group, having = node.args.get("group"), node.args.get("having")
+        grouped = [self.tolerant(item, scope) for item in (group.expressions if group else ())]
         for conjunct in conjuncts(having.this if having else None):
-            self.having(conjunct, scopes, ctes)
-        if not outer and self.depth == 1:
-            self.show(node, columns, scopes, ctes)
-        self.problem.grouped += [cell for item in grouped if item is not None for cell in cells_in(item)]
-        self.order(node, scopes, ctes)
+            self.having(conjunct, scope)
+        if scope.outer is None and self.depth == 1:
+            self.problem.shown += _cells(item for _, item in columns)
+            self.counted(node.expressions, scope)
+        self.problem.grouped += _cells(grouped)
+        self.order(node, scope)
         return columns
 
-    def show(
-        self,
-        node: exp.Select,
-        columns: list[tuple[str, exp.Expr | None]],
-        scopes: tuple[_Scope, ...],
-        ctes: Mapping[str, exp.Expr],
-    ) -> None:
-        """Note what the outermost query returns."""
-        for _, column in columns:
-            self.problem.shown += cells_in(column) if column is not None else []
-        for item in node.expressions:
-            self.counted(item, scopes, ctes)
-
-    def source(
-        self,
-        item: exp.Expr,
-        scope: _Scope,
-        outer: tuple[_Scope, ...],
-        ctes: Mapping[str, exp.Expr],
-    ) -> None:
+    def source(self, item: exp.Expr, scope: _Scope) -> None:
         name = folded(item.alias_or_name) or f"#{len(scope.sources)}"
-        if isinstance(item, exp.Table):
-            inner = ctes.get(folded(item.name))
-            if inner is not None:
-                less = {key: value for key, value in ctes.items() if key != folded(item.name)}
-                scope.sources[name] = dict(self.query(inner, outer, less))
-                return
-            table = self.shape.by_key.get(TableName(folded(item.name)))
-            if table is None:
-                raise Opaque
+        if isinstance(item, exp.Subquery):
+            scope.sources[name] = dict(self.query(item.this, scope.outer, scope.ctes))
+        elif not isinstance(item, exp.Table):
+            raise Opaque
+        elif (inner := scope.ctes.get(folded(item.name))) is not None:
+            less = {key: value for key, value in scope.ctes.items() if key != folded(item.name)}
+            scope.sources[name] = dict(self.query(inner, scope.outer, less))
+        elif (table := self.shape.by_key.get(folded(item.name))) is not None:
             self.problem.tables.append(table.key)
             scope.sources[name] = len(self.problem.tables) - 1
-        elif isinstance(item, exp.Subquery):
-            scope.sources[name] = dict(self.query(item.this, outer, ctes))
         else:
             raise Opaque
 
@@ -140,8 +247,8 @@ class _Reader:
             for other in known[1:]:
                 self.demand(exp.EQ(this=known[0].copy(), expression=other.copy()))
 
-    def everything(self, scope: _Scope) -> list[tuple[str, exp.Expr | None]]:
-        found: list[tuple[str, exp.Expr | None]] = []
+    def everything(self, scope: _Scope) -> _Columns:
+        found: _Columns = []
         for source in scope.sources.values():
             if isinstance(source, int):
                 table = self.shape.by_key[self.problem.tables[source]]
@@ -158,10 +265,11 @@ class _Reader:
             return None
         return exp.column(f"k{self.problem.cell(source, column)}")
 
-    def column(self, node: exp.Column, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> exp.Expr:
+    def column(self, node: exp.Column, scope: _Scope) -> exp.Expr:
         name, qualifier = folded(node.name), folded(node.table)
-        for scope in scopes:
-            for alias, source in scope.sources.items():
+        around: _Scope | None = scope
+        while around is not None:
+            for alias, source in around.sources.items():
                 if qualifier and qualifier != alias:
                     continue
                 found = self.within(source, name)
@@ -169,87 +277,74 @@ class _Reader:
                     return found
                 if isinstance(source, dict) and name in source:
                     raise Opaque
-        if not qualifier and name in scopes[0].names:
-            inner = scopes[0].names[name]
-            # An alias may lead to itself by way of another one.
-            if name not in self.naming and not any(each is node for each in inner.walk()):
-                self.naming.append(name)
-                try:
-                    return self.lower(inner, scopes, ctes)
-                finally:
-                    self.naming.pop()
+            around = around.outer
+        inner = None if qualifier else scope.names.get(name)
+        # An alias may lead to itself by way of another one.
+        if inner is not None and name not in self.naming and not any(each is node for each in inner.walk()):
+            self.naming.append(name)
+            try:
+                return self.lower(inner, scope)
+            finally:
+                self.naming.pop()
         if not qualifier and node.this.args.get("quoted"):
             return exp.Literal.string(node.name)
         raise Opaque
 
-    def lower(
-        self,
-        node: exp.Expr,
-        scopes: tuple[_Scope, ...],
-        ctes: Mapping[str, exp.Expr],
-        *,
-        loose: bool = False,
-    ) -> exp.Expr:
+    def lower(self, node: exp.Expr, scope: _Scope, *, loose: bool = False) -> exp.Expr:
         """The expression over cells.
 
         Args:
             node: an expression of the query.
-            scopes: where its names are looked up.
-            ctes: the common table expressions that subqueries see.
+            scope: where its names are looked up.
             loose: whether what a count or a window is over stands for it.
 
         Raises:
             Opaque: one row of each table does not decide it.
         """
         if isinstance(node, exp.Column):
-            return self.column(node, scopes, ctes)
-        found = self.subquery(node, scopes, ctes)
+            return self.column(node, scope)
+        found = self.subquery(node, scope)
         if found is None:
-            found = self.aggregate(node, scopes, ctes, loose=loose)
+            found = self.aggregate(node, scope, loose=loose)
         if found is not None:
             return found
-        # Built anew, not copied and changed: a copy is deep.
-        args: dict[str, object] = {}
+
+        # Built anew, not copied and changed: a copy is deep. One frame a level: golds may have hundreds.
+        args: dict[str, object] = dict(node.args)
         for key, value in node.args.items():
             if isinstance(value, exp.Expr):
-                args[key] = self.lower(value, scopes, ctes, loose=loose)
+                args[key] = self.lower(value, scope, loose=loose)
             elif isinstance(value, list):
                 args[key] = [
-                    self.lower(each, scopes, ctes, loose=loose) if isinstance(each, exp.Expr) else each
+                    self.lower(each, scope, loose=loose) if isinstance(each, exp.Expr) else each
                     for each in value
                 ]
-            else:
-                args[key] = value
         return type(node)(**args)
 
-    def subquery(
-        self, node: exp.Expr, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]
-    ) -> exp.Expr | None:
+    def subquery(self, node: exp.Expr, scope: _Scope) -> exp.Expr | None:
         """A condition on a subquery, with its rows joined; None for any other."""
         if isinstance(node, exp.Exists):
-            self.query(node.this, scopes, ctes)
+            self.query(node.this, scope, scope.ctes)
             return exp.true()
         if isinstance(node, exp.In) and node.args.get("query") is not None:
-            inner = self.single(node.args["query"], scopes, ctes)
-            return exp.EQ(this=self.lower(node.this, scopes, ctes), expression=inner)
+            inner = self.single(node.args["query"], scope)
+            return exp.EQ(this=self.lower(node.this, scope), expression=inner)
         if isinstance(node, exp.Subquery | exp.Select):
-            return exp.Paren(this=self.single(node, scopes, ctes))
-        if isinstance(node, exp.Not) and any(True for _ in node.find_all(exp.Query)):
+            return exp.Paren(this=self.single(node, scope))
+        if isinstance(node, exp.Not) and node.find(exp.Query):
             raise Opaque
         return None
 
-    def aggregate(
-        self, node: exp.Expr, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr], *, loose: bool
-    ) -> exp.Expr | None:
+    def aggregate(self, node: exp.Expr, scope: _Scope, *, loose: bool) -> exp.Expr | None:
         """What an aggregate is over; None for anything else."""
         if isinstance(node, exp.Count | exp.Window | exp.GroupConcat):
             if not loose or isinstance(node.this, exp.Star):
                 raise Opaque
-            return self.lower(node.this, scopes, ctes, loose=loose)
+            return self.lower(node.this, scope, loose=loose)
         if isinstance(node, exp.Distinct) and node.expressions:
-            return self.lower(node.expressions[0], scopes, ctes, loose=loose)
+            return self.lower(node.expressions[0], scope, loose=loose)
         if isinstance(node, _AGGREGATES):
-            inner = self.lower(node.this, scopes, ctes, loose=loose)
+            inner = self.lower(node.this, scope, loose=loose)
             if isinstance(node, exp.Min | exp.Max) and cells_in(inner):
                 self.problem.ordered.append((inner.copy(), isinstance(node, exp.Max)))
             return inner
@@ -257,19 +352,17 @@ class _Reader:
             raise Opaque
         return None
 
-    def single(self, node: exp.Expr, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> exp.Expr:
-        columns = self.query(node, scopes, ctes)
+    def single(self, node: exp.Expr, scope: _Scope) -> exp.Expr:
+        columns = self.query(node, scope, scope.ctes)
         if not columns or columns[0][1] is None:
             raise Opaque
         return columns[0][1].copy()
 
-    def tolerant(
-        self, node: exp.Expr, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]
-    ) -> exp.Expr | None:
-        if any(True for _ in node.find_all(exp.Query)):
+    def tolerant(self, node: exp.Expr, scope: _Scope) -> exp.Expr | None:
+        if node.find(exp.Query):
             return None
         try:
-            return self.lower(node, scopes, ctes, loose=True)
+            return self.lower(node, scope, loose=True)
         except Opaque:
             return None
 
@@ -284,9 +377,9 @@ class _Reader:
         elif cells_in(condition):
             self.problem.conjuncts.append(condition)
 
-    def condition(self, node: exp.Expr, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> None:
+    def condition(self, node: exp.Expr, scope: _Scope) -> None:
         try:
-            self.demand(self.lower(node, scopes, ctes))
+            self.demand(self.lower(node, scope))
         except Opaque:
             return
         # More than the average: the farther away the better.
@@ -295,11 +388,11 @@ class _Reader:
             if lowered is not None and lowered.find(exp.Column):
                 mine = node.this if node.expression.find(exp.Avg) else node.expression
                 upward = isinstance(node, exp.GT | exp.GTE) == (mine is node.this)
-                found = self.tolerant(mine, scopes, ctes)
+                found = self.tolerant(mine, scope)
                 if found is not None and cells_in(found):
                     self.problem.ordered.append((found, upward))
 
-    def having(self, node: exp.Expr, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> None:
+    def having(self, node: exp.Expr, scope: _Scope) -> None:
         number = node.args.get("expression")
         if isinstance(node, exp.Binary) and node.this.find(exp.Count) and isinstance(number, exp.Literal):
             wanted = 1 if number.is_string else _count(number.this)
@@ -308,9 +401,9 @@ class _Reader:
             if isinstance(node, exp.GT | exp.GTE | exp.EQ | exp.NEQ):
                 self.problem.copies = max(self.problem.copies, min(wanted, 4 * _MOST_COPIES))
             return
-        self.condition(node, scopes, ctes)
+        self.condition(node, scope)
 
-    def order(self, node: exp.Select, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> None:
+    def order(self, node: exp.Select, scope: _Scope) -> None:
         order, limit, offset = (node.args.get(part) for part in ("order", "limit", "offset"))
         wanted = sum(
             _count(part.expression.this)
@@ -319,18 +412,16 @@ class _Reader:
         )
         if offset is not None or wanted > 1:
             self.problem.copies = max(self.problem.copies, min(wanted, _MOST_COPIES))
-        if order is None:
-            return
-        for item in order.expressions:
+        for item in order.expressions if order is not None else ():
             if limit is not None and item.find(exp.Count):
                 self.problem.counts = True
-            lowered = self.tolerant(item.this, scopes, ctes)
+            lowered = self.tolerant(item.this, scope)
             if limit is not None and lowered is not None and cells_in(lowered):
                 self.problem.ordered.append((lowered, bool(item.args.get("desc"))))
 
-    def counted(self, node: exp.Expr, scopes: tuple[_Scope, ...], ctes: Mapping[str, exp.Expr]) -> None:
-        """Note the conditions that decide what a shown expression counts."""
-        for each in node.find_all(exp.Predicate, exp.If):
+    def counted(self, shown: Sequence[exp.Expr], scope: _Scope) -> None:
+        """Note the conditions that decide what shown expressions count."""
+        for each in (part for node in shown for part in node.find_all(exp.Predicate, exp.If)):
             condition = each.this if isinstance(each, exp.If) else each
             if isinstance(each.parent, exp.Case) and each.parent.this is not None:
                 condition = exp.EQ(this=each.parent.this.copy(), expression=each.this.copy())
@@ -339,9 +430,13 @@ class _Reader:
                     this=exp.Paren(this=each.args["true"].copy()), expression=exp.Literal.number(0)
                 )
                 condition = exp.And(this=exp.Paren(this=condition.copy()), expression=amount)
-            lowered = self.tolerant(condition, scopes, ctes)
+            lowered = self.tolerant(condition, scope)
             if lowered is not None and cells_in(lowered) and lowered not in self.problem.conditions:
                 self.problem.conditions.append(lowered)
+
+
+def _cells(expressions: Iterable[exp.Expr | None]) -> list[int]:
+    return [cell for each in expressions if each is not None for cell in cells_in(each)]
 
 
 def _count(text: str) -> int:
@@ -350,9 +445,6 @@ def _count(text: str) -> int:
         return int(min(float(text), _MOST_ROWS))
     except ValueError:
         return 1
-
-
-_MOST_ROWS = 10**6
 
 
 def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[RowProblem]:
@@ -371,7 +463,7 @@ def problems(tree: exp.Expr, shape: Shape, *, first: bool = False) -> list[RowPr
             continue
         reader = _Reader(shape)
         try:
-            reader.query(tree if not found and not read else node, (), _visible(node))
+            reader.query(tree if not found and not read else node, None, _visible(node))
         except Opaque:
             read |= {id(node)}
             continue

@@ -5,7 +5,6 @@ extremes and a few of its values: a twin can repeat those values, and never a ro
 """
 
 import csv
-import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import Any
 
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
-from loaders.base.files import read_text
+from loaders.base.files import parse_json, read_text
 from loaders.source import opened
 from loaders.twins.shape import (
     ColumnCollation,
@@ -236,7 +235,7 @@ def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shap
         BadInput: it is not such a file.
     """
     try:
-        content = json.loads(read_text(path).text)
+        content = parse_json(read_text(path).text)
         databases = {
             str(db_id): with_targets(
                 tuple(
@@ -253,15 +252,6 @@ def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shap
             "give a SQLite file, or a JSON file as docs/twins.md describes it"
         ) from error
     return {db_id: Shape(db_id, tables) for db_id, tables in databases.items()}
-
-
-def published_names(path: Path) -> list[str]:
-    """The databases of a published schema.
-
-    Raises:
-        BadInput: it is no such file.
-    """
-    return list(of_published(path))
 
 
 def _published_table(spec: Mapping[str, Any], described: Mapping[str, list[str]]) -> TableShape:
@@ -349,9 +339,8 @@ def read_golds(path: Path) -> dict[str, list[str]]:
         BadInput: it is not such a file.
     """
     try:
-        content = json.loads(read_text(path).text)
         found: dict[str, list[str]] = {}
-        for each in content:
+        for each in parse_json(read_text(path).text):
             found.setdefault(str(each["db_id"]), []).append(str(each["SQL"]))
     except (ValueError, KeyError, TypeError) as error:
         raise BadInput(

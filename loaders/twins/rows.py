@@ -8,11 +8,10 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from random import Random
 
 from dialects.identifiers import quoted
-from loaders.twins.problem import TODAY
+from loaders.twins.queries import TODAY
 from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value
 from loaders.twins.values import Values
 
@@ -25,6 +24,10 @@ _OF_NONE = 0.5
 """Of the rows that could refer to one of their own table."""
 _NULL_BELOW = 4
 """From this depth on nothing is referred to that need not be."""
+
+
+_MOST = 2**62
+"""Numbers of new keys stay below."""
 
 
 class Full(Exception):
@@ -381,10 +384,6 @@ class Rows:
                 self.add(reference.parent, targets)
 
 
-_MOST = 2**62
-"""Numbers of new keys stay below."""
-
-
 _STEPS = 2_000
 """Of 10,000 instructions of SQLite's machine; about two seconds."""
 _NOW = re.compile(r"'now'|\bCURRENT_(?:TIMESTAMP|DATE)\b(?:\s*\(\s*\))?", re.IGNORECASE)
@@ -392,15 +391,25 @@ _NOW = re.compile(r"'now'|\bCURRENT_(?:TIMESTAMP|DATE)\b(?:\s*\(\s*\))?", re.IGN
 Answer = frozenset[tuple[Value, ...]]
 
 
+class StepLimit:
+    """Ends what a connection runs after `left` times 10,000 instructions of SQLite's machine."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.left = 0
+        connection.set_progress_handler(self._step, 10_000)
+
+    def _step(self) -> int:
+        self.left -= 1
+        return int(self.left < 0)
+
+
 class CheckedTwin:
     """A twin in memory."""
 
-    def __init__(self, connection: sqlite3.Connection, left_out: tuple[str, ...]) -> None:
-        self._connection = connection
+    def __init__(self, connection: sqlite3.Connection, left_out: Sequence[str]) -> None:
+        self._connection, self._limit = connection, StepLimit(connection)
         self.left_out = left_out
         """A line for each index or view that SQLite does not take."""
-        self._left = 0
-        connection.set_progress_handler(self._step, 10_000)
 
     def answer(self, sql: str, steps: int = _STEPS) -> Answer | str:
         """The rows of a query as a set, or what SQLite says against it.
@@ -409,15 +418,11 @@ class CheckedTwin:
             sql: the query.
             steps: how long it may take, in 10,000 instructions of SQLite's machine.
         """
-        self._left = steps
+        self._limit.left = steps
         try:
             return frozenset(self._connection.execute(_NOW.sub(f"'{TODAY}'", sql)).fetchall())
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             return str(error)
-
-    def _step(self) -> int:
-        self._left -= 1
-        return int(self._left < 0)
 
 
 @contextmanager
@@ -428,28 +433,22 @@ def checked(rows: Rows) -> Iterator[CheckedTwin]:
         try:
             connection.text_factory = lambda text: text.decode("utf-8", "replace")
             connection.create_function("random", 0, lambda: 4)
-            filled = fill(connection, rows)
-            if filled.refused:
-                rows.remove(filled.refused)
+            refused, left_out = fill(connection, rows)
+            if refused:
+                rows.remove(refused)
                 continue
-            yield CheckedTwin(connection, filled.left_out)
+            yield CheckedTwin(connection, left_out)
             return
         finally:
             connection.close()
 
 
-@dataclass(frozen=True)
-class FilledTwin:
-    """What was not taken: rows by table and place, and a line for each index or view."""
-
-    refused: Mapping[TableName, set[int]]
-    left_out: tuple[str, ...]
-
-
-def fill(connection: sqlite3.Connection, rows: Rows) -> FilledTwin:
+def fill(connection: sqlite3.Connection, rows: Rows) -> tuple[dict[TableName, set[int]], list[str]]:
     """Create the tables and put the rows in, each table's in order of its primary key.
 
-    A row may be refused for what only the whole table decides, such as a unique index over an expression.
+    Returns:
+        What SQLite does not take: rows by table and place, and a line for each index or view. A row may be
+        refused for what only the whole table decides, such as a unique index over an expression.
     """
     shape = rows.shape
     refused: dict[TableName, set[int]] = {}
@@ -472,7 +471,7 @@ def fill(connection: sqlite3.Connection, rows: Rows) -> FilledTwin:
     connection.execute("COMMIT")
     left_out += _create(connection, [each for each in indexes if not _UNIQUE.match(each)])
     left_out += _create(connection, shape.views)
-    return FilledTwin(refused, tuple(left_out))
+    return refused, left_out
 
 
 _UNIQUE = re.compile(r"\s*CREATE\s+UNIQUE\b", re.IGNORECASE)

@@ -1,6 +1,5 @@
 """What a twin is made from: the tables of a database, and the little that is known of their values."""
 
-import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
@@ -11,14 +10,14 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import NewType
 
 from dialects.identifiers import quoted
+from dialects.numbers import well_formed
+from dialects.schema import affinity
 
 Value = int | float | str | bytes | None
 TableName = NewType("TableName", str)
 """A table's name as `folded` gives it."""
 
 _UPPER = str.maketrans(ascii_uppercase, ascii_lowercase)
-_NUMBER = re.compile(r"[ \t\n\v\f\r]*[+-]?(?:\d+(\.\d*)?|(\.\d+))([eE][+-]?\d+)?[ \t\n\v\f\r]*", re.ASCII)
-"""A text that is a number to SQLite, whose groups are there unless it is written as an integer."""
 _INTEGERS = range(-(2**63), 2**63)
 
 
@@ -71,19 +70,8 @@ class ColumnShape:
 
     @cached_property
     def affinity(self) -> str:
-        """INTEGER, REAL, NUMERIC, TEXT or BLOB. https://sqlite.org/datatype3.html#determination_of_column_affinity."""
-        declared = self.declared.upper()
-        if self.strict and declared == "ANY":
-            return "BLOB"
-        if "INT" in declared:
-            return "INTEGER"
-        if any(word in declared for word in ("CHAR", "CLOB", "TEXT")):
-            return "TEXT"
-        if not declared or "BLOB" in declared:
-            return "BLOB"
-        if any(word in declared for word in ("REAL", "FLOA", "DOUB")):
-            return "REAL"
-        return "NUMERIC"
+        """INTEGER, REAL, NUMERIC, TEXT or BLOB, as which ANY in a STRICT table counts."""
+        return "BLOB" if self.strict and self.declared.upper() == "ANY" else affinity(self.declared)
 
     @cached_property
     def numeric(self) -> bool:
@@ -115,7 +103,7 @@ class ColumnShape:
             return value if isinstance(value, str) else str(value)
         if affinity == "BLOB":
             return value
-        number = _number(value)
+        number = well_formed(value) if isinstance(value, str) else value
         if number is None:
             return value
         if affinity == "REAL":
@@ -148,21 +136,6 @@ class ColumnShape:
 _EXACT = 2**53
 _LOOKUP_COLUMNS = 3
 _STRICT: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "REAL": (float,), "BLOB": (bytes,)}
-
-
-def _number(value: float | str) -> float | None:
-    if isinstance(value, int | float):
-        return value
-    match = _NUMBER.fullmatch(value)
-    if match is None:
-        return None
-    # Python refuses integers of more digits than it likes to read.
-    if match.group(1, 2, 3) == (None, None, None) and len(value) < _LONGEST and int(value) in _INTEGERS:
-        return int(value)
-    return float(value)
-
-
-_LONGEST = 100
 
 
 def _fraction(number: float) -> float:

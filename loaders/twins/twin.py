@@ -14,8 +14,7 @@ from sqlglot import exp
 
 from loaders.twins.neighbours import Neighbour, Repeat, neighbours
 from loaders.twins.planting import Planter
-from loaders.twins.problem import RowProblem, cells_in, compared, parse
-from loaders.twins.queries import problems
+from loaders.twins.queries import RowProblem, cells_in, compared, parse, problems
 from loaders.twins.rows import CheckedTwin, Full, Rows, answered, checked
 from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value, folded
 from loaders.twins.values import Values
@@ -100,10 +99,12 @@ def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) 
         say: takes the stage that is reached.
     """
     rng = Random(f"{shape.db_id}/{seed}")  # noqa: S311 - the same rows again
-    read = [_read(sql, shape) for sql in dict.fromkeys(golds)]
-    shape = _with_joins(shape, [problem for gold in read for problem in gold.problems])
-    shape = _without_nulls(shape, [problem for gold in read for problem in gold.problems])
-    values = _values(shape, [problem for gold in read for problem in gold.problems])
+    read = [_Gold(sql) for sql in dict.fromkeys(golds)]
+    for gold in read:
+        gold.guard(partial(_understand, shape))
+    found = [problem for gold in read for problem in gold.problems]
+    shape = _without_nulls(_with_joins(shape, found), found)
+    values = _values(shape, found)
     rows = Rows(shape, values, rng)
     say("base rows")
     order = _parents_first(shape)
@@ -142,13 +143,7 @@ def twin(shape: Shape, golds: Sequence[str], scale: float, seed: int, say: Say) 
     return Twin(rows, len(read), unanswered, sum(written), sum(len(gold.told) for gold in read), notes)
 
 
-def _read(sql: str, shape: Shape) -> _Gold:
-    gold = _Gold(sql)
-    gold.guard(lambda gold: _understand(gold, shape))
-    return gold
-
-
-def _understand(gold: _Gold, shape: Shape) -> None:
+def _understand(shape: Shape, gold: _Gold) -> None:
     tree = parse(gold.sql)
     if tree is not None:
         gold.tree = tree
@@ -185,38 +180,27 @@ def _with_joins(shape: Shape, found: Iterable[RowProblem]) -> Shape:
                     more.setdefault(child, {}).setdefault(
                         column, ReferenceShape((column,), parent, (target,))
                     )
+    # Of two tables that refer to each other so, neither does.
+    pairs = {(child, each.parent) for child, found in more.items() for each in found.values()}
     tables = []
     for table in shape.tables:
-        kept = [
-            each
-            for each in more.get(table.key, {}).values()
-            if not any(
-                child == each.parent
-                for child, refs in more.items()
-                for ref in refs.values()
-                if ref.parent == table.key
-            )
-        ]
-        tables.append(replace(table, references=(*table.references, *kept)) if kept else table)
-    return Shape(shape.db_id, tuple(tables), shape.views)
+        new = [each for each in more.get(table.key, {}).values() if (each.parent, table.key) not in pairs]
+        tables.append(replace(table, references=(*table.references, *new)))
+    return replace(shape, tables=tuple(tables))
 
 
 def _values(shape: Shape, found: Sequence[RowProblem]) -> dict[tuple[TableName, str], Values]:
-    literals: dict[tuple[TableName, str], tuple[dict[Value, None], dict[str, None]]] = {}
+    literals: dict[tuple[TableName, str, bool], list[Value]] = {}
     for problem in found:
         for each in compared(problem, shape):
-            whole, parts = literals.setdefault((each.table, each.column), ({}, {}))
-            if each.whole:
-                whole[each.value] = None
-            else:
-                parts[str(each.value)] = None
+            literals.setdefault((each.table, each.column, each.whole), []).append(each.value)
     made = {}
     for table in shape.tables:
         for column in table.columns:
-            whole, parts = literals.get((table.key, column.key), ({}, {}))
+            whole, parts = (literals.get((table.key, column.key, whole), []) for whole in (True, False))
             checks = (literal for name, values in table.checked if name == column.key for literal in values)
-            stored = dict.fromkeys(map(column.stored, checks)) | whole
-            made[table.key, column.key] = Values(column, list(stored), list(parts))
+            stored = dict.fromkeys([*map(column.stored, checks), *whole])
+            made[table.key, column.key] = Values(column, list(stored), list(dict.fromkeys(map(str, parts))))
     return made
 
 
@@ -231,14 +215,15 @@ def _without_nulls(shape: Shape, found: Sequence[RowProblem]) -> Shape:
             places |= {
                 (problem.tables[row], column) for row, column in (problem.cells[cell] for cell in cells)
             }
+    filled -= asked
     tables = []
     for table in shape.tables:
-        columns = tuple(
-            replace(column, nullable=False) if (table.key, column.key) in filled - asked else column
+        columns = [
+            replace(column, nullable=column.nullable and (table.key, column.key) not in filled)
             for column in table.columns
-        )
-        tables.append(replace(table, columns=columns))
-    return Shape(shape.db_id, tuple(tables), shape.views)
+        ]
+        tables.append(replace(table, columns=tuple(columns)))
+    return replace(shape, tables=tuple(tables))
 
 
 def _asks_for_null(condition: exp.Expr) -> bool:

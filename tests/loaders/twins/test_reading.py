@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loaders.twins.neighbours import neighbours
-from loaders.twins.problem import RowProblem, compared, parse
-from loaders.twins.queries import problems
+from loaders.twins.queries import RowProblem, compared, parse, problems
 from loaders.twins.reading import of_file
 from loaders.twins.shape import ColumnShape, Shape, Value
 from loaders.twins.values import Values
