@@ -161,4 +161,4 @@ def _standing(server: Server, database: Database) -> Iterator[tuple[Sessions, An
     """The engine's sessions, one where the copy stands, and how its tables are spelled."""
     engine, place = sessions(server.dialect), namespace(database, server.dialect)
     with engine.connected(server, place[0]) as connection:
-        yield engine, connection, target(server.dialect).key_syntax(place[-1])
+        yield engine, connection, target(server.dialect).syntax(quoted(place[-1]))

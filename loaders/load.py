@@ -3,11 +3,11 @@
 import math
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
@@ -27,15 +27,11 @@ _MOST_JOBS = 8
 """Without being asked for more: a process takes about 50 MB."""
 
 
-class Progress(Protocol):
-    """Told how far the load of a database is: at its start, after every batch of rows, at its end.
+Progress = Callable[[Database, int, int], None]
+"""Told how many rows of a database have been sent, and of how many: first, after every batch, and last.
 
-    Several databases are loaded at once. It is called in the thread that called `load`.
-    """
-
-    def __call__(self, database: Database, done: int, total: int, /) -> None:
-        """`done` of the `total` rows of `database` have been sent."""
-        ...
+Several databases are loaded at once. It is called in the thread that called `load`.
+"""
 
 
 @dataclass(frozen=True)
@@ -118,7 +114,7 @@ def load(  # noqa: PLR0913 - what a load can be told
             if _is_current(database, markers, found, indexes=indexes, escape=escape)
         }  # fmt: skip
         stale = [database for database in dict.fromkeys(databases) if database not in done]
-        with workers(_jobs(jobs, _paths(stale)), processes=engine.in_processes()) as hands:
+        with workers(_jobs(jobs, _paths(stale)), processes=engine.in_processes) as hands:
             plans = _plans(
                 stale, server, found, markers, hands, indexes=indexes is not False, escape=bool(escape)
             )
@@ -257,7 +253,7 @@ def _plans(  # noqa: PLR0913 - what plans are made from
     threads = -(-hands.number // max(len(paths), 1))
     for path in paths:
         hands.give(Survey(path, threads, escape), (path.stat().st_size, 0))
-    schemas: dict[LoadTask[Any], Schema] = dict(hands.results(lambda _, __: None))
+    schemas: dict[LoadTask, Schema] = dict(hands.results(lambda _, __: None))
     token = secrets.token_hex(4)
     plans = []
     for number, database in enumerate(databases):
@@ -308,7 +304,7 @@ def _replaced(
         for fill, weight in zip(fills, cells, strict=True):
             hands.give(fill, (sum(cells), weight))
 
-    def advance(task: LoadTask[Any], rows: int) -> None:
+    def advance(task: LoadTask, rows: int) -> None:
         if isinstance(task, Fill):
             plan = of[task.database]
             plan.sent += rows

@@ -5,7 +5,6 @@ the server itself, where no prediction can see it.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, replace
@@ -16,6 +15,8 @@ from typing import Self
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE
+from loaders.base.files import as_json, content_digest, parse_json
+from loaders.base.records import to_record
 
 LONGEST_NAME = 63
 """Bytes: PostgreSQL's limit of a name, one short of MySQL's."""
@@ -137,11 +138,11 @@ class Marker:
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote."""
-        return cls(**json.loads(text))
+        return to_record(cls, parse_json(text))
 
     def to_json(self) -> str:
         """The marker as a JSON object."""
-        return json.dumps(asdict(self))
+        return as_json(asdict(self))
 
     def is_current(self, sha256: str, *, indexes: bool | None = None, escape: bool | None = None) -> bool:
         """Whether loading a file of that digest again would change nothing; None is content with either."""
@@ -159,8 +160,7 @@ class Marker:
 
         The file or the dump, the version of the loader, and how it was told to load.
         """
-        facts = json.dumps({**asdict(self), "loaded_at": None}, sort_keys=True)
-        return hashlib.sha256(facts.encode()).hexdigest()
+        return content_digest({**asdict(self), "loaded_at": None})
 
     @property
     def rows(self) -> int:

@@ -119,6 +119,11 @@ Parameters = Sequence[object] | Mapping[str, object]
 class Sessions(Protocol):
     """The administrator's sessions with an engine's servers: the module `session` of the engine's folder."""
 
+    TITLE: str
+    """What people call the engine."""
+    Error: type[Exception]
+    """What its driver raises."""
+
     def connected(
         self, server: Server, database: str = ..., *, autocommit: bool = ...
     ) -> AbstractContextManager[Any]:
@@ -135,6 +140,14 @@ class Sessions(Protocol):
 
     def attempt(self, connection: Any, statement: str) -> str | None:
         """Run a statement and return None, or undo it and return why the server refused it."""
+        ...
+
+    def is_broken(self, error: Exception) -> bool:
+        """Whether the server is at fault, and not what was asked of it."""
+        ...
+
+    def message(self, error: Exception) -> str:
+        """The server's message alone, without numbers, hints and context."""
         ...
 
 

@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 from dialects.errors import HarnessError
 from dialects.schema import Schema
@@ -33,28 +33,13 @@ from loaders.server import Server
 from loaders.source import opened, refuse_numbers
 from loaders.target import FilledTable, LoadSource, target
 
-Result_co = TypeVar("Result_co", covariant=True)
-
 
 class TaskFailure(Exception):
     """An error in another process that nobody foresaw; the text is its trace."""
 
 
-class LoadTask(ABC, Generic[Result_co]):
-    """Something to be done in any process; what it is made of can be sent there."""
-
-    @abstractmethod
-    def do(self, advance: Callable[[int], None]) -> Result_co:
-        """Do it; `advance` is told how many more rows have been sent."""
-
-    @property
-    @abstractmethod
-    def name(self) -> str:
-        """What to call it in a message."""
-
-
 @dataclass(frozen=True)
-class Survey(LoadTask[Schema]):
+class Survey:
     """The census of a file."""
 
     path: Path
@@ -69,12 +54,12 @@ class Survey(LoadTask[Schema]):
 
     @property
     def name(self) -> str:
-        """See `LoadTask.name`."""
+        """What to call it in a message."""
         return str(self.path)
 
 
 @dataclass(frozen=True)
-class Fill(LoadTask[FilledTable]):
+class Fill:
     """One table of a database."""
 
     server: Server
@@ -84,7 +69,7 @@ class Fill(LoadTask[FilledTable]):
     staging: str
 
     def do(self, advance: Callable[[int], None]) -> FilledTable:
-        """See `Target.fill`."""
+        """See `Target.fill`; `advance` is told how many more rows have been sent."""
         dialect, path = self.server.dialect, self.source.path
         advance(0)
         with opened(path) as connection:
@@ -95,12 +80,12 @@ class Fill(LoadTask[FilledTable]):
 
     @property
     def name(self) -> str:
-        """See `LoadTask.name`."""
+        """What to call it in a message."""
         return f"{self.source.path}: table {self.table.source.name}"
 
 
 @dataclass(frozen=True)
-class Link(LoadTask[list[str]]):
+class Link:
     """What is between the tables of a database, once they are all there."""
 
     server: Server
@@ -116,14 +101,17 @@ class Link(LoadTask[list[str]]):
 
     @property
     def name(self) -> str:
-        """See `LoadTask.name`."""
+        """What to call it in a message."""
         return f"{self.source.path}: foreign keys"
 
+
+LoadTask = Survey | Fill | Link
+"""Something to be done in any process; what it is made of can be sent there."""
 
 _ENDING_SECONDS = 5
 _AGAIN_SECONDS = 0.05
 
-Advance = Callable[[LoadTask[Any], int], None]
+Advance = Callable[[LoadTask, int], None]
 """Told, in the thread that asks for results, how many more rows a task has sent."""
 
 
@@ -132,18 +120,18 @@ class LoadWorkers(ABC):
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self._heap: list[tuple[float, float, int, LoadTask[Any]]] = []
+        self._heap: list[tuple[float, float, int, LoadTask]] = []
         self._given = count()
 
-    def give(self, task: LoadTask[Any], urgency: tuple[float, float]) -> None:
+    def give(self, task: LoadTask, urgency: tuple[float, float]) -> None:
         """Have a task done: the one of the largest urgency is next, of several the one given first."""
         heapq.heappush(self._heap, (-urgency[0], -urgency[1], next(self._given), task))
 
-    def _next(self) -> LoadTask[Any]:
+    def _next(self) -> LoadTask:
         return heapq.heappop(self._heap)[-1]
 
     @abstractmethod
-    def results(self, advance: Advance) -> Iterator[tuple[LoadTask[Any], Any]]:
+    def results(self, advance: Advance) -> Iterator[tuple[LoadTask, Any]]:
         """Each task with its result, as they finish, until none is left.
 
         Raises:
@@ -182,7 +170,7 @@ def _is_limited() -> bool:
 class _Here(LoadWorkers):
     """One task after the other, in this process."""
 
-    def results(self, advance: Advance) -> Iterator[tuple[LoadTask[Any], Any]]:
+    def results(self, advance: Advance) -> Iterator[tuple[LoadTask, Any]]:
         while self._heap:
             task = self._next()
             yield task, task.do(lambda rows, task=task: advance(task, rows))  # type: ignore[misc]
@@ -197,9 +185,9 @@ class _Processes(LoadWorkers):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self._processes: dict[Connection, subprocess.Popen[bytes]] = {}
-        self._busy: dict[Connection, LoadTask[Any]] = {}
+        self._busy: dict[Connection, LoadTask] = {}
 
-    def results(self, advance: Advance) -> Iterator[tuple[LoadTask[Any], Any]]:
+    def results(self, advance: Advance) -> Iterator[tuple[LoadTask, Any]]:
         self._hand_out()
         while self._busy:
             for connection in wait(list(self._busy)):
@@ -234,13 +222,13 @@ class _Processes(LoadWorkers):
         self._processes[connection] = process
         return connection
 
-    def _heard(self, connection: Connection, task: LoadTask[Any]) -> Any:
+    def _heard(self, connection: Connection, task: LoadTask) -> Any:
         try:
             return connection.recv()
         except (EOFError, OSError):
             raise self._death(connection, task) from None
 
-    def _death(self, connection: Connection, task: LoadTask[Any]) -> HarnessError:
+    def _death(self, connection: Connection, task: LoadTask) -> HarnessError:
         code = self._processes[connection].wait()
         return HarnessError(
             f"{task.name}: the process that loaded it ended with exit code {code}; "
@@ -267,11 +255,11 @@ class _Threads(LoadWorkers):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self._heard: SimpleQueue[tuple[LoadTask[Any], Any]] = SimpleQueue()
-        self._busy: dict[LoadTask[Any], Thread] = {}
+        self._heard: SimpleQueue[tuple[LoadTask, Any]] = SimpleQueue()
+        self._busy: dict[LoadTask, Thread] = {}
         self._is_over = False
 
-    def results(self, advance: Advance) -> Iterator[tuple[LoadTask[Any], Any]]:
+    def results(self, advance: Advance) -> Iterator[tuple[LoadTask, Any]]:
         self._hand_out()
         while self._busy:
             task, said = self._heard.get()
@@ -291,13 +279,13 @@ class _Threads(LoadWorkers):
             thread = self._busy[task] = Thread(target=self._do, args=(task,), name="bird-load", daemon=True)
             thread.start()
 
-    def _do(self, task: LoadTask[Any]) -> None:
+    def _do(self, task: LoadTask) -> None:
         try:
             self._heard.put((task, (task.do(lambda rows: self._advance(task, rows)),)))
         except BaseException as error:  # noqa: BLE001 - it goes on in the thread that asks for results
             self._heard.put((task, error))
 
-    def _advance(self, task: LoadTask[Any], rows: int) -> None:
+    def _advance(self, task: LoadTask, rows: int) -> None:
         if self._is_over:
             raise _Over
         self._heard.put((task, rows))
@@ -311,7 +299,7 @@ class _Threads(LoadWorkers):
 
 
 def _serve(connection: Connection) -> None:
-    tasks: SimpleQueue[LoadTask[Any]] = SimpleQueue()
+    tasks: SimpleQueue[LoadTask] = SimpleQueue()
 
     def receive() -> None:
         try:
@@ -326,7 +314,7 @@ def _serve(connection: Connection) -> None:
         connection.send(_outcome(tasks.get(), connection))
 
 
-def _outcome(task: LoadTask[Any], connection: Connection) -> object:
+def _outcome(task: LoadTask, connection: Connection) -> object:
     """A tuple of the result alone, or an error; numbers of rows are sent before it."""
     try:
         return (task.do(connection.send),)

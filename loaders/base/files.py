@@ -319,7 +319,7 @@ def write_json(path: Path, content: Mapping[str, Any]) -> None:
     replace(path, as_json(content, indent=2) + "\n")
 
 
-def as_json(content: Mapping[str, Any], indent: int | None = None) -> str:
+def as_json(content: Any, indent: int | None = None) -> str:
     """A JSON document that UTF-8 can hold; texts as they are, unless they hold half of a surrogate pair."""
     text = _encode(content) if indent is None else json.dumps(content, indent=indent, ensure_ascii=False)
     try:
@@ -327,6 +327,11 @@ def as_json(content: Mapping[str, Any], indent: int | None = None) -> str:
     except UnicodeEncodeError:
         return json.dumps(content, indent=indent)
     return text
+
+
+def content_digest(content: Any) -> str:
+    """The SHA-256 of plain JSON values, the same whatever the order of members."""
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def replace(path: Path, text: str | Iterable[str]) -> None:

@@ -14,6 +14,9 @@ from dialects.identifiers import quoted
 from loaders.base.errors import EngineUnavailable
 from loaders.server import Parameters, Server, borrowed
 
+TITLE = "MySQL"
+Error = pymysql.Error
+
 CONNECT_SECONDS = 10
 
 _SESSION = (
@@ -100,7 +103,7 @@ def _pattern(connection: Connection[Any], database: str) -> str:
 
 
 def is_broken(error: Exception) -> bool:
-    """Whether the server is at fault, and not what was asked of it."""
+    """See `Sessions.is_broken`."""
     number = error.args[0] if error.args else None
     return isinstance(number, int) and (number in _BROKEN or number in _CLIENT_ERRORS)
 

@@ -2,31 +2,46 @@
 
 The changes of a load are in the binary log, where a server has one: a replica could not rename tables that it
 never got. The project's own servers have none.
+
+Of a table come the primary key, the rows by LOAD DATA, then the other keys and indexes, then statistics.
+InnoDB keeps rows in the order of the primary key, so that this one is there before them. The others are built
+from all rows at once. There is no AUTO_INCREMENT: nothing is inserted after the load, and it would renumber a
+row with id 0. Checks of unique keys stay on: none that they could be left out for is there yet.
+
+A dump is run as an account that can do nothing but fill the staging; the server sees to that.
 """
 
 from __future__ import annotations  # PyMySQL's Connection is generic in its stubs alone
 
-import dataclasses
+import fcntl
 import hashlib
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pymysql
 from pymysql.connections import Connection
 
-from dialects.enums import Dialect
+from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
-from dialects.server_schema import MYSQL_COLLATIONS
+from dialects.server_schema import MYSQL_COLLATIONS, MYSQL_KEY_CHARACTERS, ServerTable
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
-from loaders.mysql.session import CONNECT_SECONDS, ask, attempt, connected, grant, revoke
-from loaders.mysql.tables import Syntax, fill, link, run_dump, take_over
+from loaders.dumps import statements
+from loaders.mysql.session import CONNECT_SECONDS, ask, attempt, connected, grant, is_broken, message, revoke
 from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
+from loaders.pages import MYSQL, pages
 from loaders.server import Origin, Server
+from loaders.target import KeySyntax, LoadSource, RowsChanged, Target, add_keys
 
 _RETIRED = "_retired"
 """Behind a staging's name: the database where the old tables go, to be dropped."""
@@ -65,47 +80,400 @@ Soft-F1.
 https://dev.mysql.com/doc/refman/9.7/en/cost-model.html
 """
 
-__all__ = ["fill", "link", "run_dump", "take_over"]
+_SETTLED = "STATS_PERSISTENT 1 STATS_AUTO_RECALC 0 STATS_SAMPLE_PAGES 65535"
+"""Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
+
+They are counted over all pages of an index unless it has a gigabyte. Sampled pages are drawn by lot, so that
+another load of the same file could be given other plans.
+https://dev.mysql.com/doc/refman/9.7/en/innodb-persistent-stats.html
+"""
+
+_UNINDEXED = frozenset({"text", "longtext", "longblob"})
+"""Types that MySQL indexes by a prefix only."""
 
 
-def in_processes() -> bool:
-    """See `Target.in_processes`."""
-    return True  # the driver works on what SQLite writes
+class _Syntax(KeySyntax):
+    index = "ALTER TABLE {table} ADD INDEX {columns}"
+
+    def columns(self, table: ServerTable, columns: Sequence[str], *, whole: bool) -> str:
+        """An index needs no more of a long value than fits."""
+        room = MYSQL_KEY_CHARACTERS // len(columns)
+        types = {column.source.name: column.type for column in table.columns}
+        cut = {
+            column
+            for column in columns
+            if not whole and (types[column] in _UNINDEXED or table.source.column(column).longest > room)
+        }
+        parts = [
+            f"{quoted(name)}({room})" if column in cut else quoted(name)
+            for column, name in zip(columns, table.spelled(columns), strict=True)
+        ]
+        return f"({', '.join(parts)})"
+
+
+class _MySql(Target):
+    dialect = Dialect.MYSQL
+    in_processes = True  # the driver works on what SQLite writes
+    settled = f"ENGINE InnoDB {_SETTLED}"
+    syntax = _Syntax
+
+    @contextmanager
+    def exclusive(self, server: Server) -> Iterator[None]:
+        # A named lock ends with its connection.
+        with connected(server) as connection:
+            ask(connection, "SELECT GET_LOCK(%s, -1)", [_LOCK])
+            yield
+
+    def tidy(self, server: Server, databases: Sequence[Database]) -> None:
+        with connected(server) as connection:
+            for (name,) in ask(connection, "SELECT schema_name FROM information_schema.schemata"):
+                if name.startswith((STAGING, _OLDER_RETIRED)):
+                    ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
+
+    def admit_reader(self, server: Server) -> None:
+        # On servers of the harness's own, its memory is counted, and plans depend on the data alone.
+        if server.origin is not Origin.DSN:
+            with connected(server) as connection:
+                attempt(connection, _COUNT_VALUES)
+                if ask(connection, _DISK_COSTS) != [(0,)]:
+                    for statement in _COST_THE_SAME:
+                        ask(connection, statement)
+        if _reader_is_ready(server):
+            return
+        with connected(server) as connection:
+            for verb in ("CREATE USER IF NOT EXISTS", "ALTER USER"):
+                account = [server.reader_user, server.reader_password]
+                ask(connection, f"{verb} %s@'%%' IDENTIFIED BY %s", account)
+
+    def markers(self, server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
+        found: dict[Key, Marker] = {}
+        asked = {database.mysql_database for database in databases}
+        with connected(server) as connection:
+            if "loads" not in _tables(connection, NAMESPACE):
+                return found
+            tables = _tables_of_each(connection, asked)
+            for *names, text in ask(connection, f"SELECT collection, profile, db_id, marker FROM {_LOADS}"):  # noqa: S608 - a constant
+                database = filed(*names)
+                if (place := database.mysql_database) in asked:
+                    found[key(database)] = Marker.from_json(text).checked(tables.get(place, set()))
+        return found
+
+    def present(self, server: Server, database: Database) -> set[str]:
+        with connected(server) as connection:
+            return _tables(connection, database.mysql_database)
+
+    def prepare(self, server: Server, database: Database, staging: str) -> None:
+        # Nobody has rights on it but who may do anything.
+        with connected(server) as connection:
+            ask(connection, f"CREATE DATABASE {staging} COLLATE {MYSQL_COLLATIONS[database.profile]}")
+
+    def put_in_place(
+        self, server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
+    ) -> None:
+        # The tables are swapped by one statement, which a crash cannot cut in two. The marker is not whole
+        # before it and whole after it. https://dev.mysql.com/doc/refman/9.7/en/atomic-ddl.html
+        collation = MYSQL_COLLATIONS[database.profile]
+        live, retired = quoted(database.mysql_database), f"{staging}{_RETIRED}"
+        with connected(server) as connection:
+            ask(connection, f"CREATE DATABASE {retired} COLLATE {collation}")
+            ask(connection, f"CREATE DATABASE IF NOT EXISTS {live} COLLATE {collation}")
+            grant(connection, server, "SELECT", database.mysql_database)
+            there = _tables(connection, database.mysql_database)
+            moves = [
+                f"{live}.{quoted(table)} TO {retired}.{quoted(table)}" for table in old if table in there
+            ]
+            moves += [f"{staging}.{quoted(table)} TO {live}.{quoted(table)}" for table in marker.tables]
+            either = dict.fromkeys(old, 0) | dict(marker.tables)
+            _remember(connection, database, replace(marker, tables=either, loaded_at=None))
+            ask(connection, f"RENAME TABLE {', '.join(moves)}")
+            _remember(connection, database, marker)
+
+    def discard(self, server: Server, database: Database, staging: str) -> None:
+        with suppress(EngineUnavailable), connected(server) as connection:
+            for name in (staging, f"{staging}{_RETIRED}"):
+                ask(connection, f"DROP DATABASE IF EXISTS {name}")
+
+    def drop_databases(self, server: Server, collections: Mapping[str, str]) -> None:
+        with connected(server) as connection:
+            has_loads = "loads" in _tables(connection, NAMESPACE)
+            for name, collection in collections.items():
+                ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
+                revoke(connection, server, "SELECT", name)
+                if has_loads:
+                    ask(connection, f"DELETE FROM {_LOADS} WHERE collection = %s", [collection])  # noqa: S608 - a constant
+
+    def install_functions(self, server: Server, databases: Sequence[Database]) -> None:
+        with connected(server, alone=True) as connection:
+            ask(connection, "SELECT GET_LOCK(%s, -1)", [_FUNCTIONS_LOCK])
+            _own_functions(connection, server)
+            there = _functions_there(connection)
+            ask(connection, f"SET SESSION sql_mode = '{_MODES}', collation_connection = {_COLLATION}")
+            wanted = {
+                _function_name(statement): statement for statement in functions.statements(Dialect.MYSQL)
+            }
+            for name, statement in wanted.items():
+                if not _is_same(statement, there.get(name)):
+                    ask(connection, f"DROP FUNCTION IF EXISTS {FUNCTIONS_NAMESPACE}.{name}")
+                    ask(connection, commented(statement))
+            for name in there.keys() - wanted.keys():
+                spelled = "`" + name.replace("`", "``") + "`"
+                ask(connection, f"DROP FUNCTION {FUNCTIONS_NAMESPACE}.{spelled}")
+
+    def more_columns(self, database: Database, table: ServerTable, syntax: KeySyntax) -> list[str]:
+        columns = []
+        if table.place is not None:
+            columns.append(f"{quoted(table.place)} bigint NOT NULL INVISIBLE")
+        if _is_ordered(table, database.profile):
+            columns.append(f"PRIMARY KEY {syntax.columns(table, table.source.primary_key, whole=True)}")
+        return columns
+
+    def send(
+        self,
+        session: Connection[Any],
+        name: str,
+        table: ServerTable,
+        connection: sqlite3.Connection,
+        advance: Callable[[int], None],
+    ) -> int:
+        threads = "1" if table.source.rows < _MANY_ROWS else "DEFAULT"
+        attempt(session, _THREADS.format(threads))  # not every version knows them
+        _load_rows(session, name, table, connection, advance)
+        [[count]] = ask(session, f"SELECT count(*) FROM {name}")  # noqa: S608 - quoted
+        return int(count)
+
+    def add_keys(
+        self,
+        session: Connection[Any],
+        database: Database,
+        source: LoadSource,
+        table: ServerTable,
+        syntax: KeySyntax,
+    ) -> list[str]:
+        primary_key = not _is_ordered(table, database.profile)
+        return _add_all_keys(session, syntax, table, source.tables, primary_key=primary_key)
+
+    def analyze(self, session: Connection[Any], staging: str, table: str) -> None:
+        ask(session, f"ANALYZE TABLE {staging}.{quoted(table)}")
+
+    def run_dump(
+        self, server: Server, database: Database, staging: str, dump: Path, advance: Callable[[int], None]
+    ) -> None:
+        with _writing(server, staging) as writer, closing(
+            pymysql.connect(
+                host=server.host, port=server.port, user=writer.reader_user, password=writer.reader_password,
+                database=staging, charset="utf8mb4", connect_timeout=CONNECT_SECONDS, autocommit=True,
+                local_infile=False, ssl_disabled=server.is_local,
+            )
+        ) as connection:  # fmt: skip
+            for statement in statements(dump, Dialect.MYSQL):
+                if not _OF_THE_SERVER.match(statement.text):
+                    try:
+                        connection.query(statement.text.decode("utf-8", "surrogateescape"))
+                    except pymysql.Error as error:
+                        if is_broken(error) and error.args[0] not in _DENIED:
+                            raise
+                        raise BadInput(f"{dump}: line {statement.line}: MySQL: {message(error)}") from error
+                advance(len(statement.text))
+
+    def take_over(
+        self, server: Server, database: Database, staging: str, to: str, tables: Sequence[str]
+    ) -> None:
+        moves = [f"{staging}.{quoted(name)} TO {to}.{quoted(name)}" for name in tables]
+        with connected(server) as connection:
+            ask(connection, f"RENAME TABLE {', '.join(moves)}")
+            for name in tables:
+                ask(connection, f"ALTER TABLE {to}.{quoted(name)} {_SETTLED}")
+                self.analyze(connection, to, name)
+
+
+TARGET = _MySql()
+
+
+_LONGEST_KEY_BYTES = 3_072
+_KEY_BYTES_PER_CHARACTER = 4
+"""https://dev.mysql.com/doc/refman/9.7/en/innodb-limits.html."""
+
+_THREADS = "SET SESSION innodb_parallel_read_threads = {0}, innodb_ddl_threads = {0}"
+"""Which count the rows and build the indexes of a table; for few rows they take longer to start than to work.
+
+https://dev.mysql.com/doc/refman/9.7/en/innodb-parameters.html#sysvar_innodb_parallel_read_threads
+"""
+
+_MANY_ROWS = 50_000
+
+
+def _is_ordered(table: ServerTable, profile: Profile) -> bool:
+    """Whether the primary key may stand before the rows do: where it cannot be refused.
+
+    Integers mean the same to SQLite and to every collation, and short texts to the one of profile faithful.
+    """
+    key_columns = [column for column in table.columns if column.source.name in table.source.primary_key]
+    is_faithful = profile is Profile.FAITHFUL
+    size = sum(_KEY_BYTES_PER_CHARACTER * max(column.source.longest, 2) for column in key_columns)
+    return (
+        bool(key_columns)
+        and size <= _LONGEST_KEY_BYTES
+        and all(
+            column.type == "bigint" or (is_faithful and column.type.startswith("varchar"))
+            for column in key_columns
+        )
+    )
+
+
+def _add_all_keys(
+    session: Connection[Any],
+    syntax: KeySyntax,
+    table: ServerTable,
+    tables: Sequence[ServerTable],
+    *,
+    primary_key: bool,
+) -> list[str]:
+    """Add all keys and indexes by one statement, which reads the table once; one by one if it is refused."""
+    wanted: list[str] = []
+    add = partial(add_keys, table, syntax, primary_key=primary_key)
+    add(wanted.append)
+    words = f"ALTER TABLE {syntax.table(table)} "
+    clauses = [statement.removeprefix(words) for statement in wanted]
+    clauses += [f"ADD INDEX {columns}" for columns in _referring(syntax, table, tables)]
+    if not clauses or attempt(session, words + ", ".join(clauses)) is None:
+        return []
+    return add(partial(attempt, session), attempts=partial(_by_halves, session, words))
+
+
+def _by_halves(session: Connection[Any], words: str, statements: Sequence[str]) -> list[str | None]:
+    """Why each is refused, or None, as one after the other would be: as many as possible are run as one.
+
+    Args:
+        session: where they are run.
+        words: how each statement begins.
+        statements: changes of one table.
+    """
+    if not statements:
+        return []
+    together = ", ".join(statement.removeprefix(words) for statement in statements)
+    refused = attempt(session, words + together)
+    if refused is None or len(statements) == 1:
+        return [refused] * len(statements)
+    half = len(statements) // 2
+    return [
+        reason
+        for part in (statements[:half], statements[half:])
+        for reason in _by_halves(session, words, part)
+    ]
+
+
+def _referring(syntax: KeySyntax, table: ServerTable, tables: Sequence[ServerTable]) -> Iterator[str]:
+    """The columns of foreign keys that need an index of their own, which `link` would otherwise build.
+
+    https://dev.mysql.com/doc/refman/9.7/en/create-table-foreign-keys.html
+    """
+    own = table.source
+    indexed = [own.primary_key, *own.unique, *own.indexes]
+    for reference in own.foreign_keys:
+        columns = reference.columns
+        parent = next(other for other in tables if other.source.name == reference.parent)
+        types = _types(table, columns)
+        is_indexed = any(each[: len(columns)] == columns for each in indexed)
+        if not is_indexed and types == _types(parent, reference.parent_columns) and not _UNINDEXED & {*types}:
+            indexed.append(columns)
+            yield syntax.columns(table, columns, whole=True)
+
+
+def _types(table: ServerTable, columns: Sequence[str]) -> list[str]:
+    """Types without lengths, in which a foreign key may differ from what it refers to."""
+    types = {column.source.name: column.type for column in table.columns}
+    return [types[column].split("(")[0] for column in columns]
+
+
+_PIPE_BYTES = 2**20
+"""What an ordinary account may have in a pipe: the next page is written while the last one is sent."""
+
+
+def _load_rows(
+    connection: Connection[Any],
+    name: str,
+    table: ServerTable,
+    source: sqlite3.Connection,
+    advance: Callable[[int], None],
+) -> None:
+    """Send every row of a table to that of this full name."""
+    reading, writing = os.pipe()
+    with suppress(AttributeError, OSError):  # Linux alone can do it
+        fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    with ThreadPoolExecutor(1) as pool:
+        sent = pool.submit(_send, connection, _statement(name, table, f"/dev/fd/{reading}"), reading)
+        try:
+            with os.fdopen(writing, "wb", buffering=0) as pipe:
+                for page, rows in pages(source, table, MYSQL):
+                    _write(pipe.fileno(), page)
+                    if rows:
+                        advance(rows)
+        except BrokenPipeError:
+            sent.result()  # The server has refused, and says why.
+            raise
+        warning = sent.result()
+    if warning:
+        raise RowsChanged(warning)
+
+
+def _write(pipe: int, page: bytes) -> None:
+    rest = memoryview(page)
+    while rest:
+        rest = rest[os.write(pipe, rest) :]
+
+
+def _statement(name: str, table: ServerTable, path: str) -> str:
+    """The statement that reads pages. As binary they are taken byte by byte, and texts still checked."""
+    fields = [quoted(column.name) for column in table.columns]
+    if table.place is not None:
+        fields.append(quoted(table.place))
+    return (
+        f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {name} CHARACTER SET binary"
+        f" FIELDS TERMINATED BY x'{MYSQL.field.hex()}' ESCAPED BY x'{MYSQL.escape.hex()}'"
+        f" LINES TERMINATED BY x'{MYSQL.line.hex()}' ({', '.join(fields)})"
+    )
+
+
+def _send(connection: Connection[Any], statement: str, reading: int) -> str | None:
+    """Run the statement and return the server's first warning, if there is one."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            if not cursor.warning_count:
+                return None
+            cursor.execute("SHOW WARNINGS LIMIT 1")
+            level, number, message = cursor.fetchone() or ("", "", "")
+            return f"{level} {number}: {message}"
+    finally:
+        os.close(reading)
+
+
+_ACCOUNT = "bird_harness_dump"
+_RIGHTS = "SELECT, INSERT, CREATE, DROP, ALTER, INDEX, REFERENCES, LOCK TABLES"
+_OF_THE_SERVER = re.compile(rb"SET @@(GLOBAL|SESSION)\.(GTID_PURGED|SQL_LOG_BIN)", re.IGNORECASE)
+"""What `mysqldump` writes for replicas, and the account may not do."""
+
+_DENIED = frozenset({1044, 1045, 1142, 1227})
+"""Here it is the dump that asks for too much."""
 
 
 @contextmanager
-def exclusive(server: Server) -> Iterator[None]:
-    """See `Target.exclusive`: a named lock, which ends with its connection."""
+def _writing(server: Server, staging: str) -> Iterator[Server]:
+    """An account for the dump, as the reading role of a server; it goes at the end."""
+    writer = replace(server, reader_user=_ACCOUNT)
     with connected(server) as connection:
-        ask(connection, "SELECT GET_LOCK(%s, -1)", [_LOCK])
-        yield
-
-
-def tidy(server: Server, databases: Sequence[Database]) -> None:  # noqa: ARG001 - stagings are all in one place
-    """See `Target.tidy`."""
-    with connected(server) as connection:
-        for (name,) in ask(connection, "SELECT schema_name FROM information_schema.schemata"):
-            if name.startswith((STAGING, _OLDER_RETIRED)):
-                ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
-
-
-def admit_reader(server: Server) -> None:
-    """See `Target.admit_reader`.
-
-    On servers of the harness's own, the reading role's memory is counted, and plans depend on the data alone.
-    """
-    if server.origin is not Origin.DSN:
+        ask(connection, "DROP USER IF EXISTS %s@'%%'", [_ACCOUNT])
+        ask(connection, "CREATE USER %s@'%%' IDENTIFIED BY %s", [_ACCOUNT, writer.reader_password])
+        grant(connection, writer, _RIGHTS, staging)
+    try:
+        yield writer
+    except pymysql.Error as error:
+        raise EngineUnavailable(
+            f"MySQL at {server.address}: {message(error)}; see what `bird-harness doctor` says"
+        ) from error
+    finally:
         with connected(server) as connection:
-            attempt(connection, _COUNT_VALUES)
-            if ask(connection, _DISK_COSTS) != [(0,)]:
-                for statement in _COST_THE_SAME:
-                    ask(connection, statement)
-    if _reader_is_ready(server):
-        return
-    with connected(server) as connection:
-        for verb in ("CREATE USER IF NOT EXISTS", "ALTER USER"):
-            account = [server.reader_user, server.reader_password]
-            ask(connection, f"{verb} %s@'%%' IDENTIFIED BY %s", account)
+            ask(connection, "DROP USER IF EXISTS %s@'%%'", [_ACCOUNT])
 
 
 def _reader_is_ready(server: Server) -> bool:
@@ -117,79 +485,6 @@ def _reader_is_ready(server: Server) -> bool:
             return True
     except pymysql.OperationalError:
         return False
-
-
-def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
-    """See `Target.markers`."""
-    found: dict[Key, Marker] = {}
-    asked = {database.mysql_database for database in databases}
-    with connected(server) as connection:
-        if "loads" not in _tables(connection, NAMESPACE):
-            return found
-        tables = _tables_of_each(connection, asked)
-        for *names, text in ask(connection, f"SELECT collection, profile, db_id, marker FROM {_LOADS}"):  # noqa: S608 - a constant
-            database = filed(*names)
-            if (place := database.mysql_database) in asked:
-                found[key(database)] = Marker.from_json(text).checked(tables.get(place, set()))
-    return found
-
-
-def present(server: Server, database: Database) -> set[str]:
-    """See `Target.present`."""
-    with connected(server) as connection:
-        return _tables(connection, database.mysql_database)
-
-
-def prepare(server: Server, database: Database, staging: str) -> None:
-    """See `Target.prepare`. Nobody has rights on it but who may do anything."""
-    with connected(server) as connection:
-        ask(connection, f"CREATE DATABASE {staging} COLLATE {MYSQL_COLLATIONS[database.profile]}")
-
-
-def put_in_place(
-    server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
-) -> None:
-    """See `Target.put_in_place`: the tables are swapped by one statement, which a crash cannot cut in two.
-
-    The marker is not whole before it and whole after it.
-    https://dev.mysql.com/doc/refman/9.7/en/atomic-ddl.html
-    """
-    collation = MYSQL_COLLATIONS[database.profile]
-    live, retired = quoted(database.mysql_database), f"{staging}{_RETIRED}"
-    with connected(server) as connection:
-        ask(connection, f"CREATE DATABASE {retired} COLLATE {collation}")
-        ask(connection, f"CREATE DATABASE IF NOT EXISTS {live} COLLATE {collation}")
-        grant(connection, server, "SELECT", database.mysql_database)
-        there = _tables(connection, database.mysql_database)
-        moves = [f"{live}.{quoted(table)} TO {retired}.{quoted(table)}" for table in old if table in there]
-        moves += [f"{staging}.{quoted(table)} TO {live}.{quoted(table)}" for table in marker.tables]
-        either = dict.fromkeys(old, 0) | dict(marker.tables)
-        _remember(connection, database, dataclasses.replace(marker, tables=either, loaded_at=None))
-        ask(connection, f"RENAME TABLE {', '.join(moves)}")
-        _remember(connection, database, marker)
-
-
-def discard(server: Server, database: Database, staging: str) -> None:  # noqa: ARG001 - the name says all
-    """See `Target.discard`."""
-    with suppress(EngineUnavailable), connected(server) as connection:
-        for name in (staging, f"{staging}{_RETIRED}"):
-            ask(connection, f"DROP DATABASE IF EXISTS {name}")
-
-
-def drop_databases(server: Server, collections: Mapping[str, str]) -> None:
-    """See `Target.drop_databases`."""
-    with connected(server) as connection:
-        has_loads = "loads" in _tables(connection, NAMESPACE)
-        for name, collection in collections.items():
-            ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)}")
-            revoke(connection, server, "SELECT", name)
-            if has_loads:
-                ask(connection, f"DELETE FROM {_LOADS} WHERE collection = %s", [collection])  # noqa: S608 - a constant
-
-
-def key_syntax(namespace: str) -> Syntax:
-    """See `Target.key_syntax`."""
-    return Syntax(quoted(namespace))
 
 
 def _remember(connection: Connection[Any], database: Database, marker: Marker) -> None:
@@ -226,23 +521,6 @@ _MODES = "NO_BACKSLASH_ESCAPES"
 """A function keeps the modes that it was made under; these make division by zero NULL, as in SQLite."""
 
 _PLACE_FOR_COMMENT = re.compile(r"\bNO SQL\b")
-
-
-def install_functions(server: Server, databases: Sequence[Database]) -> None:  # noqa: ARG001 - one place for all
-    """See `Target.install_functions`."""
-    with connected(server, alone=True) as connection:
-        ask(connection, "SELECT GET_LOCK(%s, -1)", [_FUNCTIONS_LOCK])
-        _own_functions(connection, server)
-        there = _functions_there(connection)
-        ask(connection, f"SET SESSION sql_mode = '{_MODES}', collation_connection = {_COLLATION}")
-        wanted = {_function_name(statement): statement for statement in functions.statements(Dialect.MYSQL)}
-        for name, statement in wanted.items():
-            if not _is_same(statement, there.get(name)):
-                ask(connection, f"DROP FUNCTION IF EXISTS {FUNCTIONS_NAMESPACE}.{name}")
-                ask(connection, commented(statement))
-        for name in there.keys() - wanted.keys():
-            spelled = "`" + name.replace("`", "``") + "`"
-            ask(connection, f"DROP FUNCTION {FUNCTIONS_NAMESPACE}.{spelled}")
 
 
 def commented(statement: str) -> str:

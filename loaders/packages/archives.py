@@ -10,7 +10,6 @@ folder given. Links, devices, encrypted entries and names that mean different th
 refused, and so is what unpacks to more than any published package does.
 """
 
-import json
 import lzma
 import re
 import shutil
@@ -23,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Self
 
 import requests
 import urllib3
@@ -31,7 +30,8 @@ from urllib3.exceptions import IncompleteRead
 
 from dialects.errors import BadInput
 from loaders.base.errors import said
-from loaders.base.files import Faults, one_line, refuse
+from loaders.base.files import Faults, as_json, one_line, parse_json, refuse
+from loaders.base.records import to_record
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,14 @@ class Origin:
     def read(cls, path: Path, url: str) -> Self | None:
         """What an earlier attempt at the same address left, if it can be continued."""
         try:
-            found = cls(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError):
+            found = to_record(cls, parse_json(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError):
             return None
         return found if found.url == url and found.validator else None
 
     def write(self, path: Path) -> None:
         """Note it for `read`."""
-        path.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        path.write_text(as_json(asdict(self)), encoding="utf-8")
 
 
 PAUSES = (1.0, 3.0, 6.0)
@@ -75,12 +75,8 @@ _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
-class DownloadProgress(Protocol):
-    """Told how far something is."""
-
-    def __call__(self, what: str, done: int, total: int | None, /) -> None:
-        """`done` of `total` bytes, if that is known, are there."""
-        ...
+DownloadProgress = Callable[[str, int, int | None], None]
+"""Told how far something is: what, how many bytes are there, and of how many, if that is known."""
 
 
 @dataclass(frozen=True)

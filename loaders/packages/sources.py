@@ -3,7 +3,6 @@
 Each brings them into a folder that can be thrown away, in the layout that the published package has.
 """
 
-import json
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from loaders.base import paths
 from loaders.base.errors import command, said
-from loaders.base.files import one_line
+from loaders.base.files import as_json, one_line
 from loaders.packages.archives import DownloadProgress, Limits, Unreachable, Wanted, download, unpack
 from loaders.packages.manifest import Archive, Hub, Published, prove_archive
 from loaders.set_families import find_own
@@ -172,10 +171,10 @@ def describe(entry: Published, folder: Path) -> None:
     names = sorted(one.name for one in folder.iterdir() if one.suffix in {".json", ".jsonl"})
     wanted = [name for name in (entry.hub.files if entry.hub else ()) if name in names] or names[:1]
     lines = [
-        f"name = {json.dumps(entry.name)}",
-        f"title = {json.dumps(f'{entry.name}, of {entry.page}')}",
-        f"questions = {json.dumps(wanted)}",
-        f"databases = {json.dumps(entry.databases)}",
+        f"name = {as_json(entry.name)}",
+        f"title = {as_json(f'{entry.name}, of {entry.page}')}",
+        f"questions = {as_json(wanted)}",
+        f"databases = {as_json(entry.databases)}",
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

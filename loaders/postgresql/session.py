@@ -14,6 +14,9 @@ from loaders.base.errors import EngineUnavailable
 from loaders.base.processes import ended_by
 from loaders.server import Parameters, Server, borrowed
 
+TITLE = "PostgreSQL"
+Error = psycopg.Error
+
 MAINTENANCE = "postgres"
 """The database that every server has, and no prediction uses."""
 
@@ -55,7 +58,7 @@ def connected(
             connection.commit()
     except psycopg.Error as error:
         raise EngineUnavailable(
-            f"PostgreSQL at {server.address}: {one_line(error)}; see what `bird-harness doctor` says"
+            f"PostgreSQL at {server.address}: {message(error)}; see what `bird-harness doctor` says"
         ) from error
 
 
@@ -66,7 +69,7 @@ def _cut(connection: Connection[Any]) -> None:
 
 
 def is_broken(error: Exception) -> bool:
-    """Whether the server is at fault, and not what was asked of it."""
+    """See `Sessions.is_broken`."""
     limit = isinstance(error, psycopg.Error) and (error.sqlstate or "").startswith(_LIMIT_EXCEEDED)
     return isinstance(error, psycopg.OperationalError) and not limit
 
@@ -77,7 +80,7 @@ def ask(connection: Connection[Any], statement: str, values: Parameters | None =
     return cursor.fetchall() if cursor.description else []
 
 
-def one_line(error: Exception) -> str:
+def message(error: Exception) -> str:
     """The server's message without the hints and the context that follow it."""
     if isinstance(error, psycopg.Error) and error.diag.message_primary:
         return error.diag.message_primary
@@ -92,5 +95,5 @@ def attempt(connection: Connection[Any], statement: str) -> str | None:
     except psycopg.Error as error:
         if is_broken(error):
             raise
-        return one_line(error)
+        return message(error)
     return None

@@ -5,28 +5,55 @@ Other sessions see the old tables, marker and statistics until it commits, and t
 The role that predictions run as reads what was loaded, within limits, and no more. Tables are granted where
 they are loaded. What PostgreSQL lets every role do besides is taken away here.
 https://www.postgresql.org/docs/current/ddl-priv.html
+
+Each table comes in a transaction of its own: rows by COPY, then keys, then statistics. COPY reads text that
+SQLite writes in whole pages, and where it can't, its binary format, value by value.
+
+ANALYZE looks at 300 rows for each unit of the statistics target, by default at 30,000, which it draws by lot:
+another load of the same rows would be given other plans. A larger target of the columns would make it look at
+more, and the planner slower, for it keeps as many values. An object of extended statistics has a target of
+its own that decides alike how many rows are looked at: it is made for the while. So the statistics of the
+columns have their usual size, and are of all rows.
+https://www.postgresql.org/docs/current/sql-alterstatistics.html
+
+A dump is run as a role that can do nothing but fill the staging; the server sees to that.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import cache, partial
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import psycopg
-from psycopg import Connection
+from psycopg import Connection, Copy, Cursor
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.identifiers import FUNCTIONS_NAMESPACE, quoted
-from dialects.server_schema import POSTGRESQL_COLLATION
+from dialects.server_schema import POSTGRESQL_COLLATION, ServerColumn, ServerTable
 from loaders import functions
 from loaders.base.errors import EngineUnavailable
+from loaders.dumps import Statement, statements
 from loaders.namespace import NAMESPACE, STAGING, Database, Key, Marker, filed, key
-from loaders.postgresql.session import CONNECT_SECONDS, MAINTENANCE, ask, attempt, connected
-from loaders.postgresql.tables import Syntax, fill, link, run_dump, take_over
+from loaders.pages import POSTGRESQL, batches, is_plain, pages, stored_value
+from loaders.portable import DAYS_SINCE_2000, MICROSECONDS_SINCE_2000
+from loaders.postgresql.session import (
+    CONNECT_SECONDS,
+    MAINTENANCE,
+    ask,
+    attempt,
+    connected,
+    is_broken,
+    message,
+)
 from loaders.server import READER_CONNECTIONS, Origin, Server
+from loaders.target import Target
 
 _LOADS = f"{NAMESPACE}.loads"
 _FUNCTIONS = "bird-harness functions "
@@ -37,130 +64,312 @@ _WITH_PROVIDERS = 150_000
 _LONGEST_NAME = 63
 """Bytes. https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-IDENTIFIERS."""
 
-__all__ = ["fill", "link", "run_dump", "take_over"]
+_SETTLED = "WITH (autovacuum_enabled = off)"
+"""Statistics stay those of ANALYZE: gathered in the background, they would change plans between runs.
+
+Rows arrive frozen and visible to all, so that nothing is left for a vacuum.
+"""
 
 
-def in_processes() -> bool:
-    """See `Target.in_processes`."""
-    return False  # SQLite writes what is sent
+class _PostgreSql(Target):
+    dialect = Dialect.POSTGRESQL
+    in_processes = False  # SQLite writes what is sent
+    settled = _SETTLED
+
+    @contextmanager
+    def exclusive(self, server: Server) -> Iterator[None]:
+        # In the maintenance database, which no prediction uses.
+        with connected(server, autocommit=True) as connection:
+            connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+            yield
+
+    def install_functions(self, server: Server, databases: Sequence[Database]) -> None:
+        # The comment on their schema tells whose they are, and which version.
+        schema, wanted = FUNCTIONS_NAMESPACE, f"{_FUNCTIONS}{functions.digest(Dialect.POSTGRESQL)}"
+        for name in sorted({database.postgresql_database for database in databases}):
+            _create_database(server, name)
+            with connected(server, name) as connection:
+                found = connection.execute(
+                    "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s",
+                    [schema],
+                ).fetchone()
+                if found == (wanted,):
+                    continue
+                if found is not None and not str(found[0]).startswith(_FUNCTIONS):
+                    raise BadInput(
+                        f"PostgreSQL at {server.address}: schema {schema} of database {name} is not of"
+                        " bird-harness, which needs the name for SQLite's functions; rename it"
+                    )
+                ask(connection, f"DROP SCHEMA IF EXISTS {schema} CASCADE")
+                ask(connection, f"CREATE SCHEMA {schema}")
+                ask(connection, "SET LOCAL check_function_bodies = off")
+                ask(connection, functions.script(Dialect.POSTGRESQL))
+                ask(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
+                ask(
+                    connection,
+                    f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {quoted(server.reader_user)}",
+                )
+                ask(connection, f"COMMENT ON SCHEMA {schema} IS '{wanted}'")
+
+    def markers(self, server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
+        found: dict[Key, Marker] = {}
+        for name in _existing(server, {database.postgresql_database for database in databases}):
+            with connected(server, name) as connection:
+                if connection.execute("SELECT to_regclass(%s)", [_LOADS]).fetchone() == (None,):
+                    continue
+                rows = connection.execute(f"SELECT collection, profile, db_id, marker FROM {_LOADS}")  # noqa: S608 - a constant
+                tables = cache(partial(_tables, connection))
+                for collection, profile, db_id, text in rows.fetchall():
+                    schema = filed(collection, profile, db_id).postgresql_schema
+                    found[collection, profile, db_id] = Marker.from_json(text).checked(tables(schema))
+        return found
+
+    def present(self, server: Server, database: Database) -> set[str]:
+        if not _existing(server, {database.postgresql_database}):
+            return set()
+        with connected(server, database.postgresql_database) as connection:
+            return _tables(connection, database.postgresql_schema)
+
+    def tidy(self, server: Server, databases: Sequence[Database]) -> None:
+        for name in _existing(server, {database.postgresql_database for database in databases}):
+            with connected(server, name) as connection:
+                found = connection.execute(
+                    "SELECT nspname FROM pg_namespace WHERE left(nspname, length(%(start)s)) = %(start)s",
+                    {"start": STAGING},
+                )
+                for (staging,) in found.fetchall():
+                    ask(connection, f"DROP SCHEMA {quoted(staging)} CASCADE")
+
+    def prepare(self, server: Server, database: Database, staging: str) -> None:
+        _create_database(server, database.postgresql_database)
+        with connected(server, database.postgresql_database) as connection:
+            _check_order(connection, server, database)
+            ask(connection, f"CREATE SCHEMA {quoted(staging)}")
+
+    def put_in_place(
+        self, server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
+    ) -> None:
+        schema = quoted(database.postgresql_schema)
+        with connected(server, database.postgresql_database) as connection:
+            _create_namespaces(connection, server, schema)
+            if old:
+                ask(
+                    connection,
+                    f"DROP TABLE IF EXISTS {', '.join(f'{schema}.{quoted(name)}' for name in old)}",
+                )
+            _rename_indexes(connection, staging, database.postgresql_schema)
+            for table in map(quoted, marker.tables):
+                ask(connection, f"ALTER TABLE {quoted(staging)}.{table} SET SCHEMA {schema}")
+                ask(connection, f"GRANT SELECT ON {schema}.{table} TO {quoted(server.reader_user)}")
+            connection.execute(
+                f"INSERT INTO {_LOADS} VALUES (%s, %s, %s, %s)"  # noqa: S608 - a constant
+                " ON CONFLICT (collection, profile, db_id) DO UPDATE SET marker = excluded.marker",
+                [*key(database), marker.to_json()],
+            )
+            ask(connection, f"DROP SCHEMA {quoted(staging)}")
+
+    def discard(self, server: Server, database: Database, staging: str) -> None:
+        with suppress(EngineUnavailable), connected(server, database.postgresql_database) as connection:
+            ask(connection, f"DROP SCHEMA IF EXISTS {quoted(staging)} CASCADE")
+
+    def drop_databases(self, server: Server, collections: Mapping[str, str]) -> None:
+        # Rights and what is remembered stand in the database itself.
+        with connected(server, autocommit=True) as connection:
+            for name in collections:
+                ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)} WITH (FORCE)")
+
+    def admit_reader(self, server: Server) -> None:
+        # The role is held to its limits wherever it may connect.
+        with connected(server) as connection:
+            if server.origin is not Origin.DSN:
+                _close(connection)
+            if not _is_as_wanted(connection, server):
+                _put_right(connection, server)
+        with connected(server) as connection:
+            found = connection.execute(
+                "SELECT datname FROM pg_database WHERE datallowconn"
+                " AND EXISTS (SELECT FROM aclexplode(datacl) JOIN pg_roles ON grantee = pg_roles.oid"
+                " WHERE rolname = %s)"
+                " AND shobj_description(oid, 'pg_database') IS DISTINCT FROM %s",
+                [server.reader_user, _SECLUDED],
+            )
+            names = [name for (name,) in found]
+        for name in names:
+            seclude(server, name)
+
+    def send(
+        self,
+        session: Connection[Any],
+        name: str,
+        table: ServerTable,
+        connection: sqlite3.Connection,
+        advance: Callable[[int], None],
+    ) -> int:
+        cursor = session.cursor()
+        copied = _copied_text if is_plain(connection, table) else _copied_binary
+        for rows in copied(cursor, name, table, connection):
+            advance(rows)
+        return cursor.rowcount
+
+    def analyze(self, session: Connection[Any], staging: str, table: str) -> None:
+        name = f"{quoted(staging)}.{quoted(table)}"
+        [rows] = session.execute(f"SELECT count(*) FROM {name}".encode()).fetchone() or (0,)  # noqa: S608 - quoted
+        if rows <= _BY_DEFAULT:
+            ask(session, f"ANALYZE {name}")
+            return
+        [first] = session.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0"
+            " AND NOT attisdropped ORDER BY attnum LIMIT 1",
+            [name],
+        ).fetchone() or (None,)
+        statistics = f"{quoted(staging)}.bird_all_rows"
+        ask(session, f"CREATE STATISTICS {statistics} ON ({quoted(str(first))} IS NULL) FROM {name}")
+        target = min(_MOST, -(-rows // _ROWS_OF_ONE))
+        ask(session, f"ALTER STATISTICS {statistics} SET STATISTICS {target}")
+        ask(session, f"ANALYZE {name}")
+        ask(session, f"DROP STATISTICS {statistics}")
+
+    def run_dump(
+        self, server: Server, database: Database, staging: str, dump: Path, advance: Callable[[int], None]
+    ) -> None:
+        with _writing(server, database, staging) as connection:
+            found = statements(dump, Dialect.POSTGRESQL, f"{quoted(staging)}.".encode())
+            following = next(found, None)
+            while following is not None:
+                statement, following = following, next(found, None)
+                if _OF_THE_OWNER.match(statement.text):
+                    continue
+                try:
+                    if following is not None and following.is_rows:
+                        with connection.cursor().copy(statement.text) as copy:
+                            following = _send(copy, following, found, advance)
+                    elif statement.text.endswith(b"FROM stdin;"):
+                        with connection.cursor().copy(statement.text):
+                            pass
+                    else:
+                        connection.execute(statement.text)
+                except psycopg.Error as error:
+                    if error.sqlstate == _UNKNOWN_SETTING and statement.text.startswith(b"SET "):
+                        continue
+                    if is_broken(error):
+                        raise
+                    raise BadInput(f"{dump}: line {statement.line}: PostgreSQL: {message(error)}") from error
+                advance(len(statement.text))
+
+    def take_over(
+        self, server: Server, database: Database, staging: str, to: str, tables: Sequence[str]
+    ) -> None:
+        with connected(server, database.postgresql_database) as connection:
+            for name in tables:
+                ask(connection, f"ALTER TABLE {quoted(staging)}.{quoted(name)} SET SCHEMA {quoted(to)}")
+                ask(connection, f"ALTER TABLE {quoted(to)}.{quoted(name)} SET (autovacuum_enabled = off)")
+                self.analyze(connection, to, name)
+
+
+TARGET = _PostgreSql()
+
+
+_ON_THE_WIRE = {
+    "bigint": "int8",
+    "real": "float4",
+    "double precision": "float8",
+    "text": "text",
+    "bytea": "bytea",
+    "date": "int4",
+    "timestamptz": "int8",
+}
+"""What a column type's binary format is, as the name of a type that psycopg writes from a plain value."""
+
+_COUNTED = {"date": DAYS_SINCE_2000, "timestamptz": MICROSECONDS_SINCE_2000}
+
+
+def _copied_text(
+    cursor: Cursor[Any], name: str, table: ServerTable, connection: sqlite3.Connection
+) -> Iterator[int]:
+    """Send all rows as text; says how many more have been sent."""
+    options = f"FREEZE, ENCODING 'UTF8', DELIMITER E'\\x{POSTGRESQL.field.hex()}'"
+    with cursor.copy(f"COPY {name} FROM STDIN ({options})".encode()) as copy:
+        for page, rows in pages(connection, table, POSTGRESQL):
+            copy.write(page)
+            yield rows
+
+
+def _copied_binary(
+    cursor: Cursor[Any], name: str, table: ServerTable, connection: sqlite3.Connection
+) -> Iterator[int]:
+    """Send all rows in the binary format; says how many more have been sent."""
+    with cursor.copy(f"COPY {name} FROM STDIN (FORMAT binary, FREEZE)".encode()) as copy:
+        copy.set_types([_ON_THE_WIRE[column.type] for column in table.columns])
+        write = copy.write_row
+        for batch in batches(connection, table.source, [_value(column) for column in table.columns]):
+            for row in batch:
+                write(row)
+            yield len(batch)
+
+
+def _value(column: ServerColumn) -> str:
+    """SQL for a column's value in its binary format."""
+    counted = _COUNTED.get(column.type)
+    return counted.format(quoted(column.source.name)) if counted else stored_value(column)
+
+
+_BY_DEFAULT = 30_000
+"""Rows that are looked at anyway."""
+_ROWS_OF_ONE = 300
+_MOST = 10_000
+"""The largest target: 3,000,000 rows. Of larger tables so many are drawn by lot."""
+
+
+_ROLE = "bird_harness_dump"
+_OF_THE_OWNER = re.compile(
+    rb"ALTER .* OWNER TO \S+;$|(GRANT|REVOKE|CREATE EXTENSION) |COMMENT ON (EXTENSION|SCHEMA) "
+    rb"|CREATE SCHEMA public;",
+    re.DOTALL,
+)
+"""What says who owns what where the dump comes from, and what every database has."""
+_UNKNOWN_SETTING = "42704"
+"""https://www.postgresql.org/docs/current/errcodes-appendix.html"""
+
+
+def _send(
+    copy: Copy, rows: Statement, found: Iterator[Statement], advance: Callable[[int], None]
+) -> Statement | None:
+    """Send rows, and return the statement after them."""
+    following: Statement | None = rows
+    while following is not None and following.is_rows:
+        copy.write(following.text)
+        advance(len(following.text))
+        following = next(found, None)
+    return following
 
 
 @contextmanager
-def exclusive(server: Server) -> Iterator[None]:
-    """See `Target.exclusive`: an advisory lock in the maintenance database, which no prediction uses."""
-    with connected(server, autocommit=True) as connection:
-        connection.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
-        yield
-
-
-def install_functions(server: Server, databases: Sequence[Database]) -> None:
-    """See `Target.install_functions`. The comment on their schema tells whose they are, and which version."""
-    schema, wanted = FUNCTIONS_NAMESPACE, f"{_FUNCTIONS}{functions.digest(Dialect.POSTGRESQL)}"
-    for name in sorted({database.postgresql_database for database in databases}):
-        _create_database(server, name)
+def _writing(server: Server, database: Database, staging: str) -> Iterator[Connection[Any]]:
+    """A session as a role for the dump; what it has made is the administrator's afterwards, and it goes."""
+    name = database.postgresql_database
+    # One for each database: only there can what a killed load left to it be taken away.
+    role = f"{_ROLE}_{name}"[:_LONGEST_NAME]
+    password = replace(server, reader_user=role).reader_password
+    with connected(server, name) as connection:
+        _drop(connection, role)
+        secret = connection.pgconn.encrypt_password(password.encode(), role.encode(), b"scram-sha-256")
+        ask(connection, f"CREATE ROLE {quoted(role)} LOGIN PASSWORD '{secret.decode()}'")
+        attempt(connection, f"GRANT {quoted(role)} TO CURRENT_USER")
+        ask(connection, f"GRANT CONNECT ON DATABASE {quoted(name)} TO {quoted(role)}")
+        ask(connection, f"GRANT USAGE, CREATE ON SCHEMA {quoted(staging)} TO {quoted(role)}")
+    try:
+        with connected(replace(server, user=role, password=password), name, autocommit=True) as session:
+            yield session
+    finally:
         with connected(server, name) as connection:
-            found = connection.execute(
-                "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = %s", [schema]
-            ).fetchone()
-            if found == (wanted,):
-                continue
-            if found is not None and not str(found[0]).startswith(_FUNCTIONS):
-                raise BadInput(
-                    f"PostgreSQL at {server.address}: schema {schema} of database {name} is not of"
-                    " bird-harness, which needs the name for SQLite's functions; rename it"
-                )
-            ask(connection, f"DROP SCHEMA IF EXISTS {schema} CASCADE")
-            ask(connection, f"CREATE SCHEMA {schema}")
-            ask(connection, "SET LOCAL check_function_bodies = off")
-            ask(connection, functions.script(Dialect.POSTGRESQL))
-            ask(connection, f"GRANT USAGE ON SCHEMA {schema} TO {quoted(server.reader_user)}")
-            ask(
-                connection,
-                f"GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {schema} TO {quoted(server.reader_user)}",
-            )
-            ask(connection, f"COMMENT ON SCHEMA {schema} IS '{wanted}'")
+            ask(connection, f"REASSIGN OWNED BY {quoted(role)} TO CURRENT_USER")
+            _drop(connection, role)
 
 
-def markers(server: Server, databases: Sequence[Database]) -> dict[Key, Marker]:
-    """See `Target.markers`."""
-    found: dict[Key, Marker] = {}
-    for name in _existing(server, {database.postgresql_database for database in databases}):
-        with connected(server, name) as connection:
-            if connection.execute("SELECT to_regclass(%s)", [_LOADS]).fetchone() == (None,):
-                continue
-            rows = connection.execute(f"SELECT collection, profile, db_id, marker FROM {_LOADS}")  # noqa: S608 - a constant
-            tables = cache(partial(_tables, connection))
-            for collection, profile, db_id, text in rows.fetchall():
-                schema = filed(collection, profile, db_id).postgresql_schema
-                found[collection, profile, db_id] = Marker.from_json(text).checked(tables(schema))
-    return found
-
-
-def present(server: Server, database: Database) -> set[str]:
-    """See `Target.present`."""
-    if not _existing(server, {database.postgresql_database}):
-        return set()
-    with connected(server, database.postgresql_database) as connection:
-        return _tables(connection, database.postgresql_schema)
-
-
-def tidy(server: Server, databases: Sequence[Database]) -> None:
-    """See `Target.tidy`."""
-    for name in _existing(server, {database.postgresql_database for database in databases}):
-        with connected(server, name) as connection:
-            found = connection.execute(
-                "SELECT nspname FROM pg_namespace WHERE left(nspname, length(%(start)s)) = %(start)s",
-                {"start": STAGING},
-            )
-            for (staging,) in found.fetchall():
-                ask(connection, f"DROP SCHEMA {quoted(staging)} CASCADE")
-
-
-def prepare(server: Server, database: Database, staging: str) -> None:
-    """See `Target.prepare`."""
-    _create_database(server, database.postgresql_database)
-    with connected(server, database.postgresql_database) as connection:
-        _check_order(connection, server, database)
-        ask(connection, f"CREATE SCHEMA {quoted(staging)}")
-
-
-def put_in_place(
-    server: Server, database: Database, staging: str, old: Sequence[str], marker: Marker
-) -> None:
-    """See `Target.put_in_place`."""
-    schema = quoted(database.postgresql_schema)
-    with connected(server, database.postgresql_database) as connection:
-        _create_namespaces(connection, server, schema)
-        if old:
-            ask(connection, f"DROP TABLE IF EXISTS {', '.join(f'{schema}.{quoted(name)}' for name in old)}")
-        _rename_indexes(connection, staging, database.postgresql_schema)
-        for table in map(quoted, marker.tables):
-            ask(connection, f"ALTER TABLE {quoted(staging)}.{table} SET SCHEMA {schema}")
-            ask(connection, f"GRANT SELECT ON {schema}.{table} TO {quoted(server.reader_user)}")
-        connection.execute(
-            f"INSERT INTO {_LOADS} VALUES (%s, %s, %s, %s)"  # noqa: S608 - a constant
-            " ON CONFLICT (collection, profile, db_id) DO UPDATE SET marker = excluded.marker",
-            [*key(database), marker.to_json()],
-        )
-        ask(connection, f"DROP SCHEMA {quoted(staging)}")
-
-
-def discard(server: Server, database: Database, staging: str) -> None:
-    """See `Target.discard`."""
-    with suppress(EngineUnavailable), connected(server, database.postgresql_database) as connection:
-        ask(connection, f"DROP SCHEMA IF EXISTS {quoted(staging)} CASCADE")
-
-
-def drop_databases(server: Server, collections: Mapping[str, str]) -> None:
-    """See `Target.drop_databases`: rights and what is remembered stand in the database itself."""
-    with connected(server, autocommit=True) as connection:
-        for name in collections:
-            ask(connection, f"DROP DATABASE IF EXISTS {quoted(name)} WITH (FORCE)")
-
-
-def key_syntax(namespace: str) -> Syntax:
-    """See `Target.key_syntax`."""
-    return Syntax(quoted(namespace))
+def _drop(connection: Connection[Any], role: str) -> None:
+    if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", [role]).rowcount:
+        ask(connection, f"DROP OWNED BY {quoted(role)}")
+        ask(connection, f"DROP ROLE {quoted(role)}")
 
 
 def _rename_indexes(connection: Connection[Any], staging: str, schema: str) -> None:
@@ -275,25 +484,6 @@ _SECLUDED = "bird-harness: secluded 1"
 """Comment of a database from which all of that was taken away; the number changes with it."""
 
 _NO_DATABASE_FOR_IT = "permission denied for database"
-
-
-def admit_reader(server: Server) -> None:
-    """See `Target.admit_reader`. The role is held to its limits wherever it may connect."""
-    with connected(server) as connection:
-        if server.origin is not Origin.DSN:
-            _close(connection)
-        if not _is_as_wanted(connection, server):
-            _put_right(connection, server)
-    with connected(server) as connection:
-        found = connection.execute(
-            "SELECT datname FROM pg_database WHERE datallowconn AND EXISTS (SELECT FROM aclexplode(datacl)"
-            " JOIN pg_roles ON grantee = pg_roles.oid WHERE rolname = %s)"
-            " AND shobj_description(oid, 'pg_database') IS DISTINCT FROM %s",
-            [server.reader_user, _SECLUDED],
-        )
-        names = [name for (name,) in found]
-    for name in names:
-        seclude(server, name)
 
 
 def seclude(server: Server, database: str) -> None:

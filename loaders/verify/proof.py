@@ -4,12 +4,10 @@ Where a table's sums differ, the rows of both sides fall into 4,096 buckets by t
 few buckets whose sums differ are looked at, so that no more than those are held in memory.
 """
 
-import sqlite3
 import time
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -26,9 +24,7 @@ from loaders.verify.sides import (
     ComparedRow,
     ComparedTable,
     FileSide,
-    FileTable,
     ServerSide,
-    Side,
     file_tables,
     types_there,
 )
@@ -37,7 +33,6 @@ from loaders.verify.tables import (
     TYPES,
     Difference,
     Kind,
-    MatchedTable,
     matched,
     table_name,
     wrong_types,
@@ -116,102 +111,69 @@ def _strangers(
 
 
 def _verified(database: Database, server: Server, strangers: Sequence[str], *, escape: bool) -> Verified:
-    started = time.monotonic()
-    dialect = server.dialect
+    started, dialect = time.monotonic(), server.dialect
     differences = [
         Difference(Kind.EXTRA_TABLE, name, None, f"is on {dialect} alone, and nobody has loaded it")
         for name in strangers
     ]
-    standing = types_there(server, database)
-    with opened(database.sqlite_path) as connection:
-        tables = file_tables(connection)
-        differences += _missing(tables, standing.keys(), dialect)
-        pairs = list(_matched(connection, tables, standing, (database, dialect), escape=escape))
-        differences += [difference for pair in pairs for difference in pair.differences]
-        pairs = [pair for pair in pairs if pair.compared.columns]
-        digests, found = _compared(connection, pairs, (database, server), escape=escape)
-        differences += found
-    values = sum(one.rows * len(pair.compared.columns) for one, pair in zip(digests, pairs, strict=True))
-    seconds = time.monotonic() - started
-    rows = sum(one.rows for one in digests)
-    return Verified(database, dialect, len(pairs), rows, values, seconds, tuple(differences))
-
-
-def _missing(tables: Sequence[FileTable], there: AbstractSet[str], dialect: Dialect) -> Iterator[Difference]:
-    for table in tables:
-        if table_name(table.name, dialect) not in there:
-            yield Difference(Kind.MISSING_TABLE, table.name, None, f"is not on {dialect}")
-
-
-def _matched(
-    connection: sqlite3.Connection,
-    tables: Sequence[FileTable],
-    standing: Mapping[str, Mapping[str, str]],
-    where: tuple[Database, Dialect],
-    *,
-    escape: bool,
-) -> Iterator[MatchedTable]:
-    database, dialect = where
     types = (ESCAPING if escape else TYPES)[dialect, database.profile]
-    for table in tables:
-        name = table_name(table.name, dialect)
-        if name in standing:
+    standing = types_there(server, database)
+    tables: list[ComparedTable] = []
+    unmatched: list[Difference] = []
+    with opened(database.sqlite_path) as connection:
+        for source in file_tables(connection):
+            name = table_name(source.name, dialect)
+            if name not in standing:
+                differences.append(Difference(Kind.MISSING_TABLE, source.name, None, f"is not on {dialect}"))
+                continue
             place = f"{quoted(namespace(database, dialect)[-1])}.{quoted(name)}"
-            yield matched(connection, table, place, standing[name], (database, dialect, types), escape=escape)
+            where = (database, dialect, types)
+            compared, found = matched(connection, source, place, standing[name], where, escape=escape)
+            unmatched += found
+            tables += [compared] if compared.columns else []
+        differences += unmatched
+        # The file's sums are made while the server makes its own.
+        with ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(_server_digests, tables, database, server)
+            ours = []
+            for table in tables:
+                digest, classes = FileSide(connection).digest(table)
+                ours.append(digest)
+                differences += wrong_types(connection, table, classes, types, escape=escape)
+            theirs = asked.result()
+        for table, mine, other in zip(tables, ours, theirs, strict=True):
+            if mine != other:
+                with ServerSide.connected(database, server) as there:
+                    differences += _values(FileSide(connection), there, table, (mine, other), dialect)
+    rows = sum(one.rows for one in ours)
+    values = sum(one.rows * len(table.columns) for one, table in zip(ours, tables, strict=True))
+    seconds = time.monotonic() - started
+    return Verified(database, dialect, len(tables), rows, values, seconds, tuple(differences))
 
 
-def _compared(
-    connection: sqlite3.Connection,
-    pairs: Sequence[MatchedTable],
-    where: tuple[Database, Server],
-    *,
-    escape: bool,
-) -> tuple[list[Digest], list[Difference]]:
-    """The file's sums, made while the server makes its own, and everything that differs."""
-    database, server = where
-    types = (ESCAPING if escape else TYPES)[server.dialect, database.profile]
-    ours: list[Digest] = []
-    differences: list[Difference] = []
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(_server_digests, pairs, where)
-        for pair in pairs:
-            digest, classes = FileSide(connection).digest(pair.compared)
-            ours.append(digest)
-            differences += wrong_types(connection, pair, classes, types, escape=escape)
-        theirs = asked.result()
-    for pair, mine, other in zip(pairs, ours, theirs, strict=True):
-        differences += _values(connection, pair, (mine, other), where)
-    return ours, differences
-
-
-def _server_digests(pairs: Sequence[MatchedTable], where: tuple[Database, Server]) -> list[Digest]:
-    if not pairs:
+def _server_digests(tables: Sequence[ComparedTable], database: Database, server: Server) -> list[Digest]:
+    if not tables:
         return []
-    with ServerSide.connected(*where) as there:
-        return [there.digest(pair.compared) for pair in pairs]
+    with ServerSide.connected(database, server) as there:
+        return [there.digest(table) for table in tables]
 
 
 def _values(
-    connection: sqlite3.Connection,
-    pair: MatchedTable,
-    digests: tuple[Digest, Digest],
-    where: tuple[Database, Server],
+    here: FileSide, there: ServerSide, table: ComparedTable, digests: tuple[Digest, Digest], dialect: Dialect
 ) -> Iterator[Difference]:
+    """Columns and rows of a table whose sums differ: of the columns, each is summed up on its own."""
     mine, other = digests
-    table = pair.compared.source.name
-    if mine == other:
-        return
-    with ServerSide.connected(*where) as there:
-        found = _locate(FileSide(connection), there, pair.compared, where[1].dialect)
+    name, ours, theirs = table.source.name, here.column_totals(table), there.column_totals(table)
+    columns = [column.name for column, a, b in zip(table.columns, ours, theirs, strict=True) if a != b]
+    rows = _differing_rows(here, there, table, dialect)
     if mine.rows != other.rows:
-        text = f"{other.rows:,} rows instead of {mine.rows:,}"
-        yield Difference(Kind.ROWS, table, None, text, found.rows)
-    elif not found.columns:
+        yield Difference(Kind.ROWS, name, None, f"{other.rows:,} rows instead of {mine.rows:,}", rows)
+    elif not columns:
         text = "every column has its values, but not in the rows that they belong to"
-        yield Difference(Kind.VALUES, table, None, text, found.rows)
+        yield Difference(Kind.VALUES, name, None, text, rows)
     else:
-        for number, column in enumerate(found.columns):
-            yield Difference(Kind.VALUES, table, column, "values differ", found.rows if not number else ())
+        for number, column in enumerate(columns):
+            yield Difference(Kind.VALUES, name, column, "values differ", rows if not number else ())
 
 
 _BUCKETS = 8
@@ -221,31 +183,21 @@ _CELLS = 6
 """Values of a row that are shown."""
 
 
-@dataclass(frozen=True)
-class _Located:
-    """Where a table's values differ."""
-
-    columns: tuple[str, ...]
-    """Those whose values, all together, are not the same; empty if they are, and stand in other rows."""
-    rows: tuple[str, ...]
-    """A sentence about each of the first rows that differ."""
-
-
-def _locate(here: Side, there: Side, table: ComparedTable, dialect: Dialect) -> _Located:
-    """Find columns and rows of a table that differ between the file and the server."""
-    ours, theirs = here.column_totals(table), there.column_totals(table)
-    differing = [column.name for column, a, b in zip(table.columns, ours, theirs, strict=True) if a != b]
+def _differing_rows(
+    here: FileSide, there: ServerSide, table: ComparedTable, dialect: Dialect
+) -> tuple[str, ...]:
+    """A sentence about each of the first rows that differ between the file and the server."""
     wanted = _buckets(here, there, table)
     only_here, only_there = _apart(here.rows(table, wanted, ()), there.rows(table, wanted, ()))
     if not table.key:
-        return _Located(tuple(differing), _unkeyed(table, only_here, only_there, dialect))
+        return _unkeyed(table, only_here, only_there, dialect)
     keys = list(dict.fromkeys(row.key for row in [*only_here[:_NAMED], *only_there[:_NAMED]]))
     file_rows, server_rows = (_by_key(side.rows(table, (), keys)) for side in (here, there))
     sentences = [_sentence(table, file_rows.get(key, []), server_rows.get(key, []), dialect) for key in keys]
-    return _Located(tuple(differing), tuple(filter(None, sentences))[:_NAMED])
+    return tuple(filter(None, sentences))[:_NAMED]
 
 
-def _buckets(here: Side, there: Side, table: ComparedTable) -> list[str]:
+def _buckets(here: FileSide, there: ServerSide, table: ComparedTable) -> list[str]:
     ours, theirs = here.buckets(table), there.buckets(table)
     differing = (digits for digits in ours.keys() | theirs.keys() if ours.get(digits) != theirs.get(digits))
     # Of both sides some, where one has lost rows and the other has not.

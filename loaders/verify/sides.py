@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from dialects.enums import Dialect
 from dialects.identifiers import quoted
@@ -155,8 +155,10 @@ class ComparedColumn:
     form: ValueForm
     among_others: bool | None = None
     """Where a column's texts may be escaped: whether it holds other values, too. See `forms.stored`."""
+    kind: str = ""
+    """Its type on the server."""
     converted: bool = False
-    """Whether its type on the server is another one than the form is made for."""
+    """Whether that is another one than the form is made for."""
 
 
 @dataclass(frozen=True)
@@ -183,22 +185,6 @@ class ComparedRow:
     """Those of each value's hash, and the value as it is shown; None is NULL."""
 
 
-class Side(Protocol):
-    """A table's hashes as one side has them, added up in several ways; see `FileSide` and `ServerSide`."""
-
-    def column_totals(self, table: ComparedTable) -> list[int]:
-        """Sum up each column on its own."""
-        ...
-
-    def buckets(self, table: ComparedTable) -> Mapping[str, Digest]:
-        """Sum up the rows of each bucket, by the bucket's digits."""
-        ...
-
-    def rows(self, table: ComparedTable, wanted: Collection[str], keys: Collection[str]) -> list[ComparedRow]:
-        """The rows in these buckets, and those with these keys; not more than `MOST_ROWS`."""
-        ...
-
-
 MOST_ROWS = 20_000
 """Of one side that are held in memory: enough for the buckets of a table of ten million rows."""
 
@@ -207,7 +193,7 @@ _SHOWN, _HEAD, _TAIL = 80, 40, 20
 
 
 class FileSide:
-    """The file's side, from what SQLite reads."""
+    """The file's side of a table's hashes, from what SQLite reads."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -225,7 +211,7 @@ class FileSide:
         return Digest(rows, summed), [seen - {type(None)} for seen in classes]
 
     def column_totals(self, table: ComparedTable) -> list[int]:
-        """See `Side.column_totals`."""
+        """Sum up each column on its own."""
         totals = [0] * len(table.columns)
         for columns in self._batches(table):
             for number, cells in enumerate(_written(table.columns, columns)):
@@ -233,7 +219,7 @@ class FileSide:
         return totals
 
     def buckets(self, table: ComparedTable) -> Mapping[str, Digest]:
-        """See `Side.buckets`."""
+        """Sum up the rows of each bucket, by the bucket's digits."""
         rows: dict[str, int] = defaultdict(int)
         sums: dict[str, int] = defaultdict(int)
         for columns in self._batches(table):
@@ -243,7 +229,7 @@ class FileSide:
         return {digits: Digest(rows[digits], sums[digits]) for digits in rows}
 
     def rows(self, table: ComparedTable, wanted: Collection[str], keys: Collection[str]) -> list[ComparedRow]:
-        """See `Side.rows`."""
+        """The rows in these buckets, and those with these keys; not more than `MOST_ROWS`."""
         found: list[ComparedRow] = []
         places = [table.columns.index(column) for column in table.key]
         for columns in self._batches(table):
@@ -416,7 +402,7 @@ def types_there(server: Server, database: Database) -> Mapping[str, Mapping[str,
 
 
 class ServerSide:
-    """The server's side: sums of hashes that it makes, and rows that it names by them."""
+    """The server's side, as `FileSide`: sums of hashes that it makes, and rows that it names by them."""
 
     def __init__(self, dialect: Dialect, ask: Callable[[str], list[Any]]) -> None:
         self._sql = _HASHES[dialect]
@@ -442,7 +428,7 @@ class ServerSide:
         return Digest(rows, int(summed or 0))
 
     def column_totals(self, table: ComparedTable) -> list[int]:
-        """See `Side.column_totals`."""
+        """See `FileSide.column_totals`."""
         totals: list[int] = []
         for start in range(0, len(table.columns), _CELLS_AT_A_TIME):
             part = table.columns[start : start + _CELLS_AT_A_TIME]
@@ -452,7 +438,7 @@ class ServerSide:
         return totals
 
     def buckets(self, table: ComparedTable) -> Mapping[str, Digest]:
-        """See `Side.buckets`."""
+        """See `FileSide.buckets`."""
         found = self._ask(
             f"SELECT substr(h, {SUMMAND + 1}, {BUCKET}), count(*), sum({self._sql.summand.format('h')})"  # noqa: S608 - quoted
             f" FROM {self._hashed_rows(table)} GROUP BY 1"
@@ -460,7 +446,7 @@ class ServerSide:
         return {digits: Digest(rows, int(summed or 0)) for digits, rows, summed in found}
 
     def rows(self, table: ComparedTable, wanted: Collection[str], keys: Collection[str]) -> list[ComparedRow]:
-        """See `Side.rows`."""
+        """See `FileSide.rows`."""
         key = self._identity(table.key) if table.key else "''"
         cells = [
             text

@@ -230,17 +230,6 @@ PLACE = "sqlite_rowid"
 _READ: Mapping[Holding, Callable[[bytes], str | None]] = {Holding.DAYS: day, Holding.MOMENTS: moment}
 
 
-@dataclass(frozen=True)
-class MatchedTable:
-    """A table that both sides have, as far as its columns say what is right."""
-
-    compared: ComparedTable
-    types: Mapping[str, str]
-    """The server's type of each column that is compared, by the file's name for it."""
-    differences: tuple[Difference, ...]
-    """Missing, extra and unreadable columns."""
-
-
 def matched(  # noqa: PLR0913 - what is matched, and how
     connection: sqlite3.Connection,
     table: FileTable,
@@ -249,8 +238,8 @@ def matched(  # noqa: PLR0913 - what is matched, and how
     where: tuple[Database, Dialect, Types],
     *,
     escape: bool = False,
-) -> MatchedTable:
-    """Put the columns of a table side by side.
+) -> tuple[ComparedTable, list[Difference]]:
+    """Put the columns of a table side by side; missing, extra and unreadable ones are differences.
 
     Args:
         connection: the file's.
@@ -262,7 +251,6 @@ def matched(  # noqa: PLR0913 - what is matched, and how
     """
     database, dialect, types = where
     columns: list[ComparedColumn] = []
-    actual: dict[str, str] = {}
     differences: list[Difference] = []
     wanted = _wanted(table, database, dialect)
     for column, source in wanted:
@@ -273,7 +261,6 @@ def matched(  # noqa: PLR0913 - what is matched, and how
                 Difference(Kind.MISSING_COLUMN, table.name, column.name, f"is not on {dialect}")
             )
             continue
-        actual[column.name] = kind
         made, trouble = _column(connection, table, column, kind, types)
         if trouble:
             differences.append(Difference(Kind.TYPE, table.name, column.name, trouble))
@@ -283,7 +270,7 @@ def matched(  # noqa: PLR0913 - what is matched, and how
             if escape and made is ValueForm.TEXT and column.name != PLACE:
                 among = bool(classes_of(connection, table, column.name) - {bytearray})
             columns.append(
-                ComparedColumn(column.name, source, quoted(name), form, among, converted=bool(trouble))
+                ComparedColumn(column.name, source, quoted(name), form, among, kind, converted=bool(trouble))
             )
     there = {column_name(column.name, dialect) for column, _ in wanted}
     differences += [
@@ -291,8 +278,7 @@ def matched(  # noqa: PLR0913 - what is matched, and how
         for name in standing
         if name not in there
     ]
-    compared = ComparedTable(table, target, tuple(columns), _key(table, columns))
-    return MatchedTable(compared, actual, tuple(differences))
+    return ComparedTable(table, target, tuple(columns), _key(table, columns)), differences
 
 
 def _wanted(table: FileTable, database: Database, dialect: Dialect) -> list[tuple[FileColumn, str]]:
@@ -327,7 +313,7 @@ def _column(
 
 def wrong_types(
     connection: sqlite3.Connection,
-    found: MatchedTable,
+    compared: ComparedTable,
     classes: list[set[type]],
     types: Types,
     *,
@@ -337,15 +323,15 @@ def wrong_types(
 
     Args:
         connection: the file's.
-        found: the table.
+        compared: the table.
         classes: of the values of each column that was compared.
         types: the profile's on this engine.
         escape: whether values may be escaped.
     """
-    table = found.compared.source
+    table = compared.source
     declared = {column.name: column for column in table.columns}
-    for column, seen in zip(found.compared.columns, classes, strict=True):
-        kind, holds = found.types[column.name], holding(seen)
+    for column, seen in zip(compared.columns, classes, strict=True):
+        holds = holding(seen)
         if column.converted:
             continue
         if column.name in declared:
@@ -354,8 +340,8 @@ def wrong_types(
             if escape:
                 reals = types[Holding.REALS][0]
                 holds = becomes(connection, table, column.name, holds, reals)
-        if not is_right(kind, holds, types):
-            text = f"is {kind}, but holds {holds}: has to be {right_type(holds, types)}"
+        if not is_right(column.kind, holds, types):
+            text = f"is {column.kind}, but holds {holds}: has to be {right_type(holds, types)}"
             yield Difference(Kind.TYPE, table.name, column.name, text)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from dialects.enums import Profile
 from loaders.load import load
-from loaders.mysql.target import discard, prepare, tidy
+from loaders.mysql.target import TARGET
 from loaders.namespace import STAGING, Database
 from loaders.server import Server
 from tests.loaders.conftest import MakeFile
@@ -179,11 +179,11 @@ def test_a_staging_is_hidden_from_the_reader_and_dropped_as_often_as_asked(
     database = Database(mysql_collection, "shop", make_file("CREATE TABLE t (a INTEGER)", t=[(1,)]))
     load([database], mysql_server)
     staging = f"{STAGING}_0a1b2c3d_0"
-    prepare(mysql_server, database, staging)
+    TARGET.prepare(mysql_server, database, staging)
     assert _left(mysql_server) == [staging]
     assert staging not in [name for (name,) in read(mysql_server, database, "SHOW DATABASES")]
     for _ in range(2):
-        discard(mysql_server, database, staging)
+        TARGET.discard(mysql_server, database, staging)
         assert _left(mysql_server) == []
-    tidy(mysql_server, [database])
-    discard(replace(mysql_server, port=1), database, staging)
+    TARGET.tidy(mysql_server, [database])
+    TARGET.discard(replace(mysql_server, port=1), database, staging)
