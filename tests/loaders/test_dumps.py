@@ -13,6 +13,13 @@ import pytest
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.outcomes import Outcome
+from harness.data.questions import Difficulty, Question, QuestionSet
+from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.tasks import Setup
+from harness.scoring.workers import LocalWorkers
+from harness.session.plan import standing_on
+from loaders.base.store import Store
 from loaders.dumps import load_dump, statements
 from loaders.load import load, loaded
 from loaders.namespace import Database
@@ -294,16 +301,9 @@ def test_a_killed_load_leaves_the_old_tables_and_the_next_one_tidies_up(
 ) -> None:
     load(databases, server)
     arguments = [server.dialect, server.host, str(server.port), server.user, server.password]
-    paths = [str(one.sqlite_path) for one in databases]
-    command = [
-        sys.executable,
-        "-m",
-        "tests.loaders.stalling_dump",
-        *arguments,
-        databases[0].collection,
-        str(dump),
-    ]
-    with subprocess.Popen([*command, *paths], stdout=subprocess.PIPE, text=True, env=os.environ) as process:
+    arguments += [databases[0].collection, str(dump), *(str(one.sqlite_path) for one in databases)]
+    command = [sys.executable, "-m", "tests.loaders.stalling", "dump", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
         assert process.stdout
         assert process.stdout.readline() == "there\n"
         process.send_signal(signal.SIGKILL)
@@ -311,3 +311,74 @@ def test_a_killed_load_leaves_the_old_tables_and_the_next_one_tidies_up(
     load_dump(dump, databases, server, quiet)
     assert tables(server, databases[0]) == TABLES
     request.getfixturevalue("leftovers")
+
+
+IN_THE_FILE, IN_THE_DUMP = 1, 3
+GOLD = "SELECT count(*) FROM shop"
+
+
+@pytest.fixture
+def trade(collection: str, tmp_path: Path) -> QuestionSet:
+    folder = tmp_path / "databases" / "trade"
+    folder.mkdir(parents=True)
+    with closing(sqlite3.connect(folder / "trade.sqlite")) as connection, connection:
+        connection.execute("CREATE TABLE shop (id INTEGER PRIMARY KEY, t TEXT)")
+        connection.executemany("INSERT INTO shop VALUES (?, 'text')", [(n,) for n in range(IN_THE_FILE)])
+    gold = dict.fromkeys(Dialect, GOLD)
+    question = Question("1", 1, "trade", "How many?", "", Difficulty.SIMPLE, gold)
+    return QuestionSet("trade", "trade", collection, (question,), {}, folder.parent, {}, {})
+
+
+def trade_outcomes(trade: QuestionSet, server: Server, store: Path, *, force: bool = False) -> list[Outcome]:
+    """Of the prediction of as many rows as the file has, and of as many as the dump has."""
+    database = trade.database("trade")
+    standing = standing_on([load([database], server, force=force)])
+    setup = Setup(trade, {server.dialect: (server,)}, standing={server.dialect: standing})
+    judging = Judging(setup, lambda: LocalWorkers(setup, 1), store=Store(store, say=pytest.fail))
+    try:
+        [question] = trade.questions
+        texts = [f"SELECT {number}" for number in (IN_THE_FILE, IN_THE_DUMP)]
+        futures = judging.begin([Asked(question, server.dialect, text) for text in texts])
+        return [future.result(60).outcome for future in futures]
+    finally:
+        judging.close()
+
+
+@pytest.mark.engine
+def test_a_dumps_outcomes_are_not_those_of_the_file(
+    trade: QuestionSet, server: Server, tmp_path: Path
+) -> None:
+    store, dump = tmp_path / "store.sqlite", tmp_path / "dump.sql"
+    dump.write_text(DUMPS[server.dialect]({"shop": [(n, "text") for n in range(IN_THE_DUMP)]}))
+    database: Database = trade.database("trade")
+    of_the_file, of_the_dump = [Outcome.MATCH, Outcome.MISMATCH], [Outcome.MISMATCH, Outcome.MATCH]
+
+    load_dump(dump, [database], server, lambda _, __: None)
+    assert trade_outcomes(trade, server, store) == of_the_dump
+    assert trade_outcomes(trade, server, store) == of_the_dump
+    assert trade_outcomes(trade, server, store, force=True) == of_the_file
+    assert trade_outcomes(trade, server, store) == of_the_file
+    load_dump(dump, [database], server, lambda _, __: None)
+    assert trade_outcomes(trade, server, store) == of_the_dump
+
+
+@pytest.mark.engine
+def test_what_stands_is_told_by_source_and_by_how_it_was_loaded(
+    trade: QuestionSet, server: Server, tmp_path: Path
+) -> None:
+    database = trade.database("trade")
+    [full] = load([database], server)
+    [again] = load([database], server, force=True)
+    [skipped] = load([database], server)
+    assert full.content == again.content == skipped.content
+    [bare] = load([database], server, indexes=False)
+    [escaped] = load([database], server, escape=True)
+    found = {full.content, bare.content, escaped.content}
+    for rows in (2, 3):
+        dump = tmp_path / "dump.sql"
+        dump.write_text(DUMPS[server.dialect]({"shop": [(n, "text") for n in range(rows)]}))
+        load_dump(dump, [database], server, lambda _, __: None)
+        [dumped] = load([database], server)
+        assert dumped.skipped
+        found.add(dumped.content)
+    assert len(found) == 5

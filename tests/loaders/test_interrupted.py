@@ -55,7 +55,7 @@ def loading(  # noqa: PLR0913 - what the process is told
 ) -> Iterator["subprocess.Popen[bytes]"]:
     """A process that loads, once it has sent as many rows; it waits then."""
     command = [
-        sys.executable, "-m", "tests.loaders.stalling_load",
+        sys.executable, "-m", "tests.loaders.stalling", "load",
         server.dialect, server.host, str(server.port), server.user, server.password,
         databases[0].collection, ",".join(database.profile for database in databases),
         str(databases[0].sqlite_path), str(rows), str(seconds), str(jobs),

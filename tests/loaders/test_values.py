@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from dialects.enums import Dialect, Profile
-from dialects.errors import BadInput
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
@@ -146,48 +145,3 @@ def test_dates_are_dates_or_text_by_profile(server: Server, database: Database, 
             # MySQL's moments come without a time zone.
             arrived = [v.replace(tzinfo=UTC) if isinstance(v, datetime) else v for v in arrived]
             assert arrived == list(values.values())
-
-
-@pytest.mark.parametrize(
-    ("declared", "value", "refused_by", "message"),
-    [
-        ("TEXT", "CAST(x'66fc72' AS TEXT)", list(Dialect), "text with bytes that are no characters"),
-        ("TEXT", "CAST(x'eda080' AS TEXT)", list(Dialect), "text with bytes that are no characters"),
-        (
-            "TEXT",
-            "'a' || char(0)",
-            [Dialect.POSTGRESQL],
-            "a NUL character, which PostgreSQL's text cannot hold",
-        ),
-        ("REAL", "9e999", [Dialect.MYSQL], "an infinite number, which MySQL has not"),
-        ("REAL", "-9e999", [Dialect.MYSQL], "an infinite number, which MySQL has not"),
-    ],
-)
-def test_what_a_server_cannot_hold_is_named(  # noqa: PLR0913, PLR0917 - fixtures and parameters
-    server: Server,
-    collection: str,
-    make_file: MakeFile,
-    declared: str,
-    value: str,
-    refused_by: Sequence[Dialect],
-    message: str,
-) -> None:
-    path = make_file(f"CREATE TABLE t (v {declared}, w TEXT); INSERT INTO t VALUES (1, 'a'), ({value}, 'b')")
-    database = Database(collection, "shop", path)
-    if server.dialect in refused_by:
-        with pytest.raises(BadInput, match=rf"shop\.sqlite: table t, column v, rowid 2: {message}") as error:
-            load([database], server)
-        assert "\n" not in str(error.value)
-    else:
-        load([database], server)
-        query = "SELECT v FROM t WHERE w = 'b'"
-        assert read(server, database, query) == stored(database, query)
-
-
-def test_a_number_beyond_single_precision_is_refused_in_profile_official_of_postgresql(
-    postgresql_server: Server, postgresql_collection: str, make_file: MakeFile
-) -> None:
-    path = make_file("CREATE TABLE t (v REAL)", t=[(1.0,), (-1e39,)])
-    database = Database(postgresql_collection, "shop", path)
-    with pytest.raises(BadInput, match="table t, column v, rowid 2: a number beyond PostgreSQL's real"):
-        load([database], postgresql_server)

@@ -1,7 +1,7 @@
 """A set that comes as schemas and golds alone: twins of its databases are loaded and scored on every engine.
 
 `BIRD_SCHEMAS=150` takes as many schemas instead of a few: with composite and text keys, self references and
-names of any kind (`tests/loaders/twins/awkward_schemas.py`).
+names of any kind (`tests/loaders/twins/shops.py`).
 """
 
 import os
@@ -27,7 +27,7 @@ from loaders.server import Server
 from loaders.twins.making import Made, make
 from tests.harness import own_sets as sets
 from tests.loaders.servers import drop
-from tests.loaders.twins.awkward_schemas import schema
+from tests.loaders.twins.shops import schema
 
 pytestmark = pytest.mark.engine
 

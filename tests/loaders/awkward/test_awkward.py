@@ -2,26 +2,134 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+import struct
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from dialects.enums import Profile
+from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from dialects.identifiers import postgresql_name
+from loaders.inventory import inventory
 from loaders.load import Loaded, load, load_each, loaded
 from loaders.namespace import Database, Marker
 from loaders.server import Server
+from tests.loaders.awkward import tables, values
 from tests.loaders.awkward.case import EVERYWHERE, Case
-from tests.loaders.awkward.cases import CASES
-from tests.loaders.awkward.comparing import require_same, standing
-from tests.loaders.awkward.files import LARGE
-from tests.loaders.servers import drop, read
+from tests.loaders.awkward.values import LARGE
+from tests.loaders.servers import ask, drop, read
+
+
+def require_same(server: Server, database: Database, notes: Sequence[str]) -> int:
+    """Hold what was loaded, with these notes, against the file; returns the number of rows."""
+    place = (server.dialect, database.profile)
+    rows = 0
+    with closing(sqlite3.connect(database.sqlite_path)) as file:
+        tables = _tables(file, left_out=" ".join(notes))
+        assert len(standing(server, database)) == len(tables)
+        for table, columns in tables.items():
+            there = file.execute(f"SELECT {_list(columns)} FROM {_quoted(table)}").fetchall()
+            here = read(server, database, _query(server.dialect, table, columns))
+            assert _bag(here, place) == _bag(_mapped(there, here), place), table
+            rows += len(there)
+    return rows
+
+
+def _tables(file: sqlite3.Connection, left_out: str) -> Mapping[str, Sequence[str]]:
+    """The columns of every table that a note doesn't speak of; generated ones, too."""
+    found = file.execute(
+        "SELECT name FROM pragma_table_list"
+        " WHERE schema = 'main' AND type = 'table' AND name NOT GLOB 'sqlite_*'"
+    ).fetchall()
+    return {
+        name: [column for (column,) in file.execute("SELECT name FROM pragma_table_xinfo(?)", (name,))]
+        for (name,) in found
+        if f"table {name} is not loaded" not in left_out
+    }
+
+
+def standing(server: Server, database: Database) -> set[str]:
+    """All tables where the database stands, and those of stagings."""
+    if server.dialect is Dialect.MYSQL:
+        where = f"table_schema = '{database.mysql_database}' OR table_schema LIKE 'bird\\_harness\\_%'"
+    else:
+        where = f"table_schema = '{database.postgresql_schema}' OR table_schema LIKE 'bird\\_harness\\_%'"
+    sql = f"SELECT table_name FROM information_schema.tables WHERE {where}"
+    return {name for (name,) in ask(server, database, sql)}
+
+
+def _query(dialect: Dialect, table: str, columns: Sequence[str]) -> str:
+    if dialect is Dialect.MYSQL:
+        return f"SELECT {_list(columns)} FROM {_quoted(table.lower())}"
+    return f"SELECT {_list(map(postgresql_name, columns))} FROM {_quoted(postgresql_name(table))}"
+
+
+def _list(names: Iterable[str]) -> str:
+    return ", ".join(map(_quoted, names))
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _mapped(there: Sequence[Sequence[Any]], here: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """SQLite's rows, each column in the one type that arrived.
+
+    The documented mappings: among texts a number is its shortest text, among fractions an integer is one,
+    and in the profile official a day or moment is a date of the server.
+    """
+    columns = []
+    for sent, arrived in zip(zip(*there, strict=True), zip(*here, strict=True), strict=True):
+        [kind] = {type(value) for value in arrived if value is not None} or {type(None)}
+        columns.append([None if value is None else _as(kind, value) for value in sent])
+    return list(zip(*columns, strict=True))
+
+
+def _as(kind: type, value: Any) -> Any:
+    if kind is str and isinstance(value, int | float):
+        return str(value)
+    if kind is float and isinstance(value, int):
+        assert int(float(value)) == value
+        return float(value)
+    if kind is date:
+        return _day(value)
+    if kind is datetime:
+        day, _, time = value.partition(" ")
+        return datetime.combine(_day(day), datetime.fromisoformat(f"2000-01-01 {time or '00:00'}").time())
+    return value
+
+
+def _day(text: str) -> date:
+    form = "%m/%d/%Y" if text[2] == "/" else text[4].join(("%Y", "%m", "%d"))
+    return datetime.strptime(text, form).replace(tzinfo=UTC).date()
+
+
+def _bag(rows: Sequence[Sequence[Any]], place: tuple[Dialect, Profile]) -> Counter[tuple[Any, ...]]:
+    """The rows without their order; each value with its type, a fraction bit by bit."""
+    single = place == (Dialect.POSTGRESQL, Profile.OFFICIAL)
+    return Counter(tuple(_exact(value, single=single) for value in row) for row in rows)
+
+
+def _exact(value: Any, *, single: bool) -> tuple[type, Any]:
+    if isinstance(value, datetime):
+        return datetime, value.replace(tzinfo=None)
+    if isinstance(value, float):
+        return float, struct.pack("!f" if single else "!d", value)
+    return type(value), value
+
 
 pytestmark = pytest.mark.engine
+
+CASES = (*values.VALUES, *values.TEXTS, *tables.NAMES, *tables.TABLES, *tables.KEYS, *values.FILES)
 
 
 @dataclass(frozen=True)
@@ -113,3 +221,62 @@ def test_there_are_enough_cases_of_either_kind() -> None:
     refused = [case for case in CASES if case.refused.keys() == set(EVERYWHERE)]
     assert len(refused) >= 10
     assert len(CASES) - len(refused) >= 30
+
+
+DECLARED = ("", "INTEGER", "REAL", "TEXT", "BLOB", "NUMERIC", "DATE", "DATETIME", "BOOLEAN", "VARCHAR(5)")
+EDGES = (0, 1, -1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63))
+ANY_INTEGERS = st.sampled_from(EDGES) | st.integers(-(2**63), 2**63 - 1) | st.integers(-9, 9)
+ANY_FRACTIONS = st.floats(allow_nan=False) | st.sampled_from((-0.0, 0.5, 1e39, float("inf"), 5e-324))
+CHARACTERS = st.characters(codec="utf-8") | st.sampled_from("\0\t\n\r\\\x1a'\"\x08\x1b%é😀")
+ANY_TEXTS = st.text(CHARACTERS, max_size=20) | st.sampled_from(
+    ("", " ", "\\N", "NULL", "12", "1e5", "inf", "-0.0")
+)
+ANY_DAYS = st.dates().map(str) | st.dates().map(lambda day: day.strftime("%m/%d/%Y")) | st.just("0000-00-00")
+ANY_MOMENTS = st.datetimes().map(lambda moment: moment.isoformat(" ")) | st.dates().map(str)
+ANY_BYTES = st.binary(max_size=20)
+
+ANY_KINDS = (
+    ANY_INTEGERS,
+    ANY_FRACTIONS,
+    ANY_TEXTS,
+    ANY_DAYS,
+    ANY_MOMENTS,
+    ANY_BYTES,
+    ANY_INTEGERS | ANY_FRACTIONS,
+    ANY_INTEGERS | ANY_TEXTS,
+    ANY_DAYS | ANY_TEXTS,
+)
+COLUMNS = st.sampled_from(ANY_KINDS).flatmap(
+    lambda kind: st.tuples(st.sampled_from(DECLARED), st.lists(st.none() | kind, min_size=1, max_size=6))
+)
+ANY_FILES = st.lists(COLUMNS, min_size=1, max_size=4)
+
+
+@settings(
+    derandomize=True, deadline=None, max_examples=15, suppress_health_check=list(HealthCheck), database=None
+)
+@given(columns=ANY_FILES)
+def test_any_values_load_exactly_or_stop_where_they_are_said_to(
+    server: Server, collection: str, profile: Profile, tmp_path: Path, columns: list[tuple[str, list[object]]]
+) -> None:
+    path = tmp_path / f"{uuid4().hex}.sqlite"
+    database = Database(collection, "shop", path, profile)
+    with closing(sqlite3.connect(path)) as file:
+        for number, (declared, values) in enumerate(columns):
+            file.execute(f"CREATE TABLE t{number} (v {declared})")
+            file.executemany(f"INSERT INTO t{number} VALUES (?)", [(value,) for value in values])
+        file.commit()
+    stops = [
+        stop.where
+        for table in inventory(path).tables
+        for column in table.columns
+        for stop in column.stops
+        if (server.dialect, profile) in stop.on
+    ]
+    if not stops:
+        [done] = load([database], server)
+        assert require_same(server, database, done.notes) == done.rows
+        return
+    with pytest.raises(BadInput) as error:
+        load([database], server)
+    assert any(f"{path}: {where}: " in str(error.value) for where in stops)

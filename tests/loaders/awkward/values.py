@@ -1,8 +1,13 @@
-"""Values: numbers, blobs and dates that their declaration does not tell, or at the edge of their range."""
+"""Values that their declaration does not tell, texts of any bytes, and files that are not whole."""
 
-from tests.loaders.awkward.case import EVERYWHERE, MYSQL, POSTGRESQL_OFFICIAL, Case, at
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
-CASES = (
+from dialects.enums import Profile
+from tests.loaders.awkward.case import EVERYWHERE, MYSQL, POSTGRESQL, POSTGRESQL_OFFICIAL, Case, at
+
+VALUES = (
     Case(
         "text in an INTEGER column",
         """
@@ -170,3 +175,241 @@ CASES = (
         ),
     ),
 )
+
+
+def _latin1_name(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            "CREATE TABLE t (f_r TEXT); PRAGMA writable_schema = on;"
+            " UPDATE sqlite_master SET sql = CAST(replace(hex(sql), '5F', 'FC') AS TEXT)"
+        )
+        [[text]] = connection.execute("SELECT sql FROM sqlite_master").fetchall()
+        connection.execute("UPDATE sqlite_master SET sql = CAST(? AS TEXT)", (bytes.fromhex(text),))
+        connection.commit()
+
+
+TEXTS = (
+    Case(
+        "NUL characters in text",
+        """
+        CREATE TABLE t (n INTEGER PRIMARY KEY, v TEXT);
+        INSERT INTO t VALUES (1, 'a'), (2, 'a' || char(0) || 'b');
+        """,
+        refused=at(
+            POSTGRESQL, "table t, column v, rowid 2: a NUL character, which PostgreSQL's text cannot hold"
+        ),
+    ),
+    Case(
+        "NUL characters behind a date",
+        """
+        CREATE TABLE t (d DATE, m DATETIME);
+        INSERT INTO t VALUES ('12/31/1980' || char(0) || 'x', '2010-07-19 19:39:07' || char(0) || 'x'),
+          ('2020-01-01', '2020-01-01');
+        """,
+        (
+            "t.d, declared DATE, is text: it holds text that is no date",
+            "t.m, declared DATETIME, is text: it holds text that is no date",
+        ),
+        refused=at(POSTGRESQL, "table t, column d, rowid 1: a NUL character"),
+    ),
+    Case(
+        "a NUL character among numbers",
+        "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (1), ('a' || char(0))",
+        ("t.v, declared INTEGER, is text: it holds text and numbers",),
+        refused=at(
+            POSTGRESQL, "table t, column v, rowid 2: a NUL character, which PostgreSQL's text cannot hold"
+        ),
+    ),
+    Case(
+        "Latin-1 bytes in text",
+        "CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('für'), (CAST(x'66fc72' AS TEXT))",
+        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with bytes that are no characters"),
+    ),
+    Case(
+        "Latin-1 bytes among numbers",
+        "CREATE TABLE t (v INTEGER); INSERT INTO t VALUES (1), (CAST(x'66fc72' AS TEXT))",
+        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with bytes that are no characters"),
+    ),
+    Case(
+        "Latin-1 bytes in a name",
+        _latin1_name,
+        refused=at(EVERYWHERE, "Could not decode to UTF-8"),
+    ),
+    Case(
+        "an overlong encoding",
+        """
+        CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT) WITHOUT ROWID;
+        INSERT INTO t VALUES ('k', CAST(x'c0af' AS TEXT));
+        """,
+        refused=at(EVERYWHERE, "table t, column v, key 'k': text with bytes that are no characters"),
+    ),
+    Case(
+        "a surrogate in UTF-8",
+        "CREATE TABLE t (v TEXT); INSERT INTO t VALUES (CAST(x'eda080' AS TEXT))",
+        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with bytes that are no characters"),
+    ),
+    Case(
+        "a code point beyond the last",
+        "CREATE TABLE t (v TEXT); INSERT INTO t VALUES (CAST(x'f4908080' AS TEXT))",
+        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with bytes that are no characters"),
+    ),
+    Case(
+        "Latin-1 bytes in a key",
+        """
+        CREATE TABLE t (v TEXT PRIMARY KEY, n INTEGER);
+        INSERT INTO t VALUES (CAST(x'66fc72' AS TEXT), 1);
+        """,
+        refused=at(EVERYWHERE, "table t, column v, rowid 1: text with bytes that are no characters"),
+    ),
+    Case(
+        "a UTF-16 file",
+        """
+        PRAGMA encoding = 'UTF-16le';
+        CREATE TABLE "größe" (k TEXT PRIMARY KEY, v, d DATE);
+        INSERT INTO "größe" VALUES ('日本語', '😀', '2020-02-29'), ('a\tb\\', 5, '0001-01-01');
+        """,
+    ),
+    Case(
+        "half a surrogate pair in a UTF-16 file",
+        """
+        PRAGMA encoding = 'UTF-16be';
+        CREATE TABLE t (v TEXT);
+        INSERT INTO t VALUES ('a'), (CAST(x'd83d0061' AS TEXT));
+        """,
+        refused=at(EVERYWHERE, "table t, column v, rowid 2: text with bytes that are no characters"),
+    ),
+    Case(
+        "characters of every plane, controls, and what looks like an escape",
+        """
+        CREATE TABLE t (n INTEGER PRIMARY KEY, v TEXT);
+        INSERT INTO t (v) VALUES ('\\N'), ('\\'), ('NULL'), ('a' || char(9, 10, 13, 26, 8, 27, 127)),
+          (char(65534, 65535, 1114111)), ('e' || char(769)), (char(65279) || 'bom'), (''''), ('"'),
+          (char(133, 8232, 8233)), ('\\.'), ('%s {0} $1 ?');
+        """,
+    ),
+)
+
+
+LARGEST = 100 * 2**20
+"""Bytes of the largest values."""
+
+
+def _encrypted(path: Path) -> None:
+    """What an encrypted file looks like: nothing of it is SQLite's."""
+    path.write_bytes(bytes((number * 197 + 31) % 251 for number in range(8_192)))
+
+
+def _cut_short(path: Path) -> None:
+    """A file that lost its second half, as an interrupted download leaves it."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER, b TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", ((n, "x" * 100) for n in range(2_000)))
+        connection.commit()
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def _overwritten(path: Path) -> None:
+    """A file in which one page of rows is garbage."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER, b TEXT)")
+        connection.executemany("INSERT INTO t VALUES (?, ?)", ((n, "x" * 100) for n in range(2_000)))
+        connection.commit()
+    content = bytearray(path.read_bytes())
+    content[4096 * 20 : 4096 * 21] = b"\xa5" * 4096
+    path.write_bytes(content)
+
+
+def _write_ahead(path: Path) -> None:
+    """A file of journal mode WAL whose last rows are in the journal beside it."""
+    other = path.with_name("origin.sqlite")
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("CREATE TABLE t (a INTEGER)")
+        connection.execute("INSERT INTO t VALUES (1)")
+        connection.commit()
+        for suffix in ("", "-wal"):
+            path.with_name(path.name + suffix).write_bytes(other.with_name(other.name + suffix).read_bytes())
+    other.unlink()
+
+
+def _hot_journal(path: Path) -> None:
+    """A file whose last transaction was broken off: the journal has the pages as they were."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("CREATE TABLE t (a INTEGER)")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("INSERT INTO t VALUES (1)")
+        connection.execute("PRAGMA cache_spill = 1")
+        connection.execute("PRAGMA cache_size = 1")
+        connection.executemany("INSERT INTO t VALUES (?)", ((n,) for n in range(5_000)))
+        journal = path.with_name(f"{path.name}-journal")
+        content, old = path.read_bytes(), journal.read_bytes()
+    path.write_bytes(content)
+    journal.write_bytes(old)
+
+
+def _empty(path: Path) -> None:
+    path.touch()
+
+
+FILES = (
+    Case(
+        "a file without a table",
+        "CREATE TABLE t (a); DROP TABLE t",
+        refused=at(EVERYWHERE, "has no table"),
+    ),
+    Case(
+        "an empty file",
+        _empty,
+        refused=at(EVERYWHERE, "has no table"),
+    ),
+    Case(
+        "an encrypted file",
+        _encrypted,
+        refused=at(EVERYWHERE, "file is not a database"),
+    ),
+    Case(
+        "a file cut short",
+        _cut_short,
+        refused=at(EVERYWHERE, "database disk image is malformed"),
+    ),
+    Case(
+        "a file with a damaged page",
+        _overwritten,
+        refused=at(EVERYWHERE, "database disk image is malformed"),
+    ),
+    Case(
+        "rows in a write-ahead log",
+        _write_ahead,
+        refused=at(EVERYWHERE, r"shop\.sqlite-wal holds changes not yet in it"),
+    ),
+    Case(
+        "a transaction broken off",
+        _hot_journal,
+        refused=at(EVERYWHERE, r"shop\.sqlite-journal holds changes not yet in it"),
+    ),
+    Case(
+        "journal mode WAL, closed",
+        "PRAGMA journal_mode = wal; CREATE TABLE t (a INTEGER); INSERT INTO t VALUES (1), (2)",
+    ),
+)
+
+LARGE = {
+    Profile.FAITHFUL: Case(
+        "a text of 100 MB",
+        f"""
+        CREATE TABLE t (n INTEGER, v TEXT);
+        INSERT INTO t VALUES (1, printf('%.{LARGEST // 2}c', 'é')), (2, 'short');
+        """,
+        large=True,
+    ),
+    Profile.OFFICIAL: Case(
+        "a blob of 100 MB",
+        f"""
+        CREATE TABLE t (n INTEGER, v BLOB);
+        INSERT INTO t VALUES (1, randomblob({LARGEST})), (2, x'00');
+        """,
+        large=True,
+    ),
+}
+"""The largest values; each is loaded in one profile, as both have the same columns for it."""

@@ -5,10 +5,13 @@ import json
 import os
 import shutil
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.sets.loading import load_set
 from harness.data.sets.packages import PackageRequest, get
@@ -17,10 +20,21 @@ from loaders.packages.manifest import published
 from loaders.packages.sources import kept_archive
 from loaders.sample import sample_folder
 from tests import forked
-from tests.loaders.packages.conftest import Publish
-from tests.loaders.packages.fetched import NO_PAUSES, NOWHERE, process, quiet, shown, unpacked
+from tests.harness import own_sets as sets
+from tests.loaders.packages.conftest import REVISION, Publish
+from tests.loaders.packages.fetched import (
+    NO_PAUSES,
+    NOWHERE,
+    contents,
+    dev_zip,
+    entry,
+    process,
+    quiet,
+    shown,
+    unpacked,
+    zipped,
+)
 from tests.loaders.packages.server import Answer, serving
-from tests.loaders.packages.zips import contents, dev_zip, entry, zipped
 
 
 @pytest.mark.parametrize(("name", "root"), [("mini_dev", "minidev"), ("dev", "dev_20240627")])
@@ -330,3 +344,149 @@ def test_the_command_brings_a_set_that_eval_finds(tmp_path: Path, packages: dict
     )  # fmt: skip
     assert scored.returncode == 0, scored.stdout + scored.stderr
     assert "100.00" in scored.stdout
+
+
+def zipped_folder(folder: Path, path: Path, top: str) -> Path:
+    """A folder as an archive, below a folder of its own, with what some systems add."""
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(f"__MACOSX/{top}/._dev.json", b"x")
+        for each in sorted(folder.rglob("*")):
+            if each.is_file():
+                archive.write(each, f"{top}/{each.relative_to(folder)}")
+    return path
+
+
+def test_an_archive_is_taken_and_found_by_name_with_its_splits(tmp_path: Path) -> None:
+    archive = zipped_folder(sets.spider(tmp_path / "x"), tmp_path / "spider_data.zip", "spider_data")
+    home = tmp_path / "data"
+    with pytest.raises(BadInput, match=r"sha256 .* is not known.*--allow-unknown"):
+        get(PackageRequest("spider", home, archive), quiet)
+    assert not home.exists()
+    get(PackageRequest("spider", home, archive, allow_unknown=True), quiet)
+    assert [load_set(name, home).name for name in ("spider", "spider_train", "spider_test")] == [
+        "spider", "spider_train", "spider_test",
+    ]  # fmt: skip
+    assert get(PackageRequest("spider", home), quiet)[0] == "spider is there"
+
+
+def test_a_folder_is_taken(tmp_path: Path) -> None:
+    home = tmp_path / "data"
+    get(PackageRequest("kaggle_dbqa", home, sets.kaggle(tmp_path / "KaggleDBQA"), allow_unknown=True), quiet)
+    assert len(load_set("kaggle_dbqa", home).questions) == 4
+    get(PackageRequest("mini_dev_v2", home, sets.live(tmp_path / "live"), allow_unknown=True), quiet)
+    found = load_set("mini_dev_v2", home)
+    assert any("of" in note and "left out" in note for note in found.notes)
+
+
+def test_train_has_its_databases_in_an_archive_of_their_own(tmp_path: Path) -> None:
+    folder = sets.bird_train(tmp_path / "x")
+    inner = folder / "train_databases.zip"
+    databases = folder / "train_databases"
+    zipped_folder(databases / "train_databases", inner, "train_databases")
+    shutil.rmtree(databases)
+    archive = zipped_folder(folder, tmp_path / "train.zip", "train")
+    home = tmp_path / "data"
+    get(PackageRequest("train", home, archive, allow_unknown=True), quiet)
+    assert load_set("train", home).db_ids == ("shop",)
+
+    filtered = tmp_path / "filtered"
+    sets.write(filtered / "train-00000-of-00001.jsonl", sets.lines(sets.records(evidence="")[:3]))
+    get(PackageRequest("train_filtered", home, filtered, allow_unknown=True), quiet)
+    found = load_set("train_filtered", home)
+    assert (found.name, len(found.questions)) == ("train_filtered", 3)
+    assert found.database("shop").sqlite_path.is_file()
+
+
+def test_the_dev_of_2025_reads_the_databases_of_dev(tmp_path: Path) -> None:
+    home = tmp_path / "data"
+    sets.bird_dev(home / "dev_20240627")
+    asked = json.loads((home / "dev_20240627" / "dev.json").read_text(encoding="utf-8"))
+    sets.write(tmp_path / "new" / "dev_20251106.json", asked)
+    get(PackageRequest("dev_20251106", home, tmp_path / "new", allow_unknown=True), quiet)
+    found = load_set("dev_20251106", home)
+    assert (found.name, found.db_ids, len(found.questions)) == ("dev_20251106", ("shop",), 4)
+
+
+@pytest.mark.parametrize("name", ["spider", "kaggle_dbqa", "mini_dev_v2"])
+def test_what_no_program_may_fetch_says_where_it_is(name: str, tmp_path: Path) -> None:
+    page = published()[name].page
+    with pytest.raises(BadInput, match=r"no address for programs.*--archive") as refused:
+        get(PackageRequest(name, tmp_path / "data"), quiet, NO_PAUSES)
+    assert page in str(refused.value)
+    with pytest.raises(BadInput, match=rf"--set {name}: is not at .*{name}; .*data.*{name}"):
+        load_set(name, tmp_path)
+
+
+def test_another_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    with pytest.raises(BadInput, match="no questions in a layout that is known; is it spider"):
+        get(PackageRequest("spider", tmp_path / "data", tmp_path / "x"), quiet)
+
+
+def hub(sample: Path) -> dict[str, Answer]:
+    """The sample's questions as files of a data set on the hub."""
+    found: dict[str, Answer] = {}
+    for one in Dialect:
+        raw = (sample / f"sample_{one}.json").read_bytes()
+        etag = f'"{hashlib.sha256(raw).hexdigest()[:40]}"'
+        address = f"/datasets/birds/questions/resolve/{REVISION}/data/mini_dev_{one}-0.json"
+        found[address] = Answer(raw, etag, headers=(("X-Repo-Commit", REVISION),))
+    return found
+
+
+def test_questions_from_the_hub_join_the_databases_that_are_there(
+    tmp_path: Path, publish: Publish, packages: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "data"
+    monkeypatch.setenv("HF_HOME", str(tmp_path / "hub"))
+    with serving(Answer(packages["mini_dev"]), paths=hub(sample_folder())) as site:
+        manifest = publish(site.url)
+        monkeypatch.setenv("HF_ENDPOINT", site.url.removesuffix("/package.zip"))
+        refused = process(manifest, "mini_dev_2025", home)
+        refused.communicate(timeout=120)
+        assert refused.returncode == 1
+        assert shown(home) == ["minidev"]
+        done = process(manifest, "mini_dev_2025", home, "", 0, "unknown")
+        said, _ = done.communicate(timeout=120)
+    assert done.returncode == 0, said
+    assert "mini_dev_mysql.json: sha256" in said
+    assert shown(home) == ["MINIDEV_2025", "minidev"]
+    found = load_set("mini_dev_2025", home)
+    assert len(found.questions) == len(load_set("sample").questions)
+    assert found.databases == home / "minidev" / "MINIDEV" / "dev_databases"
+
+
+def test_the_hub_out_of_reach_is_one_message_that_says_what_to_do(
+    tmp_path: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked(tmp_path / "data" / "MINIDEV", "mini_dev")
+    publish(NOWHERE)
+    monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", NOWHERE.removesuffix("/package.zip"))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with pytest.raises(Unreachable) as raised:
+        get(PackageRequest("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
+    for part in ("data/mini_dev_sqlite-0.json", "into one folder", "--archive FOLDER"):
+        assert part in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert shown(tmp_path / "data") == ["MINIDEV"]
+
+
+def test_without_the_hubs_client_the_message_names_the_extra(
+    tmp_path: Path, publish: Publish, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unpacked(tmp_path / "data" / "MINIDEV", "mini_dev")
+    publish(NOWHERE)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(Unreachable, match=r"the extra \[hf\].*--archive FOLDER"):
+        get(PackageRequest("mini_dev_2025", tmp_path / "data"), quiet, NO_PAUSES)
+
+
+@pytest.mark.parametrize("spelled", ["mini_dev_{}.json", "mini_dev_{}-0.json"])
+def test_questions_of_the_hub_may_be_brought_by_hand(tmp_path: Path, publish: Publish, spelled: str) -> None:
+    unpacked(tmp_path / "data" / "MINIDEV", "mini_dev")
+    publish(NOWHERE)
+    (tmp_path / "mine").mkdir()
+    for one in Dialect:
+        shutil.copyfile(sample_folder() / f"sample_{one}.json", tmp_path / "mine" / spelled.format(one))
+    get(PackageRequest("mini_dev_2025", tmp_path / "data", tmp_path / "mine", allow_unknown=True), quiet)
+    assert load_set("mini_dev_2025", tmp_path / "data").questions

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dialects.errors import BadInput
 from loaders.packages.archives import Limits, unpack
-from tests.loaders.packages.zips import DEVICE, FIFO, LINK, contents, encrypted, entry, zipped
+from tests.loaders.packages.fetched import DEVICE, FIFO, LINK, contents, encrypted, entry, zipped
 
 BOMB = bytes(4 * 2**20)
 GOOD = zipped(("a/", b""), ("a/b.txt", b"one"), ("c.txt", os.urandom(5_000)))

@@ -17,8 +17,7 @@ from harness.data.sets.loading import load_set
 from harness.data.twin_sources import of_files, of_set
 from loaders.twins.making import Made, TwinSource, Unmade, made_lines, make
 from tests.loaders.conftest import MakeFile
-from tests.loaders.twins.awkward_schemas import quoted, schema
-from tests.loaders.twins.shop import GOLDS, SCRIPT
+from tests.loaders.twins.shops import GOLDS, SCRIPT, quoted, schema
 
 GOLD = "SELECT name FROM customer WHERE level = 'silver'"
 COLUMN: dict[str, Any] = {

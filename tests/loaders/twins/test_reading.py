@@ -14,7 +14,7 @@ from loaders.twins.reading import of_file
 from loaders.twins.shape import ColumnShape, Shape, Value
 from loaders.twins.values import Values
 from tests.loaders.conftest import MakeFile
-from tests.loaders.twins.shop import SCRIPT
+from tests.loaders.twins.shops import SCRIPT
 
 
 @pytest.fixture

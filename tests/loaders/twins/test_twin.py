@@ -15,7 +15,7 @@ from loaders.twins.rows import checked
 from loaders.twins.shape import Shape
 from loaders.twins.twin import Twin, twin
 from tests.loaders.conftest import MakeFile
-from tests.loaders.twins.shop import GOLDS, SCRIPT, WRONG
+from tests.loaders.twins.shops import GOLDS, SCRIPT, WRONG
 
 
 @pytest.fixture
