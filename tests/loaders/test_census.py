@@ -395,6 +395,12 @@ def test_a_column_to_be_escaped_says_what_its_values_allow(make_file: MakeFile) 
     ]
 
 
+def test_a_text_of_thousands_of_digits_is_escaped_beside_numbers(make_file: MakeFile) -> None:
+    path = make_file("CREATE TABLE t (v)", t=[(1,), ("9" * 5_000,)])
+    [column] = census(path, escape=True).tables[0].columns
+    assert (column.escaped, column.longest) == (True, len(f"␛t{'39' * 5_000}".encode()))
+
+
 def test_any_of_a_strict_table_is_no_affinity(make_file: MakeFile) -> None:
     path = make_file("CREATE TABLE s (v ANY) STRICT; CREATE TABLE t (v ANY)")
     assert [table.columns[0].declared for table in census(path).tables] == ["", "ANY"]
