@@ -15,6 +15,8 @@ from harness.cli.commands import app
 from harness.cli.console import AsJson, asks, messages, say
 from harness.data.predictions import Extract
 from harness.data.published import PUBLISHED_SET, provenance, read_published
+from harness.data.published_sets import find_published
+from harness.data.set_manifest import LAYOUTS
 from harness.pytest_plugin.runner import exit_code, run
 from harness.report.console import loading_bar, print_grids
 from harness.report.documents import DEV, PublishedReference, dev_rows, reproduced
@@ -25,8 +27,6 @@ from harness.report.writing import write_dev_rows, write_reproduction
 from harness.runs.reading import read_run
 from harness.session.plan import prepare
 from harness.session.request import Request
-from loaders.packages.manifest import find_published
-from loaders.set_manifest import LAYOUTS
 
 
 @app.command()

@@ -26,6 +26,7 @@ from typing import Any
 from dialects.enums import Dialect
 from harness.data.outcomes import USAGE, AnswerUsage
 from harness.data.questions import QuestionSet
+from harness.data.set_manifest import LAYOUTS
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from loaders.base.errors import brief
 from loaders.base.files import (
@@ -39,7 +40,6 @@ from loaders.base.files import (
     refuse,
 )
 from loaders.base.records import RecordFault
-from loaders.set_manifest import LAYOUTS
 
 # What the name of a prediction file tells: `predict_<set>_<predictor>_<dialect>.json` or `.jsonl`.
 # Published files also end in `_mysqljson.json` and `_cot_SQLite.json`. The set is checked, because a

@@ -14,12 +14,12 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.published_sets import published
 from harness.data.questions import PackUse, QuestionSet
+from harness.data.set_manifest import PUBLISHED
 from harness.metrics import METRICS
 from loaders.base.digests import digests
 from loaders.base.files import Faults, TextFile, read_text, refuse
-from loaders.packages.manifest import published
-from loaders.set_manifest import PUBLISHED
 
 FOLDER = "published"
 PUBLISHED_SET = "mini_dev"
@@ -86,7 +86,7 @@ def provenance(questions: QuestionSet, known: Mapping[str, str]) -> dict[str, Pr
 
     Args:
         questions: the set.
-        known: SHA-256 by path, as `loaders.packages.manifest.Published.files` has them.
+        known: SHA-256 by path, as `harness.data.published_sets.Published.files` has them.
 
     Raises:
         BadInput: a file cannot be read.

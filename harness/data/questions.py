@@ -16,12 +16,12 @@ from typing import Any, Self
 
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
+from harness.data.published_sets import repair
+from harness.data.set_manifest import CORRECT, FIELDS, TOTAL, Layout, SetServer
 from harness.sqltree import DatabaseSchema
 from loaders.base.errors import brief
 from loaders.base.files import Faults, TextFile, is_text, json_type, read_json, read_json_lines, refuse
 from loaders.namespace import Database
-from loaders.packages.manifest import repair
-from loaders.set_manifest import CORRECT, FIELDS, TOTAL, Layout, SetServer
 
 
 class Difficulty(StrEnum):

@@ -13,13 +13,13 @@ from typing import Self
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.set_manifest import LAYOUTS
 from harness.data.sets.loading import load_set
 from harness.provision.containers import docker
 from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import assets
 from loaders import namespace
 from loaders.base.errors import EngineUnavailable, command
-from loaders.set_manifest import LAYOUTS
 
 ACCOUNTS = "1"
 """Raised by one whenever images keep their accounts otherwise, so that older ones could not be opened."""

@@ -25,11 +25,11 @@ from rich.table import Table
 from rich.text import Text
 
 from dialects.enums import Profile
+from harness.data.sets.archives import DownloadProgress
 from harness.report.table_model import DAGGER, ColumnGroup, TableColumn, TableModel, emphasised, texts
 from loaders import load as loading
 from loaders.base.files import one_line
 from loaders.namespace import Database
-from loaders.packages.archives import DownloadProgress
 from loaders.server import Server
 
 WIDTH_OF_A_FILE = 200

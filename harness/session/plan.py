@@ -19,6 +19,7 @@ from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.published import origins
 from harness.data.questions import BIRD_LEVELS, Question, QuestionSet
+from harness.data.set_manifest import SetServer
 from harness.data.sets.loading import load_set
 from harness.engines import EngineName, dialect_of, in_order, kind_of, on_server
 from harness.engines.base import Engine, SqlError
@@ -40,7 +41,6 @@ from loaders.base.store import Store, allowed_bytes, default_path
 from loaders.load import Progress
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
-from loaders.set_manifest import SetServer
 
 # Which servers are up, of the engines that a command is to use.
 

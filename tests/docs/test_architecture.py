@@ -88,7 +88,7 @@ TABLES = {
     "loaders/indexing.py",
     "loaders/namespace.py",
     "loaders/source.py",
-    "loaders/set_manifest.py",
+    "harness/data/set_manifest.py",
     "loaders/verify/sides.py",
     "loaders/verify/tables.py",
 }

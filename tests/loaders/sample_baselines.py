@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import loaders.sample
 from dialects.enums import Dialect
-from loaders.set_manifest import PUBLISHED
+from harness.data.set_manifest import PUBLISHED
 
 SEPARATOR = "\t----- bird -----\t"
 """What stands between SQL and db_id in the official format of predictions."""

@@ -26,6 +26,7 @@ from harness.data.gold_packs import FILE as PACK
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
+from harness.data.set_manifest import MANIFEST, read_manifest
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
@@ -36,7 +37,6 @@ from loaders.base.files import is_text, one_line
 from loaders.census import census
 from loaders.load import Progress
 from loaders.server import Server
-from loaders.set_manifest import MANIFEST, read_manifest
 from loaders.source import opened
 
 # SQLite's SQL in another dialect, for those who take it away: one text, or the answers of predictors.

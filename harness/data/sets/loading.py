@@ -18,6 +18,8 @@ from typing import Any
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.published_sets import place_of, repair
+from harness.data.published_sets import published as published_sets
 from harness.data.questions import (
     SPIDER_LEVELS,
     Asked,
@@ -28,16 +30,14 @@ from harness.data.questions import (
     read_gold,
     read_questions,
 )
+from harness.data.set_families import Own, databases_in, find_databases, find_own
+from harness.data.set_manifest import CORRECT, LAYOUTS, MANIFEST, Layout, find
 from harness.sqltree import Column, DatabaseSchema, spider
 from harness.sqltree.spider import SpiderSchema, hardness, read
 from loaders.base.digests import digests
 from loaders.base.errors import command
 from loaders.base.files import Faults, TextFile, is_text, most_bytes, one_line, read_json, read_text, refuse
 from loaders.base.paths import cache_path
-from loaders.packages.manifest import place_of, repair
-from loaders.packages.manifest import published as published_sets
-from loaders.set_families import Own, databases_in, find_databases, find_own
-from loaders.set_manifest import CORRECT, LAYOUTS, MANIFEST, Layout, find
 
 # Spider's hardness of golds, for sets without difficulties; kept, because reading thousands takes time.
 

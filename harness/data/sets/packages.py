@@ -2,33 +2,47 @@
 
 Everything is prepared in a folder beside its place and read as a run would read it; then one rename puts it
 there. What is there already is never replaced.
+
+Files come from the official place, from an archive or a folder that the user has, or from the hub, and are
+brought into the layout of the published package.
 """
 
-import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.published_sets import TAKE, Archive, Hub, Published, find_published, prove_archive
 from harness.data.questions import QuestionSet
+from harness.data.set_families import find_own
+from harness.data.set_manifest import LAYOUTS, MANIFEST, Layout, find
+from harness.data.sets.archives import PAUSES, DownloadProgress, Limits, Unreachable, Wanted, download, unpack
 from harness.data.sets.loading import load_set
+from loaders.base import paths
 from loaders.base.digests import digests, read_sha256
-from loaders.base.errors import said
-from loaders.base.files import Faults
+from loaders.base.errors import command, said
+from loaders.base.files import Faults, as_json, one_line, parse_json
 from loaders.base.paths import making
-from loaders.packages.archives import PAUSES, DownloadProgress
-from loaders.packages.manifest import TAKE, Published, find_published
-from loaders.packages.sources import Staged, fetch, from_archive, from_folder, from_hub
-from loaders.set_manifest import LAYOUTS, MANIFEST, find
 
 _MARKER = ".published.json"
 _STAGING = ".bird-data"
+
+
+_NESTED = "*databases.zip"
+"""BIRD's packages hold their databases in an archive of their own."""
+_MOST_OF_OWN = 64 * 2**30
+"""Bytes that a benchmark may unpack to; the databases of BIRD are 33 GB in all."""
+_BESIDE = "__MACOSX"
+"""What systems put into archives, and nobody reads."""
+_DEPTHS = ("", "*/", "*/*/")
+"""How deep in a folder its questions are looked for."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +50,24 @@ class PackageRequest:
     """What to get."""
 
     set_name: str
-    """One of `published.toml`."""
+    """One of `published_sets.toml`."""
     to: Path | None = None
     """The folder of all published data; None: BIRD_HOME, else `./data`, where `load_set` looks."""
     archive: Path | None = None
     """The published archive, or a folder with the set or the archive in it; None: the official place."""
     allow_unknown: bool = False
     """Take what has other digests than those that are known, and report them."""
+
+
+@dataclass(frozen=True)
+class _Staged:
+    """Files that have been brought."""
+
+    sha256: str | None
+    """Of the archive, if they come from one."""
+    known: bool
+    """Whether that is the published archive's, so that no file needs a proof of its own."""
+    notes: tuple[str, ...]
 
 
 def get(request: PackageRequest, progress: DownloadProgress, pauses: Sequence[float] = PAUSES) -> list[str]:
@@ -110,7 +135,7 @@ def _there(entry: Published, request: PackageRequest, home: Path) -> list[str] |
 
 def _is_same(archive: Path, marker: Path) -> bool:
     try:
-        taken = json.loads(marker.read_text(encoding="utf-8"))
+        taken = parse_json(marker.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     if archive.is_file():
@@ -151,25 +176,25 @@ def _stage(
     staging: Path,
     progress: DownloadProgress,
     pauses: Sequence[float],
-) -> Staged:
+) -> _Staged:
     source, allowed = request.archive, request.allow_unknown
     if source is None:
         if entry.hub:
-            return from_hub(entry, entry.hub, staging)
+            return _from_hub(entry, entry.hub, staging)
         if entry.archive is None:
             raise BadInput(
                 f"{entry.name}: its authors name no address for programs; fetch it by hand"
                 f" ({entry.page}), and name the archive or its folder by --archive"
             )
-        fetched = fetch(entry, entry.archive, progress, pauses, allow_unknown=allowed)
-        return from_archive(entry, fetched, staging, progress, allow_unknown=allowed)
+        fetched = _fetch(entry, entry.archive, progress, pauses, allow_unknown=allowed)
+        return _from_archive(entry, fetched, staging, progress, allow_unknown=allowed)
     if not source.exists():
         raise BadInput(f"--archive {source}: there is no such file or folder")
     if source.is_dir() and entry.archive and (source / entry.archive.name).is_file():
         source /= entry.archive.name
     if source.is_dir():
-        return from_folder(entry, source, staging)
-    return from_archive(entry, source, staging, progress, allow_unknown=allowed)
+        return _from_folder(entry, source, staging)
+    return _from_archive(entry, source, staging, progress, allow_unknown=allowed)
 
 
 def _databases(entry: Published, home: Path) -> Path:
@@ -194,9 +219,9 @@ def _staging(home: Path) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
-def _mark(root: Path, request: PackageRequest, staged: Staged) -> None:
+def _mark(root: Path, request: PackageRequest, staged: _Staged) -> None:
     source = None if request.archive is None else str(request.archive.resolve())
-    text = json.dumps({"set": request.set_name, "source": source, "sha256": staged.sha256})
+    text = as_json({"set": request.set_name, "source": source, "sha256": staged.sha256})
     (root / _MARKER).write_text(text, encoding="utf-8")
 
 
@@ -242,3 +267,185 @@ def prove_files(entry: Published, questions: QuestionSet, folder: Path, *, allow
         f"{folder}: {len(found) - len(unknown)} of {len(found)} files have the digests of published ones",
         *(f"  {name}: sha256 {digest} is {fault}" for name, (digest, fault) in unknown.items()),
     ]
+
+
+def kept_archive(archive: Archive) -> Path:
+    """Where a downloaded archive is kept."""
+    return paths.cache_path() / "packages" / archive.name
+
+
+def _fetch(
+    entry: Published,
+    archive: Archive,
+    progress: DownloadProgress,
+    pauses: Sequence[float],
+    *,
+    allow_unknown: bool,
+) -> Path:
+    """The archive from its official place, downloaded unless an earlier call did. Processes take turns.
+
+    Raises:
+        Unreachable: it cannot be had; the message says how to bring it by hand.
+        BadInput: it is not the one that is known, or there is no room for it.
+    """
+    path = kept_archive(archive)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{path}.lock"):
+            if not path.exists():
+                wanted = Wanted(archive.url, None if allow_unknown else archive.size)
+                download(wanted, path, progress, pauses)
+    except Unreachable as error:
+        raise Unreachable(f"{error}; {_by_hand(entry, path)}") from error
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written ({said(error)}); set BIRD_CACHE") from error
+    return path
+
+
+def _by_hand(entry: Published, path: Path) -> str:
+    run = command("data", rest="--archive FILE", set=entry.name)
+    return (
+        f"fetch it by any other way (its page: {entry.page}) and run `{run}`, or put it at {path};"
+        " behind a proxy, set HTTPS_PROXY"
+    )
+
+
+def _from_archive(
+    entry: Published, archive: Path, staging: Path, progress: DownloadProgress, *, allow_unknown: bool
+) -> _Staged:
+    """Unpack an archive file into `staging`.
+
+    Raises:
+        BadInput: it is not known, cannot be unpacked, or does not hold the set.
+    """
+    known = entry.archive or Archive(archive.name, entry.page)
+    digest, note = prove_archive(archive, known, allow_unknown=allow_unknown)
+    tree = staging / "unpacked"
+    limits = Limits(bytes=_MOST_OF_OWN) if entry.own else Limits()
+    unpack(archive, tree, partial(progress, f"unpacking {archive.name}"), limits)
+    for nested in sorted(tree.rglob(_NESTED)):
+        unpack(nested, nested.parent, partial(progress, f"unpacking {nested.name}"), limits)
+        nested.unlink()
+    if entry.own:
+        target = staging / "home" / entry.folder
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _root(entry, tree, archive).rename(target)
+        return _Staged(digest, digest == known.sha256, (note,))
+    layout = LAYOUTS[entry.name]
+    questions = layout.questions[Dialect.SQLITE][0]
+    held = sorted(tree.rglob(questions), key=lambda path: (len(path.parts), path))
+    if not held:
+        raise BadInput(one_line(f"{archive}: no {questions} in it; is it the package of {entry.name}?"))
+    folder, target = held[0].parent, staging / "home" / entry.folder
+    if folder.name == target.name and folder != tree:
+        # What stands beside the questions' folder, the dumps above all, comes along.
+        depth = len(Path(entry.folder).parts)
+        for _ in range(depth - 1):
+            folder, target = folder.parent, target.parent
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(target)
+    return _Staged(digest, digest == known.sha256, (note,))
+
+
+def _from_folder(entry: Published, source: Path, staging: Path) -> _Staged:
+    """Copy the set's files out of a folder into `staging`; links are followed.
+
+    Raises:
+        BadInput: the set is not in it, or it cannot be read.
+    """
+    target = staging / "home" / entry.folder
+    if entry.own:
+        root = _root(entry, source, source)
+        shutil.copytree(root, target, ignore=shutil.ignore_patterns(_BESIDE))
+        _describe(entry, target)
+        return _Staged(None, known=False, notes=(f"copied from {root}",))
+    layout = LAYOUTS[entry.name]
+    target.mkdir(parents=True)
+    hub_names = {name: Path(path).name for name, path in entry.hub.files.items()} if entry.hub else {}
+    names = [*(name for (name,) in layout.questions.values()), *layout.gold.values(), str(layout.tables)]
+    folder, spelled = _holder(entry, source, layout, hub_names)
+    for name in names:
+        path = folder / spelled.get(name, name)
+        if path.is_file():
+            shutil.copyfile(path, target / name)
+    if entry.databases_of is None and (folder / "dev_databases").is_dir():
+        shutil.copytree(folder / "dev_databases", target / "dev_databases")
+    return _Staged(None, known=False, notes=(f"copied from {folder}",))
+
+
+def _root(entry: Published, tree: Path, source: Path) -> Path:
+    """The folder of a tree that is read as the set: the first one, from the outside in.
+
+    Raises:
+        BadInput: none is.
+    """
+    for depth in _DEPTHS:
+        held = sorted(tree.glob(depth)) if depth else [tree]
+        for folder in held:
+            with suppress(BadInput):
+                if folder.is_dir() and folder.name != _BESIDE:
+                    find_own(folder / entry.split, ())
+                    return folder
+    raise BadInput(one_line(f"{source}: holds no questions in a layout that is known; is it {entry.name}?"))
+
+
+def _describe(entry: Published, folder: Path) -> None:
+    """Write the manifest of a set whose databases are another's, unless there is one."""
+    path = folder / MANIFEST
+    if not entry.databases or path.exists():
+        return
+    names = sorted(one.name for one in folder.iterdir() if one.suffix in {".json", ".jsonl"})
+    wanted = [name for name in (entry.hub.files if entry.hub else ()) if name in names] or names[:1]
+    lines = [
+        f"name = {as_json(entry.name)}",
+        f"title = {as_json(f'{entry.name}, of {entry.page}')}",
+        f"questions = {as_json(wanted)}",
+        f"databases = {as_json(entry.databases)}",
+    ]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _holder(
+    entry: Published, source: Path, layout: Layout, hub_names: dict[str, str]
+) -> tuple[Path, dict[str, str]]:
+    """The folder that holds the questions, and how its files are called where not as here."""
+    questions = layout.questions[Dialect.SQLITE][0]
+    for spelled in ({}, hub_names):
+        for depth in _DEPTHS:
+            for path in sorted(source.glob(depth + spelled.get(questions, questions))):
+                return path.parent, spelled
+    raise BadInput(f"{source}: no {questions} in it; is it the data of {entry.name}?")
+
+
+def _from_hub(entry: Published, hub: Hub, staging: Path) -> _Staged:
+    """Fetch the set's files by the hub's own client into `staging`; it resumes, and knows proxies.
+
+    Raises:
+        Unreachable: the client is not installed, or the files cannot be had.
+    """
+    urls = ", ".join(hub.url(path) for path in hub.files.values())
+    run = command("data", rest="--archive FOLDER", set=entry.name)
+    by_hand = f"or fetch {urls} into one folder and run `{run}`"
+    try:
+        from huggingface_hub import hf_hub_download  # noqa: PLC0415 - an extra
+        from huggingface_hub.utils.tqdm import disable_progress_bars  # noqa: PLC0415
+    except ImportError as error:
+        raise Unreachable(
+            f"{entry.name} is on the Hugging Face hub: install its client, the extra [hf], {by_hand}"
+        ) from error
+    disable_progress_bars()
+    target = staging / "home" / entry.folder
+    target.mkdir(parents=True)
+    for name, path in hub.files.items():
+        try:
+            fetched = hf_hub_download(
+                hub.repository, path, repo_type="dataset", revision=hub.revision, local_dir=staging / "hub",
+                token=False,
+            )  # fmt: skip
+        except Exception as error:
+            reason = str(error).strip().partition("\n")[0]
+            raise Unreachable(one_line(f"{hub.url(path)}: {reason}; try again, {by_hand}")) from error
+        shutil.copyfile(fetched, target / name)
+    if entry.own:
+        _describe(entry, target)
+    return _Staged(None, known=False, notes=(f"from {hub.repository} at {hub.revision}",))

@@ -13,10 +13,10 @@ from dialects.errors import BadInput
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.matrix import MatrixRequest, Result, Row, exit_code, print_matrix, run_matrix
 from harness.cli import main
+from harness.data.set_manifest import LAYOUTS
 from harness.provision import dsn
 from harness.provision.server_kinds import SETS, VERSIONS, MatrixCell, cells
 from loaders.server import Origin, Server
-from loaders.set_manifest import LAYOUTS
 
 DONE = Row(Dialect.MYSQL, "9.7", "sample", Result.AS_EXPECTED, "native, 9.7.4", 66, 66)
 WORSE = Row(

@@ -10,9 +10,9 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.questions import Difficulty, QuestionSet
+from harness.data.set_manifest import LAYOUTS
 from harness.data.sets.loading import load_set
 from harness.sqltree import Column
-from loaders.set_manifest import LAYOUTS
 from tests.harness import small_sets as small
 
 

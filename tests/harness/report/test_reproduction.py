@@ -25,6 +25,7 @@ from harness.data.published import (
     read_published,
     said_of,
 )
+from harness.data.published_sets import find_published
 from harness.data.sets.loading import load_set
 from harness.report.documents import PublishedReference, reproduction
 from harness.report.table_model import texts
@@ -32,7 +33,6 @@ from harness.report.writing import write_reports, write_reproduction
 from harness.runs.reading import LATEST, read_run
 from harness.runs.summary import summarize
 from harness.session.request import Request
-from loaders.packages.manifest import find_published
 from loaders.server import Server
 from tests.harness.report.tables import result, results, scores, write_run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from loaders.packages import manifest
+from harness.data import published_sets as manifest
 from loaders.sample import sample_folder
 from tests.loaders.packages.fetched import dev_zip, mini_dev_zip
 

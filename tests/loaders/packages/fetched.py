@@ -15,8 +15,8 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from harness.data import published_sets as manifest
 from harness.data.sets.packages import PackageRequest, get
-from loaders.packages import manifest
 from loaders.sample import sample_folder
 
 LINK = stat.S_IFLNK | 0o777

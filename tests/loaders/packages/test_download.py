@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dialects.errors import BadInput
-from loaders.packages.archives import Unreachable, Wanted, download
+from harness.data.sets.archives import Unreachable, Wanted, download
 from tests.loaders.packages.server import Answer, serving
 
 BODY = bytes(range(256)) * 8_000

@@ -13,11 +13,10 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.published_sets import published
+from harness.data.sets.archives import Unreachable
 from harness.data.sets.loading import load_set
-from harness.data.sets.packages import PackageRequest, get
-from loaders.packages.archives import Unreachable
-from loaders.packages.manifest import published
-from loaders.packages.sources import kept_archive
+from harness.data.sets.packages import PackageRequest, get, kept_archive
 from loaders.sample import sample_folder
 from tests import forked
 from tests.harness import own_sets as sets

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.errors import BadInput
-from loaders.packages.archives import Limits, unpack
+from harness.data.sets.archives import Limits, unpack
 from tests.loaders.packages.fetched import DEVICE, FIFO, LINK, contents, encrypted, entry, zipped
 
 BOMB = bytes(4 * 2**20)

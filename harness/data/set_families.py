@@ -15,8 +15,8 @@ from typing import Any, NoReturn
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.set_manifest import MANIFEST, Layout, read_manifest
 from loaders.base.files import one_line
-from loaders.set_manifest import MANIFEST, Layout, read_manifest
 
 _FAMILIES = Path(__file__).with_name("layouts") / "families.toml"
 _DOCS = "docs/how-to/set.md"

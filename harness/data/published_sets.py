@@ -1,7 +1,7 @@
 """What is known of the published packages: where they are, how large, and which digests they have.
 
-`published.toml` beside this file holds it, as data. A digest that is not known stops what asks, unless it was
-told to take it; then it is reported.
+`published_sets.toml` beside this file holds it, as data. A digest that is not known stops what asks, unless
+it was told to take it; then it is reported.
 """
 
 import tomllib
@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from loaders.base.digests import read_sha256
 from loaders.base.files import TextFile
 
-MANIFEST = Path(__file__).with_name("published.toml")
+MANIFEST = Path(__file__).with_name("published_sets.toml")
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,0 @@
-"""The published packages: fetched, checked, unpacked, and put where `harness.data.sets.loading` looks."""
