@@ -1,30 +1,25 @@
 """Rules about one clause: COUNT(*), ORDER BY with LIMIT 1, OR, and WITH."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from sqlglot import exp
 
 from dialects.clauses import where_of
-from harness.efficiency.rewriting.settled import is_scalar
-from harness.efficiency.rewriting.statement import Statement, equals, set_where
+from harness.efficiency.rewriting.statement import Attempt, Statement, about, equals, is_scalar, set_where
 from harness.sqltree.parsing import aggregates, arguments, called, is_plain, with_argument
 from harness.sqltree.query import Fact, Named, Refused
 
 # COUNT(*) as COUNT of a key.
 
 
-def count_star_to_key(statement: Statement) -> list[Fact] | None:
+def count_star_to_key(statement: Statement) -> Iterator[Attempt]:
     """See the rule count-star-to-key."""
     for select in statement.selects():
         for call in list(aggregates(select)):
             values = arguments(call)
-            if called(call) != "COUNT" or not values or not isinstance(values[0], exp.Star):
-                continue
-            try:
-                return _count_key(statement, select, call)
-            except Refused as why:
-                statement.refused.append(str(why))
-    return None
+            if called(call) == "COUNT" and values and isinstance(values[0], exp.Star):
+                yield partial(_count_key, statement, select, call)
 
 
 def _count_key(statement: Statement, select: exp.Select, call: exp.Expr) -> list[Fact]:
@@ -60,17 +55,12 @@ def is_named_by_text(select: exp.Select, node: exp.Expr) -> bool:
 # ORDER BY x LIMIT 1 as the row, or the value, of MAX or MIN.
 
 
-def limit_to_extreme(statement: Statement) -> list[Fact] | None:
+def limit_to_extreme(statement: Statement) -> Iterator[Attempt]:
     """See the rule limit-to-extreme."""
     for select in statement.selects():
         limit, order = select.args.get("limit"), select.args.get("order")
-        if order is None or not isinstance(limit, exp.Limit) or limit.expression.name != "1":
-            continue
-        try:
-            return _extreme(statement, select, order.expressions)
-        except Refused as why:
-            statement.refused.append(str(why))
-    return None
+        if order is not None and isinstance(limit, exp.Limit) and limit.expression.name == "1":
+            yield partial(_extreme, statement, select, order.expressions)
 
 
 def _extreme(statement: Statement, select: exp.Select, order: list[exp.Expr]) -> list[Fact]:
@@ -152,18 +142,13 @@ def _not_null(statement: Statement, select: exp.Select, named: Named) -> list[Fa
 _MOST_PARTS = 4
 
 
-def or_to_union_all(statement: Statement) -> list[Fact] | None:
+def or_to_union_all(statement: Statement) -> Iterator[Attempt]:
     """See the rule or-to-union-all."""
     for select in statement.selects():
         for condition in where_of(select):
             parts = list(_disjuncts(condition))
-            if len(parts) == 1:
-                continue
-            try:
-                return _union(statement, select, condition, parts)
-            except Refused as why:
-                statement.refused.append(str(why))
-    return None
+            if len(parts) > 1:
+                yield partial(_union, statement, select, condition, parts)
 
 
 def _disjuncts(condition: exp.Expr) -> Iterator[exp.Expr]:
@@ -252,19 +237,13 @@ def _numbers(statement: Statement, select: exp.Select) -> list[int]:
 # A common table expression that is used once, put where it is used.
 
 
-def cte_inline(statement: Statement) -> list[Fact] | None:
+def cte_inline(statement: Statement) -> Iterator[Attempt]:
     """See the rule cte-inline."""
     for cte in list(statement.tree.find_all(exp.CTE)):
-        try:
-            _inline(statement, cte)
-        except Refused as why:
-            statement.refused.append(f"{cte.alias}: {why}")
-            continue
-        return []
-    return None
+        yield partial(about, cte.alias, partial(_inline, statement, cte))
 
 
-def _inline(statement: Statement, cte: exp.CTE) -> None:  # noqa: C901 - what stands in the way, one by one
+def _inline(statement: Statement, cte: exp.CTE) -> list[Fact]:  # noqa: C901 - what stands in the way, one by one
     held = cte.parent
     if not isinstance(held, exp.With) or held.args.get("recursive"):
         raise Refused("it may be recursive")
@@ -301,3 +280,4 @@ def _inline(statement: Statement, cte: exp.CTE) -> None:  # noqa: C901 - what st
         held.set("expressions", rest)
     elif holder is not None:
         holder.set("with_", None)
+    return []

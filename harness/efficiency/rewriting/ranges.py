@@ -1,14 +1,15 @@
 """A part of a date that is compared as a range of the column itself, which an index can be asked for."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 
 from sqlglot import exp
 
 from dialects.schema import affinity
-from harness.efficiency.rewriting.statement import Statement
+from harness.efficiency.rewriting.statement import Attempt, Statement
 from harness.sqltree.parsing import aggregates, arguments, called, is_grouped
 from harness.sqltree.query import Fact, Named, Refused
 
@@ -29,23 +30,22 @@ class _Part:
     length: int | None = None
 
 
-def date_part_to_range(statement: Statement) -> list[Fact] | None:
+def date_part_to_range(statement: Statement) -> Iterator[Attempt]:
     """See the rule date-part-to-range."""
     for node in list(statement.tree.find_all(exp.EQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)):
         part, literals, kind = _comparison(node)
-        if part is None:
-            continue
-        try:
-            _may_stand(node)
-            ranges, facts = _ranges(statement, part, literals)
-            column = part.column
-            new = _BOUNDS[kind](column, ranges)
-        except Refused as why:
-            statement.refused.append(str(why))
-            continue
-        node.replace(exp.paren(new) if isinstance(new, exp.And) else new)
-        return facts
-    return None
+        if part is not None:
+            yield partial(_bound, statement, node, part, literals, kind)
+
+
+def _bound(
+    statement: Statement, node: exp.Expr, part: _Part, literals: list[exp.Expr], kind: type[exp.Expr]
+) -> list[Fact]:
+    _may_stand(node)
+    ranges, facts = _ranges(statement, part, literals)
+    new = _BOUNDS[kind](part.column, ranges)
+    node.replace(exp.paren(new) if isinstance(new, exp.And) else new)
+    return facts
 
 
 _MIRRORED: Mapping[type[exp.Expr], type[exp.Expr]] = {

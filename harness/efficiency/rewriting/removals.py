@@ -1,9 +1,19 @@
 """What can go: a join that adds and drops nothing, DISTINCT where no row comes twice."""
 
+from collections.abc import Iterator
+from functools import partial
+
 from sqlglot import exp
 
 from dialects.clauses import joins_of, on_of, where_of
-from harness.efficiency.rewriting.statement import Statement, has_star, is_joined_by_commas, set_where
+from harness.efficiency.rewriting.statement import (
+    Attempt,
+    Statement,
+    about,
+    has_star,
+    is_joined_by_commas,
+    set_where,
+)
 from harness.sqltree.parsing import aggregates, arguments, called, is_distinct, is_grouped, with_argument
 from harness.sqltree.query import Fact, Named, Refused, Source
 
@@ -11,18 +21,11 @@ Pair = tuple[exp.Column, exp.Column]
 """The columns of an equality: of the source that may go, and of another one."""
 
 
-def join_elimination(statement: Statement) -> list[Fact] | None:
+def join_elimination(statement: Statement) -> Iterator[Attempt]:
     """See the rule join-elimination."""
     for select in statement.selects():
-        sources = statement.sources(select)
-        if len(sources) < 2:  # noqa: PLR2004 - no join
-            continue
-        for source in sources:
-            try:
-                return _remove(statement, select, source)
-            except Refused as why:
-                statement.refused.append(f"{source.alias}: {why}")
-    return None
+        for source in statement.sources(select) if joins_of(select) else ():
+            yield partial(about, source.alias, partial(_remove, statement, select, source))
 
 
 def _remove(statement: Statement, select: exp.Select, source: Source) -> list[Fact]:
@@ -220,20 +223,22 @@ def _in_sight(
 # DISTINCT.
 
 
-def distinct_elimination(statement: Statement) -> list[Fact] | None:
+def distinct_elimination(statement: Statement) -> Iterator[Attempt]:
     """See the rule distinct-elimination."""
     for select in statement.selects():
-        try:
-            if select.args.get("distinct") is not None:
-                facts = _once(statement, select)
-                select.set("distinct", None)
-                return facts
-            for call in list(aggregates(select)):
-                if is_distinct(call) and called(call) in {"COUNT", "SUM", "AVG", "TOTAL"}:
-                    return _each_once(statement, select, call)
-        except Refused as why:
-            statement.refused.append(str(why))
-    return None
+        if select.args.get("distinct") is not None:
+            yield partial(_without_distinct, statement, select)
+            continue
+        for call in list(aggregates(select)):
+            if is_distinct(call) and called(call) in {"COUNT", "SUM", "AVG", "TOTAL"}:
+                yield partial(_each_once, statement, select, call)
+                break
+
+
+def _without_distinct(statement: Statement, select: exp.Select) -> list[Fact]:
+    facts = _once(statement, select)
+    select.set("distinct", None)
+    return facts
 
 
 def _once(statement: Statement, select: exp.Select) -> list[Fact]:

@@ -1,6 +1,6 @@
 """A text written otherwise with the same rows: the rules, each alone, and all together."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dialects.enums import Dialect, Profile
@@ -13,8 +13,7 @@ from harness.efficiency.rewriting.clauses import (
 )
 from harness.efficiency.rewriting.ranges import date_part_to_range
 from harness.efficiency.rewriting.removals import distinct_elimination, join_elimination
-from harness.efficiency.rewriting.settled import settled
-from harness.efficiency.rewriting.statement import Statement, read
+from harness.efficiency.rewriting.statement import Attempt, Statement, read, settled
 from harness.efficiency.rewriting.subqueries import (
     correlated_to_derived,
     in_to_distinct_join,
@@ -24,9 +23,8 @@ from harness.efficiency.rewriting.subqueries import (
 )
 from harness.sqltree.query import Fact, HeldKeys, Refused
 
-Apply = Callable[[Statement], list[Fact] | None]
-"""Changes the first place of a statement where a rule applies, and says what that relies on; None where there
-is none. Notes in `Statement.refused` why it does not apply where it could."""
+Places = Callable[[Statement], Iterable[Attempt]]
+"""Where in a statement a rule could apply."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Rule:
     """What has to hold, so that the rows are the same, as often, and in the order that is asked for."""
     source: str
     """Who has described it."""
-    apply: Apply
+    places: Places
     counterexample: str = ""
     """What differs where the precondition does not hold."""
 
@@ -296,7 +294,7 @@ class _Context:
             if statement is None:
                 return places, facts, text, ["the text cannot be read"]
             try:
-                changed = rule.apply(statement)
+                changed = _apply(rule, statement)
                 if changed is None:
                     # A rule changes the tree of a statement only where it applies.
                     self._unchanged[text] = statement
@@ -340,6 +338,16 @@ class _Context:
         if isinstance(found, Refused):
             raise Refused(str(found))
         return found
+
+
+def _apply(rule: Rule, statement: Statement) -> list[Fact] | None:
+    """Change the first place where a rule applies, and note why it does not at those before it."""
+    for attempt in rule.places(statement):
+        try:
+            return attempt()
+        except Refused as why:
+            statement.refused.append(str(why))
+    return None
 
 
 def _once(facts: Sequence[Fact]) -> tuple[Fact, ...]:

@@ -1,44 +1,70 @@
 """Rules for subqueries: IN as a join or EXISTS, a correlated subquery as a derived table."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
 
 from sqlglot import exp
 
 from dialects.clauses import from_items, joins_of, where_of
-from harness.efficiency.rewriting.settled import is_scalar
 from harness.efficiency.rewriting.statement import (
+    Attempt,
     Statement,
     append_join,
     equals,
     has_star,
     is_joined_by_commas,
+    is_scalar,
     set_where,
 )
 from harness.sqltree.parsing import arguments, called, is_grouped, is_plain
 from harness.sqltree.query import Fact, Named, Refused
 
-Member = tuple[exp.Select, exp.Expr, exp.In, exp.Select, Named, Named]
-"""A SELECT, the condition of its WHERE, the IN in it, the subquery, what is looked up, and where."""
+
+@dataclass
+class _Member:
+    """A condition x [NOT] IN (SELECT y ...) that all rows of a SELECT have to meet."""
+
+    statement: Statement
+    select: exp.Select
+    condition: exp.Expr
+    node: exp.In
+
+    @property
+    def value(self) -> exp.Expr:
+        """What is looked up."""
+        found: exp.Expr = self.node.this.unnest()
+        return found
+
+    @property
+    def rest(self) -> list[exp.Expr]:
+        """The other conditions."""
+        return [one for one in where_of(self.select) if one is not self.condition]
+
+    def replace(self, new: exp.Expr) -> None:
+        """Put another condition in its place."""
+        conditions = where_of(self.select)
+        set_where(self.select, [new if one is self.condition else one for one in conditions])
 
 
-def _memberships(statement: Statement, *, negated: bool) -> Iterator[Member]:
-    """The conditions x [NOT] IN (SELECT y ...) that all rows of a SELECT have to meet, if they are simple."""
+def _memberships(statement: Statement, *, negated: bool = False) -> Iterator[_Member]:
     for select in statement.selects():
         for condition in where_of(select):
             node = condition
             if negated != isinstance(node, exp.Not):
                 continue
             node = node.this.unnest() if isinstance(node, exp.Not) else node
-            query = node.args.get("query") if isinstance(node, exp.In) else None
-            if not isinstance(node, exp.In) or query is None:
-                continue
-            try:
-                yield select, condition, node, *_looked_up(statement, node, query.unnest())
-            except Refused as why:
-                statement.refused.append(str(why))
+            if isinstance(node, exp.In) and node.args.get("query") is not None:
+                yield _Member(statement, select, condition, node)
 
 
-def _looked_up(statement: Statement, node: exp.In, inner: exp.Expr) -> tuple[exp.Select, Named, Named]:
+def _simple(member: _Member) -> tuple[exp.Select, Named, Named]:
+    """The subquery, what is looked up, and where.
+
+    Raises:
+        Refused: it is no plain SELECT of one column, or what is compared are no columns of one type.
+    """
+    statement, inner = member.statement, member.node.args["query"].unnest()
     if not isinstance(inner, exp.Select) or len(inner.expressions) != 1 or inner.args.get("with_"):
         raise Refused("the subquery of IN is no plain SELECT of one column")
     plain = inner.copy()
@@ -48,7 +74,7 @@ def _looked_up(statement: Statement, node: exp.In, inner: exp.Expr) -> tuple[exp
             plain.set(part, None)
     if not from_items(inner) or not is_plain(plain):
         raise Refused("the subquery of IN groups, sorts or cuts")
-    one, other = statement.directly(node.this.unnest()), statement.directly(inner.expressions[0].unalias())
+    one, other = statement.directly(member.value), statement.directly(inner.expressions[0].unalias())
     if one is None or other is None:
         raise Refused("what IN compares are no columns")
     if other.select is not inner:
@@ -69,29 +95,26 @@ def _shows_its_group(statement: Statement, inner: exp.Select) -> bool:
     return key is not None and shown is not None and key.place == shown.place
 
 
-def in_to_join(statement: Statement) -> list[Fact] | None:
+def in_to_join(statement: Statement) -> Iterator[Attempt]:
     """See the rule in-to-join."""
-    for select, condition, node, inner, _, found in _memberships(statement, negated=False):
-        try:
-            facts = _unique(statement, inner, found)
-            _join(statement, select, condition, node, inner, distinct=False)
-        except Refused as why:
-            statement.refused.append(str(why))
-            continue
-        return facts
-    return None
+    return (partial(_to_join, member) for member in _memberships(statement))
 
 
-def in_to_distinct_join(statement: Statement) -> list[Fact] | None:
+def _to_join(member: _Member) -> list[Fact]:
+    inner, _, found = _simple(member)
+    facts = _unique(member.statement, inner, found)
+    _join(member, inner, distinct=False)
+    return facts
+
+
+def in_to_distinct_join(statement: Statement) -> Iterator[Attempt]:
     """See the rule in-to-distinct-join."""
-    for select, condition, node, inner, _, _ in _memberships(statement, negated=False):
-        try:
-            _join(statement, select, condition, node, inner, distinct=True)
-        except Refused as why:
-            statement.refused.append(str(why))
-            continue
-        return []
-    return None
+    return (partial(_to_distinct_join, member) for member in _memberships(statement))
+
+
+def _to_distinct_join(member: _Member) -> list[Fact]:
+    _join(member, _simple(member)[0], distinct=True)
+    return []
 
 
 def _unique(statement: Statement, inner: exp.Select, found: Named) -> list[Fact]:
@@ -111,15 +134,8 @@ def _unique(statement: Statement, inner: exp.Select, found: Named) -> list[Fact]
         ) from why
 
 
-def _join(  # noqa: PLR0913 - the parts of an IN
-    statement: Statement,
-    select: exp.Select,
-    condition: exp.Expr,
-    node: exp.In,
-    inner: exp.Select,
-    *,
-    distinct: bool,
-) -> None:
+def _join(member: _Member, inner: exp.Select, *, distinct: bool) -> None:
+    statement, select = member.statement, member.select
     if has_star(select):
         raise Refused("* would show the column of the joined subquery, too")
     if statement.outer_uses(inner):
@@ -129,51 +145,46 @@ def _join(  # noqa: PLR0913 - the parts of an IN
     query.set("expressions", [exp.alias_(inner.expressions[0].unalias().copy(), name)])
     if distinct:
         query.set("distinct", exp.Distinct())
-    rest = [one for one in where_of(select) if one is not condition]
-    on = equals(node.this.unnest(), exp.column(name, table=alias))
-    set_where(select, rest)
+    on = equals(member.value, exp.column(name, table=alias))
+    set_where(select, member.rest)
     append_join(select, query.subquery(alias, copy=False), on)
 
 
-def in_to_exists(statement: Statement) -> list[Fact] | None:
+def in_to_exists(statement: Statement) -> Iterator[Attempt]:
     """See the rule in-to-exists."""
-    for select, condition, node, inner, one, _ in _memberships(statement, negated=False):
-        try:
-            exists = _exists(statement, node, inner, one)
-        except Refused as why:
-            statement.refused.append(str(why))
-            continue
-        set_where(select, [exists if each is condition else each for each in where_of(select)])
-        return []
-    return None
+    return (partial(_to_exists, member) for member in _memberships(statement))
 
 
-def not_in_to_not_exists(statement: Statement) -> list[Fact] | None:
+def _to_exists(member: _Member) -> list[Fact]:
+    inner, one, _ = _simple(member)
+    member.replace(_exists(member, inner, one))
+    return []
+
+
+def not_in_to_not_exists(statement: Statement) -> Iterator[Attempt]:
     """See the rule not-in-to-not-exists."""
-    for select, condition, node, inner, one, other in _memberships(statement, negated=True):
-        try:
-            facts = [statement.not_null(one), statement.not_null(other)]
-            exists = exp.Not(this=_exists(statement, node, inner, one))
-        except Refused as why:
-            statement.refused.append(str(why))
-            continue
-        set_where(select, [exists if each is condition else each for each in where_of(select)])
-        return facts
-    return None
+    return (partial(_to_not_exists, member) for member in _memberships(statement, negated=True))
 
 
-def _exists(statement: Statement, node: exp.In, inner: exp.Select, one: Named) -> exp.Exists:
+def _to_not_exists(member: _Member) -> list[Fact]:
+    inner, one, other = _simple(member)
+    facts = [member.statement.not_null(one), member.statement.not_null(other)]
+    member.replace(exp.Not(this=_exists(member, inner, one)))
+    return facts
+
+
+def _exists(member: _Member, inner: exp.Select, one: Named) -> exp.Exists:
     """EXISTS with the comparison of IN as a condition; what is compared keeps its meaning in there."""
     if inner.args.get("group"):
         raise Refused("the subquery of IN groups")
-    aliases = {source.alias for select in inner.find_all(exp.Select) for source in statement.sources(select)}
-    if one.source.alias in aliases:
+    selects = inner.find_all(exp.Select)
+    if one.source.alias in {source.alias for each in selects for source in member.statement.sources(each)}:
         raise Refused(f"{one.source.alias} is also the name of a source of the subquery")
     query = inner.copy()
-    outer = _qualified(node.this.unnest(), one)
     query.set("distinct", None)
     query.set("expressions", [exp.Literal.number(1)])
-    set_where(query, [*where_of(query), equals(outer, inner.expressions[0].unalias())])
+    compared = equals(_qualified(member.value, one), inner.expressions[0].unalias())
+    set_where(query, [*where_of(query), compared])
     return exp.Exists(this=query)
 
 
@@ -197,17 +208,12 @@ _MOST_SUMMED = 2**53
 """A sum of integers below this neither overflows nor loses digits on any engine."""
 
 
-def correlated_to_derived(statement: Statement) -> list[Fact] | None:
+def correlated_to_derived(statement: Statement) -> Iterator[Attempt]:
     """See the rule correlated-to-derived."""
     for node in list(statement.tree.find_all(exp.Subquery)):
         inner = node.this
-        if not is_scalar(node) or not isinstance(inner, exp.Select) or not statement.outer_uses(inner):
-            continue
-        try:
-            return _derive(statement, node, inner)
-        except Refused as why:
-            statement.refused.append(str(why))
-    return None
+        if is_scalar(node) and isinstance(inner, exp.Select) and statement.outer_uses(inner):
+            yield partial(_derive, statement, node, inner)
 
 
 def _derive(statement: Statement, node: exp.Subquery, inner: exp.Select) -> list[Fact]:
