@@ -37,7 +37,7 @@ _DECIDE = (".py", ".sql", ".json", ".toml")
 DECIDE_NOTHING = frozenset({
     "harness/__main__.py", "harness/cli", "harness/analyses",
     "harness/data/predictions.py", "harness/data/published.py",
-    "harness/data/published_dev.toml", "harness/efficiency", "harness/metrics/weights.json",
+    "harness/data/published_dev.toml", "harness/metrics/weights.json",
     "harness/metrics/statistics.py", "harness/predictors", "harness/provision", "harness/pytest_plugin",
     "harness/report", "harness/runs", "harness/session", "harness/data/sets",
     "harness/sqltree/constructs.py", "loaders/sample", "loaders/verify",

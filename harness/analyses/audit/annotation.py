@@ -10,8 +10,9 @@ from pathlib import Path
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.audit.command import AuditBench, AuditRequest, engines_of
+from harness.analyses.audit.command import AuditRequest, opened, runner
 from harness.analyses.audit.gold import Evidence
+from harness.analyses.base import Bench
 from harness.data.gold_packs import PUBLISHED, read_pack
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set
@@ -88,19 +89,19 @@ def compare_annotations(
         EngineUnavailable: a server broke.
     """
     questions = load_set(request.set_name)
-    engines, _, _ = engines_of(questions, request.dialects, servers or {}, progress)
+    there = {dialect: server for dialect in request.dialects if (server := (servers or {}).get(dialect))}
+    bench = opened(questions, there, request.workers, progress)
     if sides[0] == sides[1]:
         raise BadInput(f"--against {sides[1]}: is the same pack; name another")
     left, right = (annotations(name, questions) for name in sides)
     wanted = left.keys() & right.keys() if PUBLISHED in sides else left.keys() | right.keys()
     places = {question.key: at for at, question in enumerate(questions.questions)}
     keys = sorted(
-        ((key, dialect) for key, dialect in wanted if dialect in engines),
+        ((key, dialect) for key, dialect in wanted if dialect in bench.engines),
         key=lambda one: (places[one[0]], one[1]),
     )
     if not keys:
         raise BadInput(f"--against {sides[1]}: has no question for {', '.join(request.dialects)} in common")
-    bench = AuditBench(questions, engines, ())
     found = [
         _disagreement(
             bench,
@@ -114,7 +115,7 @@ def compare_annotations(
 
 
 def _disagreement(
-    bench: AuditBench, question: Question, dialect: Dialect, sides: Mapping[str, Annotation | None]
+    bench: Bench, question: Question, dialect: Dialect, sides: Mapping[str, Annotation | None]
 ) -> Disagreement | None:
     """What two sides, by their names, do not agree on; None where they do."""
     says: str | None = None
@@ -127,7 +128,7 @@ def _disagreement(
         if len(without) == 1:
             says = f"{without[0]} leaves the question out, and the other has a gold."
         elif not without:
-            says, evidence = _differing(bench.runner(question, dialect), golds)
+            says, evidence = _differing(runner(bench, question, dialect), golds)
     return None if says is None else Disagreement(question.key, question.db_id, dialect, says, evidence)
 
 

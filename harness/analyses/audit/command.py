@@ -1,8 +1,8 @@
 """From what a user asks of `audit` to findings."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,26 +10,20 @@ from typing import Any
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from dialects.schema import Schema
 from dialects.translate import Translation
 from harness.analyses.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.analyses.audit.probes import PROBES, Probe
+from harness.analyses.base import Bench, synthetic_databases
 from harness.analyses.coverage.checking import Held, Reference
 from harness.data.gold_packs import Status, under
-from harness.data.published import Provenance, origins
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines import on_server
-from harness.engines.base import Engine
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree import DatabaseSchema
-from loaders import load as loading
-from loaders.base.digests import digests
 from loaders.base.paths import FIGURES
 from loaders.base.processes import processors
-from loaders.census import census
 from loaders.load import Progress
 from loaders.server import Server
 
@@ -149,81 +143,67 @@ def audit(
     ]
     if not wanted:
         raise BadInput(f"--dialect {','.join(request.dialects)}: {questions.name} publishes no gold for it")
-    dialects = list(dict.fromkeys(dialect for _, dialect in wanted))
-    engines, without, notes = engines_of(questions, dialects, servers or {}, progress)
-    bench = AuditBench(questions, engines, request.probes)
-    asked = [(one, at) for one, at in wanted if at in engines and (at, one.db_id) not in without]
-    with ThreadPoolExecutor(request.workers, thread_name_prefix="audit") as pool:
-        try:
-            found = list(pool.map(lambda one: bench.read(*one), asked))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-    golds = {at: sum(dialect == at for _, dialect in asked) for at in engines}
+    dialects = dict.fromkeys(dialect for _, dialect in wanted)
+    there = {dialect: server for dialect in dialects if (server := (servers or {}).get(dialect))}
+    bench = AuditBench(opened(questions, there, request.workers, progress), request.probes)
+    asked = [(one, at) for one, at in wanted if bench.has(one, at)]
+    found = list(bench.bench.each(lambda one: bench.read(*one), asked))
+    golds = Counter(dialect for _, dialect in asked)
     return Audited(
         questions,
-        {dialect: count for dialect, count in golds.items() if count},
+        {dialect: golds[dialect] for dialect in (Dialect.SQLITE, *there) if golds[dialect]},
         [one for some, _ in found for one in some],
         [(at, one.key) for (one, at), (_, readable) in zip(asked, found, strict=True) if not readable],
         bench.synthetic,
-        [*everything.notes, *notes],
+        [
+            *everything.notes,
+            *(f"{at} {db_id}: is not loaded: {why}" for (at, db_id), why in bench.bench.unloaded.items()),
+        ],
         judged,
     )
 
 
-def engines_of(
-    questions: QuestionSet,
-    dialects: Sequence[Dialect],
-    servers: Mapping[Dialect, Server],
-    progress: Progress | None,
-) -> tuple[dict[Dialect, Engine], set[tuple[Dialect, str]], list[str]]:
-    """SQLite and the servers of these dialects, with the databases of a set; what is not there, and why.
+def opened(
+    questions: QuestionSet, servers: Mapping[Dialect, Server], workers: int, progress: Progress | None
+) -> Bench:
+    """SQLite and servers, with the databases of a set.
 
     Raises:
         BadInput: a file is wrong.
         EngineUnavailable: a server broke.
     """
-    engines: dict[Dialect, Engine] = {Dialect.SQLITE: SQLiteEngine(pooled=True)}
-    notes = []
-    without: set[tuple[Dialect, str]] = set()
-    databases = [questions.database(db_id, Profile.OFFICIAL) for db_id in questions.db_ids]
-    for dialect in dialects:
-        if dialect not in servers:
-            continue
-        _, left = loading.load_each(databases, servers[dialect], progress=progress)
-        without |= {(dialect, one.database.db_id) for one in left}
-        notes += [f"{dialect} {one.database.db_id}: is not loaded: {one.reason}" for one in left]
-        engines[dialect] = on_server(servers[dialect])
-    return engines, without, notes
+    bench = Bench.open(questions, servers, Profile.OFFICIAL, LIMITS, workers=workers, progress=progress)
+    return replace(bench, engines={Dialect.SQLITE: SQLiteEngine(pooled=True), **bench.engines})
+
+
+def runner(bench: Bench, question: Question, dialect: Dialect) -> Callable[[str], Execution]:
+    """Runs a text on an engine, in the database of a question."""
+    engine, database = bench.engines[dialect], bench.database(question.db_id)
+    execute_on = execute if dialect is Dialect.SQLITE else execute_patiently
+    return lambda text: execute_on(engine, database, text, LIMITS)
 
 
 class AuditBench:
     """The engines with what is the same for all questions; thread-safe."""
 
-    def __init__(
-        self, questions: QuestionSet, engines: Mapping[Dialect, Engine], probes: Sequence[Probe]
-    ) -> None:
-        self._questions = questions
-        self._engines = engines
+    def __init__(self, bench: Bench, probes: Sequence[Probe]) -> None:
+        self.bench = bench
         self._probes = probes
         self._reference = Reference(LIMITS)
-        paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
-        self._schemas: dict[str, Schema] = {db_id: census(path) for db_id, path in paths.items()}
-        self._declared = {db_id: declared_keys(schema) for db_id, schema in questions.schemas.items()}
-        known = digests(paths.values())
-        found = origins(questions.name, {db_id: known[path] for db_id, path in paths.items()}) or {}
-        # A digest that nobody has named is held against a database where others are not the published ones.
-        others = Provenance.OTHER in found.values()
-        self.synthetic = frozenset(
-            db_id for db_id, each in found.items() if others and each is not Provenance.PUBLISHED
-        )
+        self._declared = {db_id: declared_keys(schema) for db_id, schema in bench.questions.schemas.items()}
+        self.synthetic = synthetic_databases(bench.questions)
+
+    def has(self, question: Question, dialect: Dialect) -> bool:
+        """Whether the database of a question is on an engine."""
+        return dialect in self.bench.engines and (dialect, question.db_id) not in self.bench.unloaded
 
     def read(self, question: Question, dialect: Dialect) -> tuple[list[FoundIn], bool]:
         """What the probes find in one gold, and whether its text can be read."""
         gold = AuditedGold(
             question,
             dialect,
-            self._schemas[question.db_id],
-            self.runner(question, dialect),
+            self.bench.schema(question.db_id),
+            runner(self.bench, question, dialect),
             self._declared.get(question.db_id),
         )
         if dialect is not Dialect.SQLITE:
@@ -231,19 +211,11 @@ class AuditBench:
         found = [finding for probe in self._probes for finding in probe.find(gold)]
         return [self._found(question, dialect, one) for one in found], gold.tree is not None
 
-    def runner(self, question: Question, dialect: Dialect) -> Callable[[str], Execution]:
-        """Runs a text on an engine, in the database of a question."""
-        database = self._questions.database(question.db_id, Profile.OFFICIAL)
-        engine = self._engines[dialect]
-        execute_on = execute if dialect is Dialect.SQLITE else execute_patiently
-        return lambda text: execute_on(engine, database, text, LIMITS)
-
     def _held(self, question: Question, dialect: Dialect) -> Held:
-        database = self._questions.database(question.db_id, Profile.OFFICIAL)
-        sqlite = question.gold[Dialect.SQLITE]
+        database, sqlite = self.bench.database(question.db_id), question.gold[Dialect.SQLITE]
         expected = self._reference.run(database, sqlite)
         translation = Translation(question.gold[dialect], dialect)
-        return self._reference.hold(database, sqlite, expected, self._engines[dialect], translation)
+        return self._reference.hold(database, sqlite, expected, self.bench.engines[dialect], translation)
 
     def _found(self, question: Question, dialect: Dialect, finding: Finding) -> FoundIn:
         return FoundIn(

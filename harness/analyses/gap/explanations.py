@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dialects.enums import Dialect, Profile
+from harness.analyses.base import synthetic_databases
 from harness.analyses.gap.cause_rules import Cause, Decider, Decision, Difference, Direction
 from harness.analyses.gap.experiments import (
     METRICS,
@@ -17,13 +18,11 @@ from harness.analyses.gap.experiments import (
     hold_translations,
 )
 from harness.data.outcomes import Judgement, Outcome, PairResult
-from harness.data.published import Provenance, origins
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, in_order, kind_of
 from harness.scoring.tasks import Setup
 from harness.session.plan import equip, open_judging
 from harness.session.request import Request
-from loaders.base.digests import digests
 from loaders.load import Progress
 
 
@@ -349,13 +348,3 @@ def _held(
 
 def _is_match(future: "Future[Judgement]") -> bool:
     return future.result().outcome is Outcome.MATCH
-
-
-def synthetic_databases(questions: QuestionSet) -> frozenset[str]:
-    """The databases that are not the published ones, where the set's are published."""
-    paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
-    known = digests(paths.values())
-    found = origins(questions.name, {db_id: known[path] for db_id, path in paths.items()}) or {}
-    # A digest that nobody has named is held against a database where others are not the published ones.
-    others = Provenance.OTHER in found.values()
-    return frozenset(db_id for db_id, each in found.items() if others and each is not Provenance.PUBLISHED)

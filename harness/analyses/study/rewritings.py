@@ -8,8 +8,8 @@ from typing import Any
 
 from dialects.schema import Schema
 from harness.analyses.base import Context
+from harness.analyses.rewriting import Proof, Rewritten, consider_all, held_keys, proven
 from harness.analyses.study.pair_measures import counted, plan_of, work_of
-from harness.efficiency.rewriting import Proof, Rewritten, consider_all, held_keys, proven
 from harness.engines import EngineName, dialect_of
 from harness.engines.plans import compare_plans
 from harness.scoring.timing import Method, measure

@@ -4,8 +4,8 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.schema import Column, PortableType, Schema, Table
-from harness.efficiency.indexing.advice import MOST_INDEXES, candidates
-from harness.efficiency.indexing.copies import Index
+from harness.analyses.study.advice import MOST_INDEXES, candidates
+from harness.analyses.study.copies import Index
 
 
 def table(name: str, *columns: str, primary_key: tuple[str, ...] = ()) -> Table:

@@ -15,10 +15,8 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Profile
-from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
-from harness.data.sets.loading import load_set
-from harness.efficiency.indexing.advice import advise, candidates
-from harness.efficiency.indexing.copies import (
+from harness.analyses.study.advice import advise, candidates
+from harness.analyses.study.copies import (
     INDEX_PREFIX,
     CopyRoom,
     Index,
@@ -27,6 +25,8 @@ from harness.efficiency.indexing.copies import (
     copying,
     foreign_indexes,
 )
+from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
+from harness.data.sets.loading import load_set
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Limits, execute
@@ -223,7 +223,7 @@ def test_one_study_at_a_time_has_copies_on_a_server(place: Place) -> None:
 KILLED = """
 import json, sys, time
 from dialects.enums import Dialect
-from harness.efficiency.indexing.copies import Keys, copying
+from harness.analyses.study.copies import Keys, copying
 from harness.data.sets.loading import load_set
 from loaders.server import Origin, Server
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.analyses.study.copies import Keys, copying
 from harness.analyses.study.parts.paper_cases import CASES, make_coaches, relation
-from harness.efficiency.indexing.copies import Keys, copying
 from harness.engines import kind_of
 from harness.engines.execution import Limits, execute
 from harness.metrics.comparison import compare

@@ -13,10 +13,8 @@ from statistics import fmean
 from typing import Any
 
 from harness.analyses.base import Analysis, Bar, BarChart, Context, Output, RightPair
-from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
-from harness.data.questions import QuestionSet
-from harness.efficiency.indexing.advice import advise, candidates
-from harness.efficiency.indexing.copies import (
+from harness.analyses.study.advice import advise, candidates
+from harness.analyses.study.copies import (
     CopyRoom,
     DatabaseCopy,
     Index,
@@ -25,6 +23,8 @@ from harness.efficiency.indexing.copies import (
     copying,
     foreign_indexes,
 )
+from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
+from harness.data.questions import QuestionSet
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import execute
 from harness.metrics.work import r_ves_work

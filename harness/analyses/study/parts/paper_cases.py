@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
+from harness.analyses.study.advice import advise, candidates
+from harness.analyses.study.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.analyses.study.pair_measures import counted, indexes_of, outline, plan_of, work_of
-from harness.efficiency.indexing.advice import advise, candidates
-from harness.efficiency.indexing.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Ending, execute
 from harness.metrics.comparison import compare

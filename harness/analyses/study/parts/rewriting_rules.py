@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
+from harness.analyses.rewriting import RULES
 from harness.analyses.study.rewritings import TOGETHER, Rewriting, Variant
-from harness.efficiency.rewriting import RULES
 from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import TOLERANCE
 from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow

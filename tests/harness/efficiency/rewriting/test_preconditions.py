@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
+from harness.analyses.rewriting import RULES, consider, proven
 from harness.analyses.study.parts.paper_cases import CASES as PAPER_CASES
-from harness.efficiency.rewriting import RULES, consider, proven
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.census import census

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 from dialects.enums import Dialect
 from dialects.schema import Schema
-from harness.efficiency.rewriting import RULES, Rewritten, proven, rewrite
+from harness.analyses.rewriting import RULES, Rewritten, proven, rewrite
 from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from loaders.census import census

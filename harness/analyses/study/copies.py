@@ -130,7 +130,7 @@ class Scheme(StrEnum):
     FOREIGN = "primary + foreign"
     """And an index on the columns of each foreign key. InnoDB makes these by itself, the others do not."""
     ADVISED = "advised"
-    """Primary keys, and what is advised for the workload (`harness.efficiency.indexing.advice`)."""
+    """Primary keys, and what is advised for the workload (`harness.analyses.study.advice`)."""
 
 
 class Keys(StrEnum):

@@ -6,7 +6,7 @@ from functools import partial
 from sqlglot import exp
 
 from dialects.clauses import joins_of, on_of, where_of
-from harness.efficiency.rewriting.statement import (
+from harness.analyses.rewriting.statement import (
     Attempt,
     Statement,
     about,

@@ -19,7 +19,7 @@ from sqlglot.optimizer.scope import Scope, traverse_scope
 
 from dialects.enums import Dialect
 from dialects.schema import Schema, Table
-from harness.efficiency.indexing.copies import DatabaseCopy, Index, Made
+from harness.analyses.study.copies import DatabaseCopy, Index, Made
 from harness.sqltree.parsing import TooMuch, statements
 
 # Which indexes could serve a text: read from its comparisons, joins and orders.
@@ -28,7 +28,7 @@ from harness.sqltree.parsing import TooMuch, statements
 # and the columns of ORDER BY and GROUP BY or of a single MIN or MAX. An index serves the first before the
 # later ones: equality, then join, then range or order (R. Ramakrishnan, J. Gehrke, Database Management
 # Systems, 3rd edition, 20.2). A column inside a call serves nothing. Whether an optimizer wants any of them
-# is measured (`harness.efficiency.indexing.advice`).
+# is measured (`harness.analyses.study.advice`).
 
 MOST_COLUMNS = 3
 """Of one index."""

@@ -7,7 +7,7 @@ from functools import partial
 from sqlglot import exp
 
 from dialects.clauses import from_items, joins_of, where_of
-from harness.efficiency.rewriting.statement import (
+from harness.analyses.rewriting.statement import (
     Attempt,
     Statement,
     append_join,

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 
 from dialects.enums import Dialect, Profile
 from dialects.schema import Schema
-from harness.efficiency.rewriting.clauses import (
+from harness.analyses.rewriting.clauses import (
     count_star_to_key,
     cte_inline,
     limit_to_extreme,
     or_to_union_all,
 )
-from harness.efficiency.rewriting.ranges import date_part_to_range
-from harness.efficiency.rewriting.removals import distinct_elimination, join_elimination
-from harness.efficiency.rewriting.statement import Attempt, Statement, read, settled
-from harness.efficiency.rewriting.subqueries import (
+from harness.analyses.rewriting.ranges import date_part_to_range
+from harness.analyses.rewriting.removals import distinct_elimination, join_elimination
+from harness.analyses.rewriting.statement import Attempt, Statement, read, settled
+from harness.analyses.rewriting.subqueries import (
     correlated_to_derived,
     in_to_distinct_join,
     in_to_exists,
@@ -213,7 +213,7 @@ def rewrite(  # noqa: PLR0913 - a text, and what is known of its database
         rules: which to apply, in this order.
         profile: how the database is loaded on a server.
         held: the keys that the server has been seen to hold, where its equality is another than SQLite's
-            (`harness.efficiency.rewriting.proof.held_keys`); without it, keys of such columns are no keys.
+            (`harness.analyses.rewriting.proof.held_keys`); without it, keys of such columns are no keys.
 
     Returns:
         One for each rule that applies, applied alone and wherever it does; then, where they differ from each

@@ -9,7 +9,7 @@ from functools import partial
 from sqlglot import exp
 
 from dialects.schema import affinity
-from harness.efficiency.rewriting.statement import Attempt, Statement
+from harness.analyses.rewriting.statement import Attempt, Statement
 from harness.sqltree.parsing import aggregates, arguments, called, is_grouped
 from harness.sqltree.query import Fact, Named, Refused
 

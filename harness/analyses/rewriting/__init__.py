@@ -4,8 +4,8 @@
 rows.
 """
 
-from harness.efficiency.rewriting.proof import Proof, held_keys, proven
-from harness.efficiency.rewriting.rewriter import (
+from harness.analyses.rewriting.proof import Proof, held_keys, proven
+from harness.analyses.rewriting.rewriter import (
     RULES,
     Considered,
     Rewritten,

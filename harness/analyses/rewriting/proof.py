@@ -6,7 +6,7 @@ from functools import lru_cache
 from dialects.enums import Dialect
 from dialects.identifiers import column_name, quoted, table_name
 from dialects.schema import Schema
-from harness.efficiency.rewriting.rewriter import Rewritten
+from harness.analyses.rewriting.rewriter import Rewritten
 from harness.engines import kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits

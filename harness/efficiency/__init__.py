@@ -1,1 +1,0 @@
-"""What an answer costs an engine, and what makes it cost less: rewriting and indexes."""
