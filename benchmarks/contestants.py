@@ -25,8 +25,7 @@ from benchmarks.naive import Naive
 from dialects.errors import HarnessError
 from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome, PairResult
-from harness.pytest_plugin.pair_runner import PairRunner
-from harness.pytest_plugin.runner import run_with_pytest
+from harness.pytest_plugin.pairs import PairItems, run_with_pytest
 from harness.runs.reading import LATEST, read_results
 from harness.scoring.tasks import Judged, Task, Workers
 from harness.session.evaluation import Pair
@@ -199,7 +198,7 @@ def _xdist(contest: Contest, plan: Plan, pairs: Sequence[Pair]) -> Measured:
     started = time.perf_counter()
     options = ["-c", os.devnull, "-p", "no:cacheprovider", "-n", "2"]
     with tempfile.TemporaryDirectory() as nothing:
-        code = pytest.main([*options, "--rootdir", nothing, nothing], plugins=[PairRunner(plan)])
+        code = pytest.main([*options, "--rootdir", nothing, nothing], plugins=[PairItems(plan)])
     seconds = time.perf_counter() - started
     assert code == 0, f"pytest's exit code is {code}"
     return _measured(read_results(plan.request.out / LATEST), given, seconds, seconds)

@@ -13,7 +13,7 @@ files as a whole:
 
     from harness.session.plan import prepare
     from harness.session.request import Request
-    from harness.pytest_plugin.runner import score
+    from harness.session.runner import score
 
     with prepare(Request(set_name="sample"), say=print) as plan:
         for row in score(plan):

@@ -14,13 +14,12 @@ from harness.analyses.gap.rendering import as_record, write_gap
 from harness.analyses.gap.tables import documented, each_predictor, synthetic_lines
 from harness.cli.commands import app
 from harness.cli.console import CHOICE, AsJson, asks, give_json, messages, say
-from harness.pytest_plugin.runner import exit_code, run
-from harness.pytest_plugin.screen import Bars
 from harness.report.console import loading_bar, print_grids
 from harness.report.writing import HTML, write_page
 from harness.runs.reading import read_run
 from harness.session.plan import Plan, prepare
 from harness.session.request import AUTO, Request, parse_dialects
+from harness.session.runner import Bars, run
 from loaders.base.errors import EngineUnavailable
 
 _AT_A_TIME = 3
@@ -57,9 +56,9 @@ def explain_gap(
         _refuse_without_gap(plan)
         done = run(plan, messages, "gap")
     done.require_written()
-    gap = _explained(plan, done.folder)
-    written = write_gap(gap, done.folder)
-    write_page(read_run(done.folder), done.folder / HTML)
+    gap = _explained(plan, done.path)
+    written = write_gap(gap, done.path)
+    write_page(read_run(done.path), done.path / HTML)
     if as_json:
         give_json(as_record(gap))
     else:
@@ -70,7 +69,7 @@ def explain_gap(
     for line in gap.left_out:
         say(line)
     say(f"written: {', '.join(map(str, written))}")
-    raise typer.Exit(exit_code(done.scores))
+    raise typer.Exit(done.exit_code)
 
 
 def _refuse_without_gap(plan: Plan) -> None:

@@ -17,7 +17,6 @@ from harness.data.predictions import Extract
 from harness.data.published import PUBLISHED_SET, provenance, read_published
 from harness.data.published_sets import find_published
 from harness.data.set_manifest import LAYOUTS
-from harness.pytest_plugin.runner import exit_code, run
 from harness.report.console import loading_bar, print_grids
 from harness.report.documents import DEV, PublishedReference, dev_rows, reproduced
 from harness.report.overview import fenced_lines
@@ -27,6 +26,7 @@ from harness.report.writing import write_dev_rows, write_reproduction
 from harness.runs.reading import read_run
 from harness.session.plan import prepare
 from harness.session.request import Request
+from harness.session.runner import run
 
 
 @app.command()
@@ -81,7 +81,7 @@ def reproduce_published(
         held = PublishedReference(published, provenance(plan.questions, find_published(PUBLISHED_SET).files))
         done = run(plan, console, "reproduce")
     done.require_written()
-    finished = read_run(done.folder)
+    finished = read_run(done.path)
     written = write_reproduction(finished, held)
     if as_json:
         _give_json(written)
@@ -91,7 +91,7 @@ def reproduce_published(
     for line in fenced_lines(done.scores):
         say(line)
     say(f"written: {', '.join(map(str, written))}")
-    return exit_code(done.scores)
+    return done.exit_code
 
 
 def reproduce_dev(
@@ -127,14 +127,14 @@ def reproduce_dev(
     with plan:
         done = run(plan, console, "reproduce")
     done.require_written()
-    finished = read_run(done.folder)
+    finished = read_run(done.path)
     written = write_dev_rows(finished)
     if as_json:
         _give_json(written)
     else:
         print_grids(dev_rows(finished).grids)
     say(f"written: {', '.join(map(str, written))}")
-    return exit_code(done.scores)
+    return done.exit_code
 
 
 def _of_dev(home: Path) -> Sequence[Path]:

@@ -11,8 +11,7 @@ from decimal import ROUND_HALF_EVEN, Decimal
 from math import isfinite
 
 from harness.metrics.comparison import Ranking, compare
-from harness.metrics.distinct import Row, gathered, named
-from harness.metrics.soft_f1 import TooManyRows
+from harness.metrics.distinct import Row, TooManyRows, gathered, named
 
 
 def ex(predicted: Sequence[Hashable], gold: Sequence[Hashable]) -> float:

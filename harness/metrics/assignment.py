@@ -15,8 +15,7 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from harness.metrics.distinct import Row, named
-from harness.metrics.soft_f1 import TooManyRows
+from harness.metrics.distinct import Row, TooManyRows, named
 
 # What the rows of two results share, and which rows can be paired before anything is solved.
 #

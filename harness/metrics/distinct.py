@@ -25,6 +25,11 @@ from uuid import UUID
 Row = tuple[object, ...]
 """One row of a result, with the values as the driver returns them."""
 
+
+class TooManyRows(Exception):
+    """The best order of the rows would take more memory to find than is allowed."""
+
+
 Item = TypeVar("Item", bound=Hashable)
 
 _AT_A_TIME = 256

@@ -13,10 +13,6 @@ from itertools import repeat, zip_longest
 from harness.metrics.distinct import Row, firsts, gathered
 
 
-class TooManyRows(Exception):
-    """The best order of the rows would take more memory to find than is allowed."""
-
-
 def soft_f1(predicted: Sequence[Row], gold: Sequence[Row]) -> float:
     """Soft-F1 as the official script computes it, to the last bit.
 

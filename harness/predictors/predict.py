@@ -37,8 +37,6 @@ from harness.predictors.jobs import Answered, Job, JobRunner, Journal, Place, co
 from harness.predictors.methods import Method, make_method
 from harness.predictors.prompts import PromptOptions, show, token_counter
 from harness.predictors.schema import describe, description_folder, read_database
-from harness.pytest_plugin.runner import exit_code, run
-from harness.pytest_plugin.screen import Bars
 from harness.report.console import loading_bar, print_grids
 from harness.report.gold_ranks import passes_grid
 from harness.report.table_model import Document
@@ -48,6 +46,7 @@ from harness.session.plan import Equipped, equip
 from harness.session.plan import prepare as prepare_evaluation
 from harness.session.request import Request
 from harness.session.request import check as check_request
+from harness.session.runner import Bars, run
 from loaders.base.errors import EngineUnavailable, stopped_exit, within
 from loaders.base.files import as_json, locked, write_json
 from loaders.base.files import replace as replace_file
@@ -503,11 +502,11 @@ def score_predicted(
         plan = prepare_evaluation(request, say=say, progress=progress)
     with plan:
         done = run(plan, console)
-    done.print_scores(request)
+    done.print_scores()
     if predicted.samples:
-        _passes(asked, done.folder.name, read_run(done.folder).results, predicted.samples, say)
+        _passes(asked, done.path.name, read_run(done.path).results, predicted.samples, say)
     done.require_written()
-    return exit_code(done.scores)
+    return done.exit_code
 
 
 def _passes(

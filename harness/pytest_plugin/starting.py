@@ -9,10 +9,10 @@ import pytest
 from dialects.enums import Profile
 from dialects.errors import HarnessError
 from harness.data.predictions import Extract
-from harness.pytest_plugin.pair_runner import PairRunner, Thresholds, parse_fail_on, refuse_distributed
+from harness.pytest_plugin.pairs import PairItems, parse_fail_on, refuse_distributed
 from harness.session.options import as_in_pytest
 from harness.session.plan import prepare
-from harness.session.request import Request, ShownTables, parse_dialects, parse_fail_under, parse_metrics
+from harness.session.request import Request, ShownTables, parse_dialects, parse_metrics
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import one_line
 
@@ -32,17 +32,14 @@ def start(config: pytest.Config) -> None:
     config.pluginmanager.register(driver, "bird-driver")
 
 
-def _evaluation(config: pytest.Config) -> PairRunner:
+def _evaluation(config: pytest.Config) -> PairItems:
     request = request_of(config)
     fail_on = config.getoption("--bird-fail-on")
-    thresholds = Thresholds(
-        parse_fail_under(request.fail_under, request.metrics),
-        parse_fail_on(fail_on) if fail_on is not None else (),
-    )
+    outcomes = () if fail_on is None else parse_fail_on(fail_on)
     plan = prepare(request, say=lambda line: print(as_in_pytest(line)))  # noqa: T201 - pytest is yet to begin
     try:
         refuse_distributed(plan, config)
-        return PairRunner(plan, thresholds, in_pytest=True)
+        return PairItems(plan, outcomes, in_pytest=True)
     except BaseException:
         plan.close()
         raise

@@ -13,7 +13,7 @@ from harness.engines.execution import Ending, Execution
 from harness.metrics import METRICS, OUTCOME_METRIC, Basis, Metric, RowScore, of_basis
 from harness.metrics.accuracy import Answers, ex
 from harness.metrics.comparison import alike
-from harness.metrics.soft_f1 import TooManyRows
+from harness.metrics.distinct import TooManyRows
 from harness.scoring.once import Once
 from harness.scoring.tasks import During, Gold, LeftOut, Setup, Stage, undisturbed
 from harness.scoring.variants import Suite

@@ -18,11 +18,11 @@ from rich.console import Console
 
 from dialects.enums import Dialect
 from harness.engines.execution import Limits
-from harness.pytest_plugin.runner import run
 from harness.scoring.judge import Judge
 from harness.scoring.tasks import Setup, Task
 from harness.session.plan import prepare
 from harness.session.request import Request
+from harness.session.runner import run
 
 ROOT = Path(__file__).parents[2]
 

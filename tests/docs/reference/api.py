@@ -8,10 +8,10 @@ from typing import Any
 
 from harness import Answer, Evaluator, Run, Triple
 from harness.data.outcomes import Judgement, PairResult
-from harness.pytest_plugin.runner import score
 from harness.session.evaluator import Statistics
 from harness.session.plan import Plan, prepare
 from harness.session.request import Request
+from harness.session.runner import score
 from tests.docs.reference.markdown import docstring
 from tests.docs.reference.written import WRITTEN
 
@@ -33,7 +33,7 @@ def api() -> str:
         *_class(Request, "harness.session.request", level="###"),
         *_function(prepare, "harness.session.plan"),
         *_class(Plan, "harness.session.plan", fields=False, level="###"),
-        *_function(score, "harness.pytest_plugin.runner"),
+        *_function(score, "harness.session.runner"),
         *_class(PairResult, "harness.data.outcomes", level="###"),
     ]
     return "\n".join(parts)

@@ -13,12 +13,12 @@ from harness.analyses.gap.cause_rules import Cause
 from harness.analyses.gap.explanations import Gap, explain, trying_on
 from harness.analyses.gap.rendering import as_record, write_gap
 from harness.analyses.gap.tables import printed_steps
-from harness.pytest_plugin.runner import run
 from harness.report.table_model import CellKind, spelled
 from harness.runs.reading import read_run
 from harness.scoring.dispatch import Judging, Way
 from harness.session.plan import prepare
 from harness.session.request import Request
+from harness.session.runner import run
 from loaders.server import Server
 from tests.harness.gap.planted import ALMOST, PLANTS, SERVERS, SLOW, Plant, write_answers, write_set
 
@@ -29,11 +29,11 @@ def explained(request: Request) -> tuple[Gap, Path, int]:
     """The gap of a request, the folder of its run, and how many texts were executed for it."""
     with prepare(request, say=print) as plan:
         done = run(plan)
-    finished = read_run(done.folder)
+    finished = read_run(done.path)
     with trying_on(request, plan.setup, print) as trying:
-        gap = explain(finished.results, trying, plan.questions, done.folder.name, threads=4)
+        gap = explain(finished.results, trying, plan.questions, done.path.name, threads=4)
         executed = sum(judging.counts[Way.EXECUTED] for judging in trying.judgings)
-    return gap, done.folder, executed
+    return gap, done.path, executed
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import pytest
 
 from harness.metrics import assignment
 from harness.metrics.assignment import sharing
-from harness.metrics.distinct import Row
-from harness.metrics.soft_f1 import TooManyRows, soft_f1, soft_f1_aligned
+from harness.metrics.distinct import Row, TooManyRows
+from harness.metrics.soft_f1 import soft_f1, soft_f1_aligned
 from tests.harness.metrics.test_soft_f1 import DOCUMENTED_GOLD, DOCUMENTED_PREDICTION
 
 Rows = list[Row]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from harness.metrics import accuracy
 from harness.metrics.accuracy import Answers, ex, ex_bag, ex_columns, ex_ordered, ex_rounded, ex_subset
-from harness.metrics.distinct import Row
-from harness.metrics.soft_f1 import TooManyRows
+from harness.metrics.distinct import Row, TooManyRows
 
 Rows = Sequence[Row]
 Metric = Callable[[Rows, Rows], float]

@@ -123,9 +123,10 @@ def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: P
 
 BREAK_AND_RUN = """
 import sys
-from harness.pytest_plugin.runner import run_directly, run_with_pytest
+from harness.pytest_plugin.pairs import run_with_pytest
 from harness.session.plan import prepare
 from harness.session.request import Request
+from harness.session.runner import run_directly
 from dialects.enums import Dialect
 from rich.console import Console
 
@@ -210,7 +211,7 @@ def test_what_the_environment_says_to_pytest_is_there_again_after_an_evaluation(
     before = {name: value for name, value in os.environ.items() if name.startswith("PYTEST_")}
     script = (
         "import os\n"
-        "from harness.pytest_plugin.runner import run_with_pytest\n"
+        "from harness.pytest_plugin.pairs import run_with_pytest\n"
         "from harness.session.plan import prepare\n"
         "from harness.session.request import Request\n"
         "from dialects.enums import Dialect\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.data.outcomes import Outcome
-from harness.pytest_plugin.pair_runner import LETTERS
+from harness.pytest_plugin.pairs import LETTERS
 from tests.harness.pytest_plugin.running import counts, item, outcomes, score
 
 pytestmark = pytest.mark.slow

@@ -9,8 +9,9 @@ from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult, preview
 from harness.data.questions import Difficulty, Question
 from harness.engines.errors import ErrorClass
-from harness.pytest_plugin.pair_runner import Thresholds, explained, parse_fail_on
+from harness.pytest_plugin.pairs import explained, parse_fail_on
 from harness.session.request import parse_fail_under
+from harness.session.runner import unmet
 from tests.harness.pytest_plugin.running import counts, item, score
 
 pytestmark = pytest.mark.slow
@@ -162,5 +163,5 @@ def test_a_total_below_the_threshold_exits_with_1_and_one_line(
 
 
 def test_nothing_fails_under_no_demands() -> None:
-    assert Thresholds().unmet([]) is None
-    assert Thresholds({"ex": 1.0}).unmet([]) == "--fail-under: no pair has a score of EX"
+    assert unmet([], {}) is None
+    assert unmet([], {"ex": 1.0}) == "--fail-under: no pair has a score of EX"

@@ -16,7 +16,6 @@ from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult, Preview, Side
 from harness.data.questions import Difficulty, Question
 from harness.data.sets.loading import load_set
-from harness.pytest_plugin.runner import score
 from harness.report.documents import tables
 from harness.runs.folder import RunFolder
 from harness.runs.reading import (
@@ -34,6 +33,7 @@ from harness.runs.reading import (
 )
 from harness.session.plan import prepare
 from harness.session.request import Request
+from harness.session.runner import score
 from tests.harness.run_folders import pair
 
 _PREVIEW = Preview(Side(2, 1, 1, 1, ((1,), (("Decimal", "2.5"),))), Side(1, 1, 0, 0, ((None,),)), "SELECT 1")

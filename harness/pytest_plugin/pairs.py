@@ -1,0 +1,392 @@
+"""Pairs as pytest items: one for each (engine, predictor, question), and the summary is the table.
+
+A mismatch is an outcome with its own letter, not a test failure, unless it is asked to be one; a harness
+error always is an error. Pairs are run as they are without pytest (`harness.session.runner`), ahead of the
+items that report them in order; under pytest-xdist that is the controller's, and so is the run folder.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from dialects.errors import BadInput, HarnessError
+from harness.data.outcomes import Judgement, Outcome, PairResult, Preview, Side
+from harness.data.questions import Question
+from harness.engines import EngineName
+from harness.pytest_plugin.items import Collecting, ItemAnswer, ItemEntry, ItemPart
+from harness.report.console import print_line
+from harness.session.evaluation import Pair
+from harness.session.options import as_in_pytest
+from harness.session.plan import Plan
+from harness.session.runner import Bars, Runner
+from loaders.base.errors import stopped_exit, terminable
+from loaders.base.files import one_line
+
+# Which outcomes fail an item, and what is said of one.
+
+_MOST_ROWS = 3
+_MOST_CHARACTERS = 300
+
+
+def parse_fail_on(text: str) -> list[Outcome]:
+    """Outcomes separated by commas.
+
+    Raises:
+        BadInput: one is none.
+    """
+    names = [name.strip() for name in text.split(",")]
+    unknown = [name for name in names if name not in list(Outcome)]
+    if unknown:
+        raise BadInput(
+            f"--bird-fail-on {text}: {unknown[0]!r} is not an outcome; choose from {', '.join(Outcome)}"
+        )
+    return [Outcome(name) for name in names]
+
+
+def explained(question: Question, result: PairResult) -> str:
+    """What a reader needs to see why a pair failed; the first line is short enough for a summary."""
+    words = str(result.outcome).replace("_", " ")
+    about = "" if result.error_class is None else f" ({str(result.error_class).replace('_', ' ')})"
+    lines = [
+        f"{words}{about}: {' '.join(question.text.split())}",
+        f"database: {question.db_id}",
+        f"predicted: {_short(result.sql)}",
+    ]
+    if result.error is not None:
+        lines.append(f"error: {_short(result.error)}")
+    if result.preview is not None:
+        lines += _rows(Preview.from_text(result.preview))
+    return "\n".join(lines)
+
+
+def _rows(preview: Preview) -> Iterator[str]:
+    """Lines about the rows that differ."""
+    is_compared = preview.predicted is not None and preview.gold.only is not None
+    for name, side in (("gold", preview.gold), ("prediction", preview.predicted)):
+        if side is not None:
+            yield from _side(name, side, is_compared=is_compared)
+
+
+def _side(name: str, side: Side, *, is_compared: bool) -> Iterator[str]:
+    alone = f", {side.only} of them not in the other result" if is_compared else ""
+    yield f"{name}: {side.count} row{'' if side.count == 1 else 's'}{alone}"
+    for row in side.rows[: min(side.marked, _MOST_ROWS) if is_compared else _MOST_ROWS]:
+        yield f"  {_short(', '.join(_value(value) for value in row))}"
+
+
+def _value(value: object) -> str:
+    return value[1] if isinstance(value, tuple) else repr(value)
+
+
+def _short(text: str | None) -> str:
+    """The text in one line."""
+    line = " ".join((text or "none").split())
+    return line if len(line) <= _MOST_CHARACTERS else line[: _MOST_CHARACTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+LETTERS = {
+    Outcome.MATCH: (".", "green"),
+    Outcome.MISMATCH: ("x", "yellow"),
+    Outcome.PREDICTION_ERROR: ("e", "yellow"),
+    Outcome.PREDICTION_TIMEOUT: ("t", "yellow"),
+    Outcome.PREDICTION_TOO_LARGE: ("l", "yellow"),
+    Outcome.GOLD_ERROR: ("G", "purple"),
+    Outcome.GOLD_TIMEOUT: ("T", "purple"),
+    Outcome.MISSING: ("m", "cyan"),
+    Outcome.HARNESS_ERROR: ("H", "red"),
+}
+
+
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+"""How a session ends that was not broken off."""
+
+
+def refuse_distributed(plan: Plan, config: pytest.Config) -> None:
+    """Refuse to time pairs in several processes at once.
+
+    Raises:
+        BadInput: a metric of time is asked for under pytest-xdist.
+    """
+    if getattr(config.option, "dist", "no") != "no" and plan.evaluation.is_timed:
+        raise BadInput("metrics of time need a machine with nothing else running: leave out pytest's -n")
+
+
+class PairItems:
+    """Runs one plan under pytest: items with letters, the tables, and what is demanded of them.
+
+    Args:
+        plan: what to run; it is closed with the session.
+        fail_on: outcomes that fail an item; a harness error always does.
+        in_pytest: whether options are called as the plugin calls them.
+        bars: show how the run goes.
+
+    Raises:
+        BadInput: the run that the plan is to complete is another one, or cannot be written.
+    """
+
+    is_quick = True
+
+    def __init__(
+        self,
+        plan: Plan,
+        fail_on: Collection[Outcome] = (),
+        *,
+        in_pytest: bool = False,
+        bars: Bars | None = None,
+    ) -> None:
+        self._plan = plan
+        self._fail_on = fail_on
+        self._in_pytest = in_pytest
+        self.runner = Runner(plan, bars)
+        self.parts: Sequence[ItemPart] = list(self._listed())
+        self._collecting = Collecting(self)
+        self._until_the_end = ExitStack()
+        self.fault: str | None = None
+        """What stopped the run, as pytest is told of it."""
+        self.stopped: int | None = None
+        """The exit code of a run that was broken off, or whose folder could not be written."""
+
+    def _listed(self) -> Iterator[ItemPart]:
+        paths = {(file.dialect, file.predictor): file.path for file in self._plan.files}
+        to_judge = set(self.runner.to_judge)
+        for (dialect, predictor), each in groupby(enumerate(self.runner.pairs), key=_asked):
+            entries = tuple(_entry(place, pair) for place, pair in each if place in to_judge)
+            properties = (("dialect", str(dialect)), ("predictor", predictor))
+            path = paths[dialect, predictor].absolute()
+            yield ItemPart(path, f"{dialect}/{predictor}", entries, properties)
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Have the items collected."""
+        config.pluginmanager.register(self._collecting, "bird-items")
+        self._until_the_end.enter_context(terminable())
+
+    @contextmanager
+    def _ending(self) -> Iterator[None]:
+        """Within the block, what stops the run ends pytest with one line and an exit code."""
+        try:
+            yield
+        except HarnessError as error:
+            self.stopped, self.fault = error.exit_code, str(error)
+            pytest.exit(str(error), returncode=error.exit_code)
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Remember what ended the run, unless it was a fault that is known."""
+        if self.stopped is None:
+            self.stopped = stopped_exit(excinfo.value)
+
+    def begin(self, places: Sequence[int], tell: Callable[[int, ItemAnswer], None] | None) -> None:
+        """See `ItemSource.begin`."""
+        with self._ending():
+            begun = self.runner.begin(places, self._collecting.ways)
+            if tell is None:
+                return
+            for place, future in begun.items():
+                if future is None:
+                    tell(place, self.answer(place))
+                else:
+                    future.add_done_callback(partial(self._tell, place, tell))
+
+    def _tell(self, place: int, tell: Callable[[int, ItemAnswer], None], future: "Future[Judgement]") -> None:
+        del future
+        tell(place, self.answer(place))
+
+    def answer(self, place: int) -> ItemAnswer:
+        """See `ItemSource.answer`."""
+        pair, result = self.runner.pairs[place], self.runner.result(place)
+        failure = None
+        if result.outcome is Outcome.HARNESS_ERROR:
+            failure = f"{pair.name}: {result.error}"
+        elif result.outcome in self._fail_on:
+            failure = explained(pair.question, result)
+        return ItemAnswer(str(result.outcome), failure)
+
+    def _place(self, report: pytest.TestReport) -> int | None:
+        """The place of the pair whose result a report shows; None where there is none."""
+        if report.when != "call" or not report.user_properties:
+            return None
+        return self._collecting.place(report.nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write the result that a report is about; xdist sends the workers' reports here, too."""
+        place = self._place(report)
+        if place is not None:
+            with self._ending():
+                self.runner.write(place)
+
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, Any] | None:
+        """Give each outcome its own letter, word and colour; one that fails its item counts as a failure."""
+        place = self._place(report)
+        if place is None:
+            return None
+        outcome = self.runner.result(place).outcome
+        letter, colour = LETTERS[outcome]
+        category = str(outcome)
+        if report.failed:
+            category = "error" if outcome is Outcome.HARNESS_ERROR else "failed"
+            colour = "red"
+        return category, letter, (str(outcome).upper(), {colour: True})
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Complete the run folder, unless the run was broken off."""
+        runner = self.runner
+        if runner.unwritten or exitstatus not in _ENDED:
+            runner.abort()
+            return
+        runner.finish()
+        if runner.fault is not None:
+            self.stopped = session.exitstatus = BadInput.exit_code
+        elif not runner.scores:
+            return
+        elif runner.unmet is not None:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and len(runner.to_judge) < len(runner.pairs):
+            # The run was complete already.
+            session.exitstatus = pytest.ExitCode.OK
+
+    @property
+    def failures(self) -> Sequence[str]:
+        """What the run did not come to, though it was to."""
+        return [each for each in (self.runner.unmet, self.runner.fault) if each is not None]
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the tables, and what did not come out as it was to."""
+        _list_pairs(terminalreporter)
+        if self.runner.scores:
+            terminalreporter.section("scores", sep="=")
+        self.tell(partial(_say, terminalreporter))
+        for failure in self.failures:
+            _say(terminalreporter, as_in_pytest(failure) if self._in_pytest else failure, red=True)
+
+    def tell(self, say: Callable[[str], None], *, tables: bool = True) -> None:
+        """Print the tables, unless they are not wanted, and say where the run is, or how it goes on."""
+        lines = self.runner.lines()
+        if self.runner.is_broken_off and self._in_pytest:
+            lines[-1] = f"to complete it, repeat the command with --bird-resume {self.runner.path}"
+        if self.runner.scores:
+            if tables:
+                self.runner.print_scores()
+            lines[:0] = self._plan.left_out
+        for line in lines:
+            say(line)
+
+    def pytest_unconfigure(self) -> None:
+        """Stop computing; what was not reported is not written."""
+        self._until_the_end.close()
+        self._plan.close()
+        self.runner.close()
+
+
+def run_with_pytest(
+    plan: Plan, console: Console | None = None, *, junit: Path | None = None, as_json: bool = False
+) -> int:
+    """Run the plan as pytest items, untouched by pytest's configuration in the folder or the environment.
+
+    No plugin but pytest's own is loaded, whatever is installed or named by the environment, and no
+    `conftest.py`: what could leave out items or change them has no part in an evaluation.
+
+    Args:
+        plan: what to run.
+        console: where bars take the place of pytest's own report; None has pytest report. It has to have a
+            file of its own, because pytest captures the standard ones.
+        junit: a file for pytest to write every pair to.
+        as_json: whether the summary is printed instead of tables; then there has to be a console.
+
+    Returns:
+        The exit code: 0, 1 where a total is below what was asked for, 2 where the run folder could not be
+        written, 3 where a pair ended in a harness error, 130 when interrupted, 143 when terminated.
+    """
+    with _no_settings_of_pytest(), Bars(console) as bars:
+        driver = PairItems(plan, bars=bars)
+        # Output is kept in memory: a folder for temporary files need not be there.
+        code = pytest.main(
+            ["-c", os.devnull, "--rootdir", str(Path.cwd()), "--disable-plugin-autoload", "--noconftest",
+             "-p", "no:cacheprovider", "--capture=sys", "--no-header",
+             "-W", "ignore::pytest.PytestAssertRewriteWarning",
+             *([] if junit is None else [f"--junitxml={junit}"])],
+            plugins=[driver, *([] if console is None else [Reporter(bars, len(driver.runner.pairs))])],
+        )  # fmt: skip
+    runner = driver.runner
+    if console is not None:
+        driver.tell(partial(print_line, console), tables=not as_json)
+        for line in filter(None, (driver.fault, *driver.failures)):
+            print_line(console, line)
+    if as_json and runner.scores:
+        runner.print_summary()
+    if driver.stopped is not None:
+        return driver.stopped
+    if code == pytest.ExitCode.NO_TESTS_COLLECTED and runner.scores:
+        # A run that was complete already.
+        return runner.exit_code
+    return runner.exit_code or int(code)
+
+
+@contextmanager
+def _no_settings_of_pytest() -> Iterator[None]:
+    """Within the block, the environment has no options and no plugins for pytest."""
+    kept = {name: value for name, value in os.environ.items() if name.startswith("PYTEST_")}
+    for name in kept:
+        del os.environ[name]
+    try:
+        yield
+    finally:
+        os.environ.update(kept)
+
+
+class Reporter:
+    """A plugin that takes the place of pytest's own report: bars, and nothing else.
+
+    Args:
+        bars: told of what is collected.
+        items: how many there will be.
+    """
+
+    def __init__(self, bars: Bars, items: int) -> None:
+        self._bars = bars
+        self._items = items
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Leave out what pytest says."""
+        config.pluginmanager.unregister(name="terminalreporter")
+
+    def pytest_collection(self) -> None:
+        """Begin to collect."""
+        self._bars.stage("collecting", self._items)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Count what was collected."""
+        self._bars.advance(sum(isinstance(each, pytest.Item) for each in report.result))
+
+
+def _list_pairs(terminalreporter: pytest.TerminalReporter) -> None:
+    """List every pair by its outcome, where `-rA` or `-rp` asks for that."""
+    if "p" in terminalreporter.reportchars:
+        for outcome, (_, colour) in LETTERS.items():
+            for report in terminalreporter.stats.get(str(outcome), ()):
+                terminalreporter.write_line(f"{str(outcome).upper()} {report.nodeid}", **{colour: True})
+
+
+def _say(reporter: pytest.TerminalReporter, line: str, **look: bool) -> None:
+    reporter.write_line(one_line(line), **look)
+
+
+def _asked(placed: tuple[int, Pair]) -> tuple[EngineName, str]:
+    return placed[1].dialect, placed[1].predictor
+
+
+def _entry(place: int, pair: Pair) -> ItemEntry:
+    question = pair.question
+    about = (
+        ("question", question.key),
+        ("database", question.db_id),
+        ("difficulty", str(question.difficulty)),
+    )
+    return ItemEntry(place, question.key, about)

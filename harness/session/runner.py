@@ -1,0 +1,423 @@
+"""The runner: a plan becomes a run folder and its scores, whatever asks for the pairs.
+
+`run` asks for all of them, one after the other; the pytest plugin asks item by item. What was begun is judged
+ahead by the workers; what is timed is timed when there is nothing left to judge.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TimeRemainingColumn
+from rich.text import Text
+
+from dialects.errors import BadInput
+from harness.data.outcomes import Judgement, Outcome, PairResult
+from harness.engines import TITLES, EngineName
+from harness.metrics import METRICS, OUTCOME_METRIC
+from harness.provision import failures
+from harness.report.console import print_line
+from harness.report.overview import print_scores
+from harness.report.table_model import printable_json
+from harness.runs.folder import RunFolder
+from harness.runs.reading import SUMMARY
+from harness.runs.summary import TOTAL, Score
+from harness.session.plan import Plan
+from harness.session.request import parse_fail_under
+from loaders.base.errors import EngineUnavailable
+from loaders.base.files import read_json, read_text
+
+
+class Runner:
+    """One run of a plan: opens its folder, has pairs judged, writes results and reports, tells how it ended.
+
+    Args:
+        plan: what to run; who made it closes it.
+        bars: show how the run goes.
+        command: the name of the one that completes the run if it is broken off.
+
+    Raises:
+        BadInput: the run that the plan is to complete is another one, or cannot be written.
+    """
+
+    def __init__(self, plan: Plan, bars: "Bars | None" = None, command: str = "eval") -> None:
+        self.plan = plan
+        self.pairs = plan.evaluation.pairs
+        """All pairs; elsewhere their places among them stand for them."""
+        self.scores: Sequence[Score] = ()
+        self.is_broken_off = False
+        self.fault: str | None = None
+        """What of the folder could not be written: the scores are complete all the same."""
+        self._page: Path | None = None
+        self._bars = bars or Bars(None)
+        self._command = command
+        self._thresholds = parse_fail_under(plan.request.fail_under, plan.request.metrics)
+        self._folder: RunFolder | None = None
+        if plan.request.resume is not None:
+            self._folder = plan.open_run()
+        done = {} if self._folder is None else self._folder.done
+        self.to_judge = [place for place, pair in enumerate(self.pairs) if pair.key not in done]
+        """The pairs that are to be judged, but for those that an earlier part of the run has judged."""
+        self._begun: Mapping[int, Future[Judgement] | None] | None = None
+        self._results: dict[int, PairResult] = {}
+        self._written: set[int] = set()
+
+    def begin(
+        self, chosen: Sequence[int], ways: Callable[[], Sequence[str]] = tuple
+    ) -> Mapping[int, "Future[Judgement] | None"]:
+        """Open the folder, and have pairs judged.
+
+        Args:
+            chosen: some of `to_judge`.
+            ways: what chose them, for the folder, where they are not all.
+
+        Returns:
+            A future for each, None where there is no prediction.
+
+        Raises:
+            BadInput: the folder cannot be written.
+        """
+        self._begun = dict.fromkeys(chosen)
+        if self._begun and self._folder is None:
+            self._folder = self.plan.open_run()
+        if self._folder is not None and len(self._begun) < len(self.to_judge):
+            self._folder.choose(ways())
+        done = self._folder.done.values() if self._folder is not None else ()
+        pairs = [self.pairs[place] for place in self._begun]
+        self._bars.judge(
+            [each.dialect for each in (*pairs, *done)], [(result.dialect, result.outcome) for result in done]
+        )
+        futures = self.plan.evaluation.begin(pairs, self._bars.judged)
+        self._begun = dict(zip(self._begun, futures, strict=True))
+        return self._begun
+
+    def result(self, place: int) -> PairResult:
+        """The result of a pair that was begun, with its times; computed once."""
+        if place not in self._results:
+            begun, evaluation = self._begun or {}, self.plan.evaluation
+            if evaluation.is_timed and not self._results:
+                wait(future for future in begun.values() if future is not None)
+                self._bars.stage("timing", len(begun))
+            pair = self.pairs[place]
+            self._results[place] = evaluation.timed(pair, evaluation.result(pair, begun[place]))
+            self._bars.advance()
+        return self._results[place]
+
+    def write(self, place: int) -> None:
+        """Write the result of a pair into the folder, once.
+
+        Raises:
+            BadInput: it cannot be written.
+        """
+        if place not in self._written and self._folder is not None:
+            self._folder.add(self.result(place))
+            self._written.add(place)
+
+    @property
+    def unwritten(self) -> list[int]:
+        """The pairs that were begun and have no result in the folder."""
+        return [place for place in self._begun or () if place not in self._written]
+
+    def abort(self) -> None:
+        """Break the run off: the folder keeps what is judged, and can be resumed."""
+        if self._folder is None:
+            return
+        begun = self._begun or {}
+        self._folder.abort(
+            self.plan.evaluation.left(self.pairs[place], begun[place]) for place in self.unwritten
+        )
+        self.is_broken_off = True
+
+    def finish(self) -> None:
+        """Complete the folder, with its reports if they are wanted."""
+        if self._folder is None:
+            return
+        self.scores = self._folder.finish()
+        self.fault = self._folder.fault
+        if self.plan.request.report:
+            self._bars.stage("writing the reports")
+            # Nobody else needs its templates.
+            from harness.report.writing import HTML, reports_fault  # noqa: PLC0415
+
+            self.fault = self.fault or reports_fault(self._folder.path)
+            self._page = self._folder.path / HTML
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        if self._folder is not None:
+            self._folder.close()
+
+    @property
+    def path(self) -> Path:
+        """The run's folder.
+
+        Raises:
+            BadInput: nothing was run.
+        """
+        if self._folder is None:
+            raise BadInput("nothing was run, so there is no run folder")
+        return self._folder.path
+
+    @property
+    def unmet(self) -> str | None:
+        """One line about all totals that are lower than was asked for; None where there is none."""
+        return unmet(self.scores, self._thresholds) if self.scores else None
+
+    @property
+    def exit_code(self) -> int:
+        """0, 3 where a pair ended in a harness error, 1 where a total is lower than was asked for."""
+        if any(score.outcomes.get(Outcome.HARNESS_ERROR) for score in self.scores):
+            return EngineUnavailable.exit_code
+        return int(self.unmet is not None)
+
+    def require_written(self) -> None:
+        """Raise BadInput where the folder is not as it should be, once the scores have been shown."""
+        if self.fault is not None:
+            raise BadInput(self.fault)
+
+    def lines(self) -> list[str]:
+        """What is said of the run beside its tables: engines that failed, where it is, or how it goes on."""
+        if self._folder is None:
+            nothing = f"nothing is scored: 0 of {self.plan.extent.pairs:,} pairs were chosen"
+            return [nothing] if self._begun is not None else []
+        if self.is_broken_off:
+            return self._folder.broken_off(self._command)
+        lines = [*failures(self.plan.evaluation.failed, self.plan.setup.servers)]
+        lines.append(f"run folder: {self._folder.path}")
+        if self._page is not None and self.fault is None:
+            lines.append(f"report: {self._page}")
+        return lines
+
+    def say(self, console: Console) -> None:
+        """Print those lines."""
+        for line in self.lines():
+            print_line(console, line)
+
+    def print_scores(self) -> None:
+        """Print the tables that were asked for."""
+        request = self.plan.request
+        if self._folder is not None:
+            print_scores(
+                self.scores,
+                request.metrics,
+                everything=request.all_tables,
+                extent=self._folder.extent,
+                notes=self._folder.notes,
+            )
+
+    def print_summary(self) -> None:
+        """Print what `summary.json` of the finished run has, and where the run is."""
+        found = {**read_json(read_text(self.path / SUMMARY)), "folder": str(self.path.absolute())}
+        print(printable_json(found))  # noqa: T201 - the answer itself
+
+
+def unmet(scores: Sequence[Score], thresholds: Mapping[str, float]) -> str | None:
+    """One line about all totals that are too low; None where there is none.
+
+    Args:
+        scores: of a run.
+        thresholds: the least percent that each total may have, by metric.
+    """
+    found = []
+    for name, percent in thresholds.items():
+        totals = [score.metrics[name][TOTAL] for score in scores]
+        found += [
+            f"{METRICS[name].title} of {score.predictor} on {score.dialect} is {total:.2f}, below {percent:g}"
+            for score, total in zip(scores, totals, strict=True)
+            if total is not None and total < percent
+        ]
+        if all(total is None for total in totals):
+            found.append(f"no pair has a score of {METRICS[name].title}")
+    return f"--fail-under: {'; '.join(found)}" if found else None
+
+
+def run(plan: Plan, console: Console | None = None, command: str = "eval") -> Runner:
+    """Run every pair of a plan, and write the run folder.
+
+    A run that is interrupted leaves a folder that can be completed; see `Request.resume`.
+
+    Args:
+        plan: what to run.
+        console: where to tell how it goes.
+        command: the name of the one that completes the run if it is broken off.
+    """
+    with Bars(console) as bars:
+        runner = Runner(plan, bars, command)
+        try:
+            for place in runner.begin(runner.to_judge):
+                runner.write(place)
+        except BaseException:
+            runner.abort()
+            if console is not None and runner.is_broken_off:
+                bars.close()
+                runner.say(console)
+            raise
+        runner.finish()
+    if console is not None:
+        runner.say(console)
+    return runner
+
+
+def score(plan: Plan, console: Console | None = None) -> list[Score]:
+    """Run every pair, write the run folder and return the scores: the library call."""
+    runner = run(plan, console)
+    runner.require_written()
+    return list(runner.scores)
+
+
+def run_directly(plan: Plan, console: Console, *, as_json: bool = False) -> int:
+    """Run the plan without pytest, and print its tables, or its summary as JSON; the exit code.
+
+    Raises:
+        BadInput: the run folder could not be written.
+    """
+    with plan:
+        runner = run(plan, console)
+    if as_json:
+        runner.print_summary()
+    else:
+        runner.print_scores()
+    runner.require_written()
+    if runner.unmet is not None:
+        print_line(console, runner.unmet)
+    return runner.exit_code
+
+
+# What a run shows on a terminal while it goes on: a bar for each engine, with rate, time left and EX so far.
+#
+# Pairs are counted when they are judged, from whatever thread, not when they are reported, so that a bar
+# never waits for a pair in the middle.
+
+_ALL = "all engines"
+
+_BESIDE = 56
+"""Columns that stand beside the bar."""
+_BAR = 40
+
+
+class Bars:
+    """The bars of one run; nothing is shown where the console is no terminal, or None.
+
+    Args:
+        console: has to keep its file while pytest captures what is printed.
+        clock: seconds, for who looks at the bars in a test.
+    """
+
+    def __init__(self, console: Console | None, clock: Callable[[], float] | None = None) -> None:
+        self._lock = Lock()
+        self._rows: dict[str, TaskID] = {}
+        self._counts: dict[str, tuple[int, int]] = {}
+        self._stage: TaskID | None = None
+        width = console.width if console is not None else 0
+        self.progress = Progress(
+            _Column(lambda task: task.description),
+            BarColumn(min(_BAR, max(4, width - _BESIDE))),
+            _Column(_count),
+            _Column(_rate),
+            TimeRemainingColumn(),
+            _Column(lambda task: str(task.fields["live"])),
+            console=console,
+            get_time=clock,
+            transient=True,
+            # pytest captures both by itself, in the meantime.
+            redirect_stdout=False,
+            redirect_stderr=False,
+            disable=console is None or not console.is_terminal,
+        )
+
+    def stage(self, what: str, total: int | None = None) -> None:
+        """Show what is done now, in place of what was shown as that; with `total` how much of it."""
+        with self._lock:
+            if self._stage is not None:
+                self.progress.remove_task(self._stage)
+            self._stage = self.progress.add_task(what, total=total, live="")
+
+    def advance(self, count: int = 1, live: str = "") -> None:
+        """So many more of what is done now, and what is to be said of it."""
+        if self._stage is not None:
+            self.progress.update(self._stage, advance=count, live=live)
+
+    def judge(self, planned: Sequence[EngineName], known: Iterable[tuple[EngineName, Outcome]] = ()) -> None:
+        """Show the bars.
+
+        Args:
+            planned: the engine of each pair.
+            known: what pairs among them came to in an earlier part of the run.
+        """
+        with self._lock:
+            if self._stage is not None:
+                self.progress.remove_task(self._stage)
+                self._stage = None
+            engines = list(dict.fromkeys(planned))
+            totals = {engine: planned.count(engine) for engine in engines}
+            if len(engines) > 1:
+                totals[_ALL] = len(planned)
+            for row, total in totals.items():
+                self._rows[row] = self.progress.add_task(TITLES.get(row, row), total=total, live="")
+                self._counts[row] = 0, 0
+        for engine, outcomes in groupby(sorted(known), key=itemgetter(0)):
+            self._add(engine, [outcome for _, outcome in outcomes])
+
+    def judged(self, engine: EngineName, outcome: Outcome) -> None:
+        """One more pair on an engine; from any thread."""
+        self._add(engine, [outcome])
+
+    def _add(self, engine: EngineName, outcomes: Sequence[Outcome]) -> None:
+        if self.progress.disable:
+            return
+        with self._lock:
+            for row in (engine, _ALL):
+                if row not in self._rows:
+                    continue
+                right, judged = self._counts[row]
+                right, judged = right + outcomes.count(Outcome.MATCH), judged + len(outcomes)
+                self._counts[row] = right, judged
+                live = f"{METRICS[OUTCOME_METRIC].title} {100 * right / judged:.1f}"
+                self.progress.update(self._rows[row], completed=judged, live=live)
+
+    def __enter__(self) -> Self:
+        self.progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Take the bars from the screen."""
+        self.progress.stop()
+
+
+class _Column(ProgressColumn):
+    """A text about a task, on the right of its column but for what begins the row."""
+
+    def __init__(self, text: Callable[[Task], str]) -> None:
+        super().__init__()
+        self._text = text
+
+    def render(self, task: Task) -> Text:
+        """What is shown of it."""
+        return Text(self._text(task), no_wrap=True)
+
+
+def _count(task: Task) -> str:
+    if task.total is None:
+        return ""
+    total = f"{task.total:,.0f}"
+    return f"{task.completed:>{len(total)},.0f}/{total}"
+
+
+def _rate(task: Task) -> str:
+    speed = task.finished_speed or task.speed
+    return "" if speed is None else f"{speed:,.0f}/s" if speed >= _SLOW else f"{speed:.1f}/s"
+
+
+_SLOW = 10
+"""Pairs a second below which a digit more tells something."""
