@@ -42,9 +42,9 @@ def find(dialect: Dialect) -> Server | None:
 
 
 def find_all(dialect: Dialect) -> tuple[Server, ...]:
-    """The servers of `dialect` that are running already and share the work: `find`'s, and the others.
+    """The servers of `dialect` that are running already and share the work; only DSNs name several.
 
-    Only DSNs name several. They have to be equal in all that decides results.
+    They have to be equal in all that decides results.
 
     Raises:
         BadInput: see `find`; or two servers differ in version or settings.
@@ -209,7 +209,7 @@ def last_lines(server: Server, count: int = 20) -> list[str]:
 def _text(server: Server, count: int) -> str:
     match server.origin:
         case Origin.COMPOSE:
-            return compose.logs(server.dialect, count)
+            return compose.logs(count, server.dialect)
         case Origin.TESTCONTAINERS:
             return containers.logs(server)
         case Origin.NATIVE:

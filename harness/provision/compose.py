@@ -1,4 +1,7 @@
-"""Persistent servers in containers, described by `docker-compose.yml` and `.env`."""
+"""Persistent servers in containers, described by `docker-compose.yml` and `.env`.
+
+Everything takes the `.env` file as `env`; the default is that of `envfile.default_path`.
+"""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -36,7 +39,7 @@ def up(
 
     Args:
         dialects: MySQL, PostgreSQL or both.
-        env: the `.env` file; written if it is not there. Default: `envfile.default_path`.
+        env: written if it is not there.
         set_name: the question set that such an image is wanted for. Default: any.
         plain: start empty, whatever images there are.
 
@@ -55,7 +58,7 @@ def up(
         images = {}
         for dialect in dialects:
             name = SERVERS[dialect].image_variable
-            images[name] = _image(dialect, values, set_name=set_name, plain=plain)
+            images[name] = _image(dialect, path, set_name=set_name, plain=plain)
             ensure_image(images[name], name)
         say(f"starting {' and '.join(dialects)} in containers ...")
         try:
@@ -67,15 +70,7 @@ def up(
 
 
 def down(*, volumes: bool = False, env: Path | None = None) -> list[Dialect]:
-    """Stop and remove the containers.
-
-    Args:
-        volumes: whether to remove their data, too.
-        env: the `.env` file that they were started with.
-
-    Returns:
-        The dialects that there were containers for.
-    """
+    """Stop and remove the containers, with `volumes` their data, too; the dialects that had one."""
     path = env or envfile.default_path()
     # Only `images` has written a file without passwords: nothing was started with it.
     is_whole = path.exists() and envfile.read(path).keys() >= {
@@ -102,64 +97,7 @@ def started_from(dialect: Dialect, *, env: Path | None = None) -> str | None:
     Raises:
         EngineUnavailable: no Docker engine answers.
     """
-    return _started_from(dialect, envfile.read(env or envfile.default_path()))
-
-
-def beginning(dialect: Dialect, set_name: str, *, env: Path | None = None) -> tuple[str, ...]:
-    """What `up` would say of images with the databases of a set inside; nothing where it would use none.
-
-    Raises:
-        BadInput: there is no such question set.
-    """
     values = envfile.read(env or envfile.default_path())
-    if not engine_answers() or _has_data(dialect, values):
-        return ()
-    return loaded.choose(dialect, values[SERVERS[dialect].image_variable], set_name).notes
-
-
-def volume(dialect: Dialect, project: str) -> str:
-    """Name of the volume that holds the data of `dialect`."""
-    return f"{project}_{dialect}"
-
-
-def logs(dialect: Dialect, count: int, *, env: Path | None = None) -> str:
-    """The last `count` lines that the container of `dialect` has logged, whether it still runs or not.
-
-    Raises:
-        EngineUnavailable: no Docker engine answers.
-    """
-    return _logs(env or envfile.default_path(), count, dialect)
-
-
-def _image(dialect: Dialect, values: Mapping[str, str], *, set_name: str | None, plain: bool) -> str:
-    """What the container of `dialect` starts from.
-
-    One that exists stays as it is, and data that exist go with the plain image, unless it is not at hand:
-    what another has inside would not reach them.
-    """
-    configured = values[SERVERS[dialect].image_variable]
-    if _has_data(dialect, values):
-        kept = _started_from(dialect, values)
-        if kept and loaded.fits(dialect, kept, configured):
-            return kept
-        plain = plain or is_here(configured)
-    if plain:
-        return configured
-    choice = loaded.choose(dialect, configured, set_name)
-    for note in choice.notes:
-        say(note)
-    return choice.image
-
-
-def _has_data(dialect: Dialect, values: Mapping[str, str]) -> bool:
-    if envfile.PROJECT not in values:
-        return False
-    named = f"--filter=name=^{volume(dialect, values[envfile.PROJECT])}$"
-    return bool(docker("volume", "ls", "--quiet", named))
-
-
-def _started_from(dialect: Dialect, values: Mapping[str, str]) -> str | None:
-    """See `started_from`."""
     if envfile.PROJECT not in values:
         return None
     said = docker(
@@ -171,6 +109,61 @@ def _started_from(dialect: Dialect, values: Mapping[str, str]) -> str | None:
     )
     image, _, inside = said.partition(" ")
     return image if inside else None
+
+
+def beginning(dialect: Dialect, set_name: str, *, env: Path | None = None) -> tuple[str, ...]:
+    """What `up` would say of images with the databases of a set inside; nothing where it would use none.
+
+    Raises:
+        BadInput: there is no such question set.
+    """
+    values = envfile.read(env or envfile.default_path())
+    if not engine_answers() or _has_data(dialect, values):
+        return ()
+    return loaded.choose(dialect, values[SERVERS[dialect].image_variable], set_name)[1]
+
+
+def volume(dialect: Dialect, project: str) -> str:
+    """Name of the volume that holds the data of `dialect`."""
+    return f"{project}_{dialect}"
+
+
+def logs(count: int, *services: str, env: Path | None = None) -> str:
+    """The last `count` lines that the containers of dialects have logged, whether they still run or not.
+
+    Raises:
+        EngineUnavailable: no Docker engine answers.
+    """
+    options = ("--no-color", "--no-log-prefix", f"--tail={count}")
+    return _compose(env or envfile.default_path(), "logs", *options, *services)
+
+
+def _image(dialect: Dialect, env: Path, *, set_name: str | None, plain: bool) -> str:
+    """What the container of `dialect` starts from.
+
+    One that exists stays as it is, and data that exist go with the plain image, unless it is not at hand:
+    what another has inside would not reach them.
+    """
+    values = envfile.read(env)
+    configured = values[SERVERS[dialect].image_variable]
+    if _has_data(dialect, values):
+        kept = started_from(dialect, env=env)
+        if kept and loaded.fits(dialect, kept, configured):
+            return kept
+        plain = plain or is_here(configured)
+    if plain:
+        return configured
+    image, notes = loaded.choose(dialect, configured, set_name)
+    for note in notes:
+        say(note)
+    return image
+
+
+def _has_data(dialect: Dialect, values: Mapping[str, str]) -> bool:
+    if envfile.PROJECT not in values:
+        return False
+    named = f"--filter=name=^{volume(dialect, values[envfile.PROJECT])}$"
+    return bool(docker("volume", "ls", "--quiet", named))
 
 
 def _server(dialect: Dialect, values: dict[str, str]) -> Server | None:
@@ -210,11 +203,7 @@ def _last_words(env: Path) -> str:
     ailing = [state.split()[0] for state in states if not state.endswith(" running healthy")]
     if not ailing:
         return "no container has anything to say about it"
-    return last_words(_logs(env, _LOG_LINES, *ailing))
-
-
-def _logs(env: Path, count: int, *services: str) -> str:
-    return _compose(env, "logs", "--no-color", "--no-log-prefix", f"--tail={count}", *services)
+    return last_words(logs(_LOG_LINES, *ailing, env=env))
 
 
 def _compose(env: Path, *arguments: str, variables: Mapping[str, str] | None = None) -> str:

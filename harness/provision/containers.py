@@ -55,9 +55,8 @@ def docker(*arguments: str, stdin: IO[bytes] | None = None, env: Mapping[str, st
     except FileNotFoundError:
         raise EngineUnavailable(f"docker was not found; install Docker, {_without()}") from None
     if done.returncode != 0:
-        written = (done.stderr or done.stdout).decode(
-            errors="replace"
-        ).strip() or f"exit code {done.returncode}"
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        written = said or f"exit code {done.returncode}"
         raise EngineUnavailable(f"docker {arguments[0]}: {written.splitlines()[-1].strip()}")
     return done.stdout.decode(errors="replace").strip()
 
@@ -112,11 +111,7 @@ def is_here(image: str) -> bool:
 
 @functools.cache
 def ensure_image(image: str, variable: str) -> None:
-    """Make sure that `image` is on this machine: pull it if it is not.
-
-    Args:
-        image: name and tag.
-        variable: the variable that chooses another image, for the error.
+    """Make sure that `image` is on this machine: pull it if it is not; `variable` chooses another one.
 
     Raises:
         EngineUnavailable: it cannot be pulled.
@@ -150,10 +145,6 @@ def require_image(dialect: Dialect, *, env: Path | None = None) -> str:
 @contextlib.contextmanager
 def throwaway(dialect: Dialect, *, env: Path | None = None) -> Iterator[Server]:
     """A server that is removed with its data when the context, or at the latest the process, ends.
-
-    Args:
-        dialect: MySQL or PostgreSQL.
-        env: the `.env` file that may choose the image. Default: `envfile.default_path`.
 
     Raises:
         EngineUnavailable: no Docker engine answers, the image cannot be pulled, or the server does not

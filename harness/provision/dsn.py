@@ -46,7 +46,7 @@ def all_from_environment(dialect: Dialect) -> tuple[Server, ...]:
     texts = [text for text in _SEPARATORS.split(os.environ.get(variable(dialect), "")) if text]
     name = variable(dialect)
     servers = tuple(
-        _parse(dialect, text, name if len(texts) == 1 else f"{name}, address {place},")
+        parse(dialect, text, name if len(texts) == 1 else f"{name}, address {place},")
         for place, text in enumerate(texts, start=1)
     )
     addresses = [server.address for server in servers]
@@ -55,15 +55,6 @@ def all_from_environment(dialect: Dialect) -> tuple[Server, ...]:
         if first < place:
             raise BadInput(f"{name} names one server twice, as addresses {first} and {place}; name each once")
     return servers
-
-
-def parse(dialect: Dialect, text: str) -> Server:
-    """The server at the address `text`.
-
-    Raises:
-        BadInput: see `all_from_environment`.
-    """
-    return _parse(dialect, text, variable(dialect))
 
 
 def private(dialect: Dialect, text: str, name: str) -> Server:
@@ -77,7 +68,7 @@ def private(dialect: Dialect, text: str, name: str) -> Server:
     Raises:
         BadInput: see `all_from_environment`; or it names no database.
     """
-    server = _parse(dialect, text, name)
+    server = parse(dialect, text, name)
     try:
         database = unquote(urlsplit(text).path.removeprefix("/"), errors="strict")
     except UnicodeDecodeError:
@@ -88,8 +79,13 @@ def private(dialect: Dialect, text: str, name: str) -> Server:
     return replace(server, reader_user=server.user, is_private=True, database=database)
 
 
-def _parse(dialect: Dialect, text: str, name: str) -> Server:
-    """See `parse`; `name` says where the address stands."""
+def parse(dialect: Dialect, text: str, name: str | None = None) -> Server:
+    """The server at the address `text`; `name` says where that stands, for messages.
+
+    Raises:
+        BadInput: see `all_from_environment`.
+    """
+    name = name or variable(dialect)
     scheme = SERVERS[dialect].schemes[0]
     shape = f"give {scheme}://user:password@host:port, user and password percent-encoded"
     try:

@@ -51,7 +51,7 @@ def build(dialects: Sequence[Dialect], *, env: Path | None = None) -> list[str]:
 
     Args:
         dialects: any; SQLite needs no image and is passed over.
-        env: the `.env` file that the images are noted in. Default: `envfile.default_path`.
+        env: the `.env` file that the images are noted in.
 
     Returns:
         Name and tag of each image: `bird-harness/mysql:9.7.4`.
@@ -142,7 +142,7 @@ def bake(
     Args:
         questions: the question set.
         dialects: any; SQLite needs no image and is passed over.
-        env: the `.env` file that may choose the plain image. Default: `envfile.default_path`.
+        env: the `.env` file that may choose the plain image.
         progress: told about each database that is loaded.
 
     Returns:
@@ -205,17 +205,15 @@ def _baked(
 def _inputs(dialect: Dialect, base_id: str, databases: Sequence[Database]) -> str:
     """Changes when anything does that decides what is in the image."""
     found = digests([database.sqlite_path for database in databases])
-    files = [_file(name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files]
+    files = [
+        (assets() / "docker" / name).read_text(encoding="utf-8") for name in SERVERS[dialect].loaded_files
+    ]
     facts = [
         [base_id, loaded.ACCOUNTS, *files],
         [namespace.LOADER_VERSION, functions.digest(dialect)],
         [[each.collection, each.profile, each.db_id, found[each.sqlite_path]] for each in databases],
     ]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
-
-
-def _file(name: str) -> Path:
-    return assets() / "docker" / name
 
 
 @contextlib.contextmanager
@@ -266,7 +264,7 @@ def _packed(project: str, name: str, labels: loaded.Labels, dialect: Dialect) ->
     given = (f"--name={container}", "--network=none", "--entrypoint=bash", mounted)
     docker("create", *given, labels.base_id, ENTRANCE, "--pack", SERVERS[dialect].data)
     for ours, theirs in SERVERS[dialect].loaded_files.items():
-        docker("cp", str(_file(ours)), f"{container}:{theirs}")
+        docker("cp", str(assets() / "docker" / ours), f"{container}:{theirs}")
     docker("start", "--attach", container)
     command = docker("image", "inspect", "--format={{json .Config.Cmd}}", labels.base_id)
     changes = [f'ENTRYPOINT ["bash", "{ENTRANCE}"]', f"CMD {command}"]

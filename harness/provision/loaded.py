@@ -4,7 +4,6 @@ What an image holds stands in its labels. An image is a beginning for an empty v
 data: `load` compares digests afterwards as always, and renews what another loader or another file has left.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -20,6 +19,7 @@ from harness.provision.server_kinds import SERVERS
 from harness.provision.servers import assets
 from loaders import namespace
 from loaders.base.errors import EngineUnavailable, command
+from loaders.base.files import parse_json
 
 ACCOUNTS = "1"
 """Raised by one whenever images keep their accounts otherwise, so that older ones could not be opened."""
@@ -101,7 +101,7 @@ def present(dialect: Dialect) -> list[LoadedImage]:
     ours = ("--filter=dangling=false", f"--filter=label={_LABEL}dialect={dialect}")
     listed = docker("image", "ls", "--quiet", "--no-trunc", *ours)
     identities = list(dict.fromkeys(listed.split()))
-    described = json.loads(docker("image", "inspect", *identities)) if identities else []
+    described = parse_json(docker("image", "inspect", *identities)) if identities else []
     found = []
     for image in sorted(described, key=lambda image: str(image["Created"]), reverse=True):
         labels = Labels.read(image["Config"]["Labels"])
@@ -121,13 +121,7 @@ def plain(dialect: Dialect, name: str, image: LoadedImage) -> Plain:
 
 
 def misfit(image: LoadedImage, dialect: Dialect, instead_of: Plain) -> str | None:
-    """Why a server can't start from `image`; None if it can.
-
-    Args:
-        image: it.
-        dialect: the engine.
-        instead_of: the plain image that the user has chosen.
-    """
+    """Why a server can't start from `image` instead of the plain one that was chosen; None if it can."""
     labels = image.labels
     if labels.accounts != ACCOUNTS:
         return f"another version of bird-harness made it ({labels.project}), which kept accounts otherwise"
@@ -143,22 +137,16 @@ def misfit(image: LoadedImage, dialect: Dialect, instead_of: Plain) -> str | Non
     return None
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What an empty volume is started from."""
-
-    image: str
-    notes: tuple[str, ...]
-    """What the user should know of it, a line each."""
-
-
-def choose(dialect: Dialect, plain_image: str, set_name: str | None) -> Choice:
-    """The newest image that fits, or else the plain one.
+def choose(dialect: Dialect, plain_image: str, set_name: str | None) -> tuple[str, tuple[str, ...]]:
+    """What an empty volume is started from: the newest image that fits, or else the plain one.
 
     Args:
         dialect: MySQL or PostgreSQL.
         plain_image: name of the plain image.
         set_name: the question set whose databases are wanted; None for any.
+
+    Returns:
+        The image, and what the user should know of it, line by line.
 
     Raises:
         BadInput: there is no such set.
@@ -171,9 +159,9 @@ def choose(dialect: Dialect, plain_image: str, set_name: str | None) -> Choice:
             continue
         reason = misfit(image, dialect, plain(dialect, plain_image, image))
         if reason is None:
-            return Choice(image.name, (_found(dialect, image), *notes))
+            return image.name, (_found(dialect, image), *notes)
         notes.append(f"{image.name} is not used: {reason}; build it again with `{remedy(image.labels.set)}`")
-    return Choice(plain_image, tuple(notes))
+    return plain_image, tuple(notes)
 
 
 def fits(dialect: Dialect, name: str, plain_image: str) -> bool:

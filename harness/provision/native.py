@@ -81,7 +81,7 @@ def start(dialect: Dialect, *, home: Path | None = None) -> Server:
         program = kind.find()
         runs_as = _runs_as(kind)
         say(f"starting {kind.title} {program.version} as a private server ...")
-        return _launch(dialect, kind, program, at, runs_as).server(dialect)
+        return _launch(kind, program, at, runs_as).server(dialect)
 
 
 def running(dialect: Dialect, *, home: Path | None = None) -> Server | None:
@@ -147,25 +147,22 @@ def _runs_as(kind: ServerKind) -> pwd.struct_passwd | None:
     """Who root starts the server as."""
     if not paths.is_root():
         return None
-    found = _account(kind.system_accounts)
-    if found is None:
-        raise EngineUnavailable(
-            f"{kind.title} does not run as root, and this machine has none of the accounts "
-            f"{', '.join(kind.system_accounts)}; run as another user, or create one of them"
-        )
-    return found
+    for name in kind.system_accounts:
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name)
+    raise EngineUnavailable(
+        f"{kind.title} does not run as root, and this machine has none of the accounts "
+        f"{', '.join(kind.system_accounts)}; run as another user, or create one of them"
+    )
 
 
-def _launch(
-    dialect: Dialect, kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None
-) -> State:
-    """Start the server in `home`, with its data folder initialised the first time.
+def _launch(kind: ServerKind, program: Program, home: Home, runs_as: pwd.struct_passwd | None) -> State:
+    """Start a server in an existing folder in which none runs; its data folder is made the first time.
 
     Args:
-        dialect: what the server speaks.
         kind: how it is initialised and started.
         program: the server program.
-        home: an existing folder in which no server runs.
+        home: the folder.
         runs_as: who the server runs as, or None for the account that we run as.
 
     Returns:
@@ -184,7 +181,7 @@ def _launch(
     for name in kind.leftovers:
         (home.data / name).unlink(missing_ok=True)
     port = known.port if _is_free(known.port) else _free_port()
-    pid = _run(kind, kind.serve(program, home, port), home, home.data, runs_as)
+    pid = _run(kind, kind.serve(program, home, port), home, home.data, runs_as).pid
     started = identity(pid) or ""
     launched = State(port, known.user, known.password, pid, started, program.version)
     launched.write(home.state)
@@ -194,7 +191,7 @@ def _launch(
             raise _failed(kind, home, "stopped while it was starting")
 
     try:
-        wait_for(launched.server(dialect), _READY_SECONDS, check)
+        wait_for(launched.server(kind.dialect), _READY_SECONDS, check)
     except BaseException as error:
         end_process(pid, started, kind.stop_signal, _STOP_SECONDS)
         if isinstance(error, EngineLost):
@@ -215,7 +212,8 @@ def _initialise(kind: ServerKind, program: Program, home: Home, runs_as: pwd.str
     if runs_as:
         os.chown(secret, runs_as.pw_uid, runs_as.pw_gid)
     try:
-        code = _wait(_run(kind, kind.initialise(program, home, data, secret), home, data, runs_as))
+        child = _run(kind, kind.initialise(program, home, data, secret), home, data, runs_as)
+        code = _children.pop(child.pid).wait()
     finally:
         secret.unlink()
     if code != 0:
@@ -226,17 +224,35 @@ def _initialise(kind: ServerKind, program: Program, home: Home, runs_as: pwd.str
 
 
 def _run(
-    kind: ServerKind, command: list[str], home: Home, folder: Path, runs_as: pwd.struct_passwd | None
-) -> int:
-    """Start a command of `kind` in `folder`; its process id."""
+    kind: ServerKind, command: Sequence[str], home: Home, folder: Path, runs_as: pwd.struct_passwd | None
+) -> "subprocess.Popen[bytes]":
+    """Start a command of `kind` in a session of its own, with `folder` as its working folder.
+
+    Its output goes to the log of `home`; what that held is gone.
+    """
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "MYSQL_", "LC_", "LANG"))}
     try:
-        return _spawn(command, folder, home.log, runs_as)
+        with home.log.open("wb") as output:
+            child = subprocess.Popen(
+                command,
+                cwd=folder,
+                env={**inherited, "HOME": str(folder), "LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                user=runs_as.pw_uid if runs_as else None,
+                group=runs_as.pw_gid if runs_as else None,
+                extra_groups=[] if runs_as else None,
+            )
     except OSError as error:
         who = runs_as.pw_name if runs_as else "this account"
         raise EngineUnavailable(
             f"private {kind.title} server: {who} cannot run {command[0]} ({error.strerror}); choose "
             "folders that it can enter with BIRD_CACHE and BIRD_STATE, or use Docker"
         ) from error
+    _children[child.pid] = child
+    return child
 
 
 def _give(folder: Path, owner: pwd.struct_passwd | None) -> None:
@@ -269,49 +285,6 @@ def _free_port() -> int:
         return port
 
 
-def _account(names: Sequence[str]) -> pwd.struct_passwd | None:
-    """The first of `names` that this machine knows."""
-    for name in names:
-        with contextlib.suppress(KeyError):
-            return pwd.getpwnam(name)
-    return None
-
-
-def _spawn(command: Sequence[str], folder: Path, log: Path, runs_as: pwd.struct_passwd | None) -> int:
-    """Start `command` in a session of its own.
-
-    Args:
-        command: the command line.
-        folder: working folder.
-        log: file for both output streams; what it held is gone.
-        runs_as: who to become, or None to stay who we are.
-
-    Returns:
-        The process id.
-    """
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("PG", "MYSQL_", "LC_", "LANG"))}
-    with log.open("wb") as output:
-        child = subprocess.Popen(
-            command,
-            cwd=folder,
-            env={**inherited, "HOME": str(folder), "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            user=runs_as.pw_uid if runs_as else None,
-            group=runs_as.pw_gid if runs_as else None,
-            extra_groups=[] if runs_as else None,
-        )
-    _children[child.pid] = child
-    return child.pid
-
-
-def _wait(pid: int) -> int:
-    """Wait for a process that `_spawn` started in this process; its exit code."""
-    return _children.pop(pid).wait()
-
-
 def identity(pid: int) -> str | None:
     """What tells a process from a later one with the same id; None when it is not running.
 
@@ -327,7 +300,7 @@ def identity(pid: int) -> str | None:
         return _identity_by_ps(pid)
     if fields[0] in "ZX":
         if pid in _children:
-            _wait(pid)
+            _children.pop(pid).wait()
         return None
     return f"{boot} {fields[_STARTED_FIELD]}"
 

@@ -3,7 +3,6 @@
 `.github/workflows/dialects.yml` has the same cells of the matrix, and a test holds it against this module.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from dialects.enums import Dialect
 from harness.provision import mysql, postgresql
 from harness.provision.servers import ServerKind
+from loaders.base.files import as_json
 
 SERVERS: Mapping[Dialect, ServerKind] = {kind.dialect: kind for kind in (mysql.KIND, postgresql.KIND)}
 """Every engine that has servers."""
@@ -60,4 +60,4 @@ def cells(dialects: Sequence[Dialect] = tuple(VERSIONS)) -> list[MatrixCell]:
 
 def matrix_json() -> str:
     """The whole matrix: `engines` (dialect, version, image) and `sets`."""
-    return json.dumps({"engines": [cell.to_json() for cell in cells()], "sets": list(SETS)}, indent=2)
+    return as_json({"engines": [cell.to_json() for cell in cells()], "sets": list(SETS)}, indent=2)

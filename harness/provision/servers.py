@@ -1,11 +1,10 @@
 """What the ways to a server have in common: its kind, its files, and waiting until it answers a query."""
 
-import json
 import re
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from signal import Signals
 from typing import Self
@@ -13,7 +12,8 @@ from typing import Self
 from dialects.enums import Dialect
 from harness.engines import on_server
 from harness.engines.base import EngineLost
-from loaders.base.files import one_line
+from loaders.base.files import as_json, one_line, parse_json
+from loaders.base.records import to_plain, to_record
 from loaders.server import Origin, Server
 
 ENTRANCE = "/usr/local/bin/bird-harness-loaded"
@@ -43,36 +43,19 @@ class Program:
     """What this program needs on every command line, because of where it lies."""
 
 
-@dataclass(frozen=True)
 class Home:
-    """The folder of one private server."""
+    """The folder of one private server, and what is in it."""
 
-    folder: Path
-
-    @property
-    def data(self) -> Path:
-        """What the server stores."""
-        return self.folder / "data"
-
-    @property
-    def temporary(self) -> Path:
-        """The server's temporary files."""
-        return self.folder / "tmp"
-
-    @property
-    def configuration(self) -> Path:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data = folder / "data"
+        self.temporary = folder / "tmp"
+        self.configuration = folder / "server.cnf"
         """The project's configuration file for this server, copied to where the server can read it."""
-        return self.folder / "server.cnf"
-
-    @property
-    def log(self) -> Path:
+        self.log = folder / "server.log"
         """What the server says while it is initialised and while it runs."""
-        return self.folder / "server.log"
-
-    @property
-    def state(self) -> Path:
+        self.state = folder / "server.json"
         """Address and password of the running server."""
-        return self.folder / "server.json"
 
 
 LOOPBACK = "127.0.0.1"
@@ -99,13 +82,13 @@ class State:
     def read(cls, path: Path) -> Self | None:
         """The state kept in `path`; None when there is none, or none that this version wrote."""
         try:
-            return cls(**json.loads(path.read_text("utf-8")))
-        except (FileNotFoundError, ValueError, TypeError):
+            return to_record(cls, parse_json(path.read_text("utf-8")))
+        except (FileNotFoundError, ValueError):
             return None
 
     def write(self, path: Path) -> None:
         """Keep it in `path`, whole or not at all."""
-        write_secret(path, json.dumps(asdict(self), indent=2))
+        write_secret(path, as_json(to_plain(self), indent=2))
 
 
 def write_secret(path: Path, text: str) -> None:

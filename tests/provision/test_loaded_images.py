@@ -253,7 +253,7 @@ def test_what_an_older_loader_has_left_in_an_image_is_loaded_again(
     baked: Baked, env: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(namespace, "LOADER_VERSION", namespace.LOADER_VERSION + 1)
-    [note, *_] = loaded.choose(baked.dialect, baked.plain, "sample").notes
+    [note, *_] = loaded.choose(baked.dialect, baked.plain, "sample")[1]
     assert note.endswith("by another version of the loader: `make load` renews it")
     server = up(baked, env)
     assert image_of(baked.dialect, env) == baked.name
@@ -304,17 +304,17 @@ def test_an_image_that_does_not_fit_is_named_and_another_one_taken(baked: Baked,
     try:
         choice = loaded.choose(baked.dialect, baked.plain, "sample")
         # Tests beside this one may have made newer images.
-        assert choice.image not in {old, baked.plain}
+        assert choice[0] not in {old, baked.plain}
         version = baked.name.rpartition(":")[2]
         reason = f"{old} is not used: it has version 1.0, and {baked.plain} has {version}"
-        assert any(note.startswith(reason) for note in choice.notes)
-        assert any("make images LOADED=1 SET=" in note for note in choice.notes)
+        assert any(note.startswith(reason) for note in choice[1])
+        assert any("make images LOADED=1 SET=" in note for note in choice[1])
         notes = compose.beginning(baked.dialect, "sample", env=env)
         assert any(note.startswith(reason) for note in notes)
         assert not loaded.fits(baked.dialect, old, baked.plain)
     finally:
         docker("image", "rm", old)
-    assert loaded.choose(baked.dialect, baked.plain, "dev").image == baked.plain, "of another collection"
+    assert loaded.choose(baked.dialect, baked.plain, "dev")[0] == baked.plain, "of another collection"
 
 
 def test_an_image_from_another_build_of_the_same_version_fits(baked: Baked) -> None:
