@@ -12,10 +12,9 @@ from threading import Thread
 import pytest
 
 from dialects.enums import Dialect
-from harness.analyses.coverage import CoverageAnswer, Reason
 from harness.analyses.coverage import expectations as expected
-from harness.analyses.coverage.command import ACCEPT, CoverageRequest, Subject
-from harness.analyses.coverage.rendering import print_coverage
+from harness.analyses.coverage.answers import CoverageAnswer, Reason
+from harness.analyses.coverage.command import ACCEPT, CoverageRequest, Subject, print_coverage
 from harness.engines import kinds_by_name
 from harness.pytest_plugin.items import Collecting, ItemAnswer, ItemEntry, ItemPart
 from harness.session.plan import find_servers

@@ -22,6 +22,10 @@ class CellKind(StrEnum):
     DIFFERENCE = "difference"
     """Of two percentages."""
     COUNT = "count"
+    OF = "of"
+    """A count of the questions that it stands on: `3 of 5`."""
+    SHARE = "share"
+    """A count with its share of what it stands on: `3 (60.00 %)`, and `0`."""
     CHANGE = "change"
     """Of counts."""
     MEAN = "mean"
@@ -290,9 +294,18 @@ def texts(grid: TableModel, row: TableRow) -> Iterator[str]:
 def _parts(column: TableColumn, cell: Cell | None) -> Iterator[str]:
     if column.has_questions:
         yield "" if cell is None else spelled(cell.questions, CellKind.COUNT)
-    yield "" if cell is None else f"{spelled(cell.value, column.kind)}{_dagger(cell)}"
+    yield "" if cell is None else f"{_spelled(cell, column.kind)}{_dagger(cell)}"
     if column.has_interval:
         yield "" if cell is None else spelled_range(cell.interval)
+
+
+def _spelled(cell: Cell, kind: CellKind) -> str:
+    if kind is CellKind.OF:
+        return f"{cell.value} of {cell.questions}"
+    if kind is CellKind.SHARE:
+        share = f" ({100 * cell.value / cell.questions:.2f} %)" if cell.value and cell.questions else ""
+        return f"{cell.value:,}{share}"
+    return spelled(cell.value, kind)
 
 
 def _dagger(cell: Cell) -> str:

@@ -47,7 +47,7 @@ def markdown(document: Document, title: str) -> str:
             "",
             f"## {escaped_markdown(grid.title)}",
             "",
-            *_markdown_table(grid),
+            *markdown_table(grid),
             *_markdown_notes(grid.notes),
         ]
     return "\n".join(lines) + "\n"
@@ -64,7 +64,8 @@ def _markdown_item(text: str) -> str:
     return _LISTED.sub(r"\1\\\2", escaped_markdown(text))
 
 
-def _markdown_table(grid: TableModel) -> Iterator[str]:
+def markdown_table(grid: TableModel) -> Iterator[str]:
+    """The lines of a table, without its title and notes."""
     names = [
         f"{group.head} {head}".strip()
         for group in grid.groups

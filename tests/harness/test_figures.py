@@ -10,8 +10,9 @@ from benchmarks.figures.pages import renew, replace_section, threads
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.audit.probes import PROBES
-from harness.analyses.coverage import CoverageAnswer, Reason, expectations
-from harness.analyses.coverage.rendering import write_folder
+from harness.analyses.coverage import expectations
+from harness.analyses.coverage.answers import CoverageAnswer, Reason
+from harness.analyses.coverage.command import write_folder
 from harness.data.outcomes import GoldOrigin
 from harness.data.sets.loading import load_set
 from loaders.base.paths import FIGURES

@@ -10,7 +10,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.audit import joins, ordering, values
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
-from harness.analyses.coverage import Reason
+from harness.analyses.coverage.answers import Reason
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dialects.clauses import joins_of, on_of, where_of
 from dialects.enums import Dialect
 from dialects.volatility import is_volatile
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
-from harness.analyses.coverage import Reason
+from harness.analyses.coverage.answers import Reason
 from harness.analyses.coverage.checking import of_failure
 from harness.engines.execution import Ending
 from harness.metrics.comparison import Tolerance, compare

@@ -13,7 +13,7 @@ from dialects.enums import Dialect
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
 from harness.analyses.conformance.sqllogictest import Expected
-from harness.analyses.coverage import Reason
+from harness.analyses.coverage.answers import Reason
 from harness.analyses.coverage.checking import Held, Reference
 from harness.engines.base import Engine, Row
 from harness.engines.execution import Execution, Limits

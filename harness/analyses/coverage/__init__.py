@@ -1,9 +1,5 @@
 """How many golds return on a server what they return on SQLite, proven by running both.
 
-`checking` measures, `answers` has the vocabulary, `expectations` and `audit` what is known from before.
+`checking` compares, `command` measures and shows, `answers` has the vocabulary, `expectations` what is known
+from before; `golds` translates, and `matrix` covers every engine version.
 """
-
-from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, Fault, OverrideState, Reason
-from harness.analyses.coverage.checking import cover
-
-__all__ = ["JUDGED", "CoverageAnswer", "Fault", "OverrideState", "Reason", "cover"]

@@ -1,19 +1,16 @@
-"""Runs golds on SQLite and on servers and says how the answers relate: the measurement itself."""
+"""Runs a query on SQLite and its translation on a server, and says how the answers relate."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
-from dialects.enums import Dialect, Profile
-from dialects.overrides import Override, overrides
-from dialects.schema import Schema
-from dialects.translate import Translation, Untranslatable, translate
+from sqlglot import exp
+
+from dialects.enums import Dialect
+from dialects.source import parse
+from dialects.translate import Translation, Untranslatable
 from dialects.volatility import is_volatile
-from harness.analyses.coverage import ties
-from harness.analyses.coverage.answers import CoverageAnswer, OverrideState, Reason
-from harness.data.outcomes import GoldOrigin
-from harness.data.questions import Question, QuestionSet
+from harness.analyses.coverage.answers import Reason
 from harness.engines import kind_of
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
@@ -21,7 +18,8 @@ from harness.engines.retry import execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import Tolerance, compare
 from harness.metrics.distinct import Row
-from loaders.census import census
+from harness.scoring import ties
+from harness.scoring.ranking import Run
 from loaders.namespace import Database
 
 # Why rows are not SQLite's: what can be proven from the rows, or told by the engine's own error code.
@@ -93,6 +91,62 @@ def _rounded(value: object, scale: int) -> object:
         return Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
     except InvalidOperation:
         return value
+
+
+# Other rows than SQLite's may be a valid answer of the same query, or their order may be.
+
+
+def is_valid(sql: str, rows: Sequence[Row], run: Run) -> bool:
+    """Whether rows, in their order, are proven to be a valid answer of a SQLite query.
+
+    Args:
+        sql: the query as it was written.
+        rows: what another engine answered.
+        run: runs a text on SQLite.
+    """
+    return any(ranking.allows(rows) for ranking in ties.rankings(sql, Dialect.SQLITE, run))
+
+
+def are_in_order(sql: str, reference: Sequence[Row], rows: Sequence[Row]) -> bool:
+    """Whether rows have the sort keys of SQLite's rows, one by one: then ORDER BY allows their order.
+
+    That can be told where every key is a column of the result, by its number or its name, or a constant. It
+    needs nothing run, and reads what no ranking does: a number that counts columns behind a star.
+
+    Args:
+        sql: the query as it was written.
+        reference: what SQLite answered.
+        rows: the same rows in another order.
+    """
+    try:
+        tree = parse(sql)
+    except Untranslatable:
+        return False
+    order = tree.args.get("order")
+    if order is None or not rows:
+        return False
+    places: list[int] = []
+    for key in order.expressions:
+        this = key.this.unnest()
+        if isinstance(this, exp.Literal) and this.is_int:
+            places.append(int(this.name) - 1)
+        elif isinstance(this, exp.Column) and not this.table:
+            names = [None if column.is_star else column.alias_or_name.lower() for column in _columns(tree)]
+            if None in names or names.count(this.name.lower()) != 1:
+                return False
+            places.append(names.index(this.name.lower()))
+        elif isinstance(tree, exp.SetOperation) or not isinstance(this, exp.Literal | exp.Null | exp.Boolean):
+            return False
+    if any(not 0 <= place < len(rows[0]) for place in places):
+        return False
+    ours, theirs = ([tuple(row[place] for place in places) for row in each] for each in (reference, rows))
+    return compare(ours, theirs).same_order
+
+
+def _columns(tree: exp.Expr) -> list[exp.Expr]:
+    while isinstance(tree, exp.SetOperation):
+        tree = tree.this
+    return tree.selects if isinstance(tree, exp.Query) else []
 
 
 # How a server's answer relates to SQLite's: decided here alone, for golds and for any other query.
@@ -177,11 +231,11 @@ class Reference:
             return Held(reason=failure, detail=found.error, engine_seconds=found.seconds)
         found = replace(found, rows=translation.read(found.rows))
         compared = compare(expected.rows, found.rows)
-        ordered = ties.is_ordered(sql) if ordered is None else ordered
+        ordered = ties.is_ordered(sql, Dialect.SQLITE) if ordered is None else ordered
         valid = compared.same_bag and (
-            compared.same_order or not ordered or ties.are_in_order(sql, expected.rows, found.rows)
+            compared.same_order or not ordered or are_in_order(sql, expected.rows, found.rows)
         )
-        valid = valid or ties.is_valid(sql, found.rows, lambda text: self.run(database, text))
+        valid = valid or is_valid(sql, found.rows, lambda text: self.run(database, text))
         reason: Reason | None = None
         if not valid and translation.leaves_open:
             reason = Reason.UNSPECIFIED
@@ -227,136 +281,3 @@ def in_one_day(
 
 def _days(engines: Sequence[Engine], database: Database, limits: Limits) -> set[object]:
     return {execute(engine, database, kind_of(engine.dialect).today, limits).rows for engine in engines}
-
-
-def cover(  # noqa: PLR0913 - the measurement's whole description
-    questions: QuestionSet,
-    engines: Mapping[Dialect, Engine],
-    limits: Limits,
-    *,
-    origin: GoldOrigin = GoldOrigin.TRANSLATED,
-    profile: Profile = Profile.FAITHFUL,
-    workers: int = 1,
-    unloaded: Mapping[tuple[Dialect, str], str] | None = None,
-) -> Iterator[CoverageAnswer]:
-    """The answer of every gold on every engine, question by question.
-
-    Args:
-        questions: the question set; its SQLite golds are the reference.
-        engines: servers, with the set's databases loaded in `profile`.
-        limits: what one SQL text may use.
-        origin: TRANSLATED, which takes an override where there is one, or DATASET, the golds that the set
-            publishes for a dialect; a question without one has no answer then.
-        profile: how the databases are loaded.
-        workers: threads, each with a question at a time.
-        unloaded: the databases that an engine does not have, and why: nothing is asked of them there.
-
-    Raises:
-        EngineLost: an engine broke.
-        BadInput: a database that an engine has cannot be read, or an override is none.
-    """
-    bench = _Bench(questions, engines, limits, origin, profile, unloaded or {})
-    with ThreadPoolExecutor(workers, thread_name_prefix="coverage") as pool:
-        try:
-            for answers in pool.map(bench.answers, questions.questions):
-                yield from answers
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-@dataclass(frozen=True)
-class _Text:
-    """What is to be run for a gold."""
-
-    origin: GoldOrigin
-    translation: Translation
-
-
-class _Bench:
-    """The engines, with what is the same for all questions; thread-safe."""
-
-    def __init__(  # noqa: PLR0913, PLR0917 - what a measurement is made of
-        self,
-        questions: QuestionSet,
-        engines: Mapping[Dialect, Engine],
-        limits: Limits,
-        origin: GoldOrigin,
-        profile: Profile,
-        unloaded: Mapping[tuple[Dialect, str], str],
-    ) -> None:
-        self._unloaded = unloaded
-        self._questions = questions
-        self._engines = engines
-        self._origin = origin
-        self._profile = profile
-        self._reference = Reference(limits)
-        self._schemas: dict[str, Schema] = {}
-        self._overrides: dict[Dialect, Mapping[str, Override]] = {}
-        if origin is GoldOrigin.TRANSLATED:
-            self._schemas = {
-                db_id: census(questions.database(db_id, profile).sqlite_path)
-                for db_id in questions.db_ids
-                if any((dialect, db_id) not in unloaded for dialect in engines)
-            }
-            self._overrides = {dialect: overrides(questions.name, dialect) for dialect in engines}
-
-    def answers(self, question: Question) -> list[CoverageAnswer]:
-        """The answers of one question's gold on every engine."""
-        database = self._questions.database(question.db_id, self._profile)
-        reference = self._reference.run(database, question.gold[Dialect.SQLITE])
-        return [
-            answer
-            for dialect in self._engines
-            if self._origin is GoldOrigin.TRANSLATED or dialect in question.gold
-            for answer in [self._answer(question, dialect, reference)]
-        ]
-
-    def _answer(self, question: Question, dialect: Dialect, reference: Execution) -> CoverageAnswer:
-        if why := self._unloaded.get((dialect, question.db_id)):
-            blank = _blank(question, dialect, self._origin, reference)
-            return replace(blank, reason=Reason.NOT_LOADED, detail=why)
-        if self._origin is GoldOrigin.DATASET:
-            published = _Text(GoldOrigin.DATASET, Translation(question.gold[dialect], dialect))
-            return self._compared(question, published, reference)
-        override = self._overrides[dialect].get(question.key)
-        automatic = self._translated(question, dialect, reference)
-        if override is None:
-            return automatic
-        text = _Text(GoldOrigin.OVERRIDE, Translation(override.sql, dialect))
-        answer = self._compared(question, text, reference)
-        state = OverrideState.UNNEEDED if automatic.covered else OverrideState.NEEDED
-        if not override.replaces(question.gold[Dialect.SQLITE]):
-            state = OverrideState.STALE
-        return replace(answer, override=state)
-
-    def _translated(self, question: Question, dialect: Dialect, reference: Execution) -> CoverageAnswer:
-        try:
-            translation = translate(question.gold[Dialect.SQLITE], self._schemas[question.db_id], dialect)
-        except Untranslatable as refusal:
-            answer = _blank(question, dialect, GoldOrigin.TRANSLATED, reference)
-            return replace(answer, reason=Reason.UNTRANSLATABLE, detail=str(refusal))
-        return self._compared(question, _Text(GoldOrigin.TRANSLATED, translation), reference)
-
-    def _compared(self, question: Question, text: _Text, reference: Execution) -> CoverageAnswer:
-        translation = text.translation
-        gold, dialect = question.gold[Dialect.SQLITE], translation.target
-        database = self._questions.database(question.db_id, self._profile)
-        held = self._reference.hold(database, gold, reference, self._engines[dialect], translation)
-        return replace(
-            _blank(question, dialect, text.origin, reference),
-            sql=translation.sql,
-            rules=translation.rules,
-            warnings=translation.warnings,
-            **vars(held),
-        )
-
-
-def _blank(question: Question, dialect: Dialect, origin: GoldOrigin, reference: Execution) -> CoverageAnswer:
-    return CoverageAnswer(
-        question=question.key,
-        db_id=question.db_id,
-        difficulty=question.difficulty,
-        dialect=dialect,
-        origin=origin,
-        sqlite_seconds=reference.seconds,
-    )

@@ -1,30 +1,37 @@
-"""From what a user asks of `coverage` to a measurement, kept and held against what was expected.
+"""Coverage: what golds return on servers beside SQLite, kept and compared with what was expected.
 
 `measure` returns data. The command line, the pytest plugin and the matrix of versions show it.
 """
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from dialects.overrides import MOST, overrides
-from harness.analyses.coverage import CoverageAnswer, Fault, cover
-from harness.analyses.coverage import audit as judgements
+from dialects.overrides import MOST, Override, overrides
+from dialects.translate import Translation, Untranslatable, translate
+from harness.analyses.base import Bench
 from harness.analyses.coverage import expectations as expected
-from harness.analyses.coverage.rendering import JSON, print_coverage, write_folder
+from harness.analyses.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
+from harness.analyses.coverage.checking import Reference
 from harness.data.gold_packs import under
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice
-from harness.data.questions import Question, QuestionSet
+from harness.data.questions import Question, QuestionSet, levels_of
 from harness.data.sets.loading import load_set
-from harness.engines import on_server
-from harness.engines.base import Engine
-from harness.engines.execution import Limits
-from loaders import load as loading
+from harness.engines import TITLES
+from harness.engines.execution import Execution, Limits
+from harness.report.console import print_grids, print_line, wide
+from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
+from harness.report.texts import markdown_table
+from loaders.base.files import write_folder_of
 from loaders.base.processes import processors
 from loaders.load import Progress
 from loaders.server import Server
@@ -68,32 +75,108 @@ class CoverageRequest:
         return self.pack is None and self.loaded_as is CoverageRequest(origin=self.origin).loaded_as
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What a measurement gave: the answers, the folder that has them as files, and what is not as expected.
+# One gold on every engine.
 
-    `hint` says what to do about it, or that nothing was expected yet; empty where there is nothing to say.
-    `notes` say how the question set was read.
+Chosen = Callable[[Dialect, Question], bool]
+
+
+def _all(_dialect: Dialect, _question: Question) -> bool:
+    return True
+
+
+def cover(
+    bench: Bench, origin: GoldOrigin = GoldOrigin.TRANSLATED, chosen: Chosen = _all
+) -> Iterator[CoverageAnswer]:
+    """The answer of every gold on every engine, question by question.
+
+    Args:
+        bench: the servers, with the databases of a set; its SQLite golds are the reference.
+        origin: TRANSLATED, which takes an override where there is one, or DATASET, the golds that the set
+            publishes for a dialect; a question without one has no answer then.
+        chosen: which answers are wanted.
+
+    Raises:
+        EngineLost: an engine broke.
+        BadInput: a database that an engine has cannot be read, or an override is none.
     """
-
-    title: str
-    answers: Sequence[CoverageAnswer]
-    folder: Path
-    faults: Sequence[Fault]
-    hint: str = ""
-    notes: Sequence[str] = ()
+    coverer = _Coverer(bench, origin, chosen)
+    wanted = [each for each in bench.questions.questions if coverer.dialects(each)]
+    for answers in bench.each(coverer.answers, wanted):
+        yield from answers
 
 
-def _apart(questions: QuestionSet) -> QuestionSet:
-    """The set with a question for each gold of those that have several: `12`, `12 (2)`."""
-    if all(not one.more_gold for one in questions.questions):
-        return questions
-    apart = (
-        replace(alone, key=f"{alone.key} ({place})") if place > 1 else alone
-        for question in questions.questions
-        for place, alone in enumerate(question.each(Dialect.SQLITE), start=1)
-    )
-    return replace(questions, questions=tuple(apart))
+class _Coverer:
+    """Answers questions; thread-safe."""
+
+    def __init__(self, bench: Bench, origin: GoldOrigin, chosen: Chosen) -> None:
+        self._bench = bench
+        self._origin = origin
+        self._chosen = chosen
+        self._reference = Reference(bench.limits)
+        self._overrides: dict[str, Mapping[str, Override]] = {}
+        if origin is GoldOrigin.TRANSLATED:
+            self._overrides = {name: overrides(bench.questions.name, Dialect(name)) for name in bench.engines}
+
+    def dialects(self, question: Question) -> list[Dialect]:
+        """Where a question is to be answered."""
+        return [
+            dialect
+            for dialect in map(Dialect, self._bench.engines)
+            if (self._origin is GoldOrigin.TRANSLATED or dialect in question.gold)
+            and self._chosen(dialect, question)
+        ]
+
+    def answers(self, question: Question) -> list[CoverageAnswer]:
+        """The answers of one question's gold."""
+        database = self._bench.database(question.db_id)
+        reference = self._reference.run(database, question.gold[Dialect.SQLITE])
+        return [self._answer(question, dialect, reference) for dialect in self.dialects(question)]
+
+    def _answer(self, question: Question, dialect: Dialect, reference: Execution) -> CoverageAnswer:
+        blank = CoverageAnswer(
+            question=question.key,
+            db_id=question.db_id,
+            difficulty=question.difficulty,
+            dialect=dialect,
+            origin=self._origin,
+            sqlite_seconds=reference.seconds,
+        )
+        if why := self._bench.unloaded.get((dialect, question.db_id)):
+            return replace(blank, reason=Reason.NOT_LOADED, detail=why)
+        if self._origin is GoldOrigin.DATASET:
+            return self._compared(question, blank, Translation(question.gold[dialect], dialect), reference)
+        gold = question.gold[Dialect.SQLITE]
+        try:
+            translation = translate(gold, self._bench.schema(question.db_id), dialect)
+        except Untranslatable as refusal:
+            automatic = replace(blank, reason=Reason.UNTRANSLATABLE, detail=str(refusal))
+        else:
+            automatic = self._compared(question, blank, translation, reference)
+        override = self._overrides[dialect].get(question.key)
+        if override is None:
+            return automatic
+        state = OverrideState.UNNEEDED if automatic.covered else OverrideState.NEEDED
+        if not override.replaces(gold):
+            state = OverrideState.STALE
+        blank = replace(blank, origin=GoldOrigin.OVERRIDE, override=state)
+        return self._compared(question, blank, Translation(override.sql, dialect), reference)
+
+    def _compared(
+        self, question: Question, blank: CoverageAnswer, translation: Translation, reference: Execution
+    ) -> CoverageAnswer:
+        database, engine = self._bench.database(question.db_id), self._bench.engines[translation.target]
+        gold = question.gold[Dialect.SQLITE]
+        held = self._reference.hold(database, gold, reference, engine, translation)
+        return replace(
+            blank,
+            sql=translation.sql,
+            rules=translation.rules,
+            warnings=translation.warnings,
+            **vars(held),
+        )
+
+
+# A set on servers, and what is expected of it.
 
 
 class Subject:
@@ -122,48 +205,29 @@ class Subject:
         self.everything = _apart(under(load_set(request.set_name, bird_home), request.pack))
         """The whole set, of which `questions` are those that were asked for."""
         self.questions = request.chosen.of(self.everything)
-        databases = [self.questions.database(db_id, request.loaded_as) for db_id in self.questions.db_ids]
-        self._unloaded: dict[tuple[Dialect, str], str] = {}
-        for dialect, server in servers.items():
-            _, left = loading.load_each(databases, server, progress=progress)
-            self._unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
-        self.engines = {dialect: on_server(server) for dialect, server in servers.items()}
-        home = request.expected or expected.HOME
-        self._judgements = (
-            judgements.read(self.everything.name, home)
-            if request.origin is GoldOrigin.DATASET and request.is_usual
-            else None
+        limits = Limits(seconds=request.seconds)
+        self._bench = Bench.open(
+            self.questions, servers, request.loaded_as, limits, workers=request.workers, progress=progress
         )
-        has_any = request.origin is GoldOrigin.TRANSLATED and request.is_usual
-        self.expected = expected.read(self.everything.name, home) if has_any else {}
+        self.engines = {Dialect(name): engine for name, engine in self._bench.engines.items()}
+        home, is_translated = request.expected or expected.HOME, request.origin is GoldOrigin.TRANSLATED
+        self.expected: expected.Expectations = {}
         """What was expected before; empty where nothing was."""
+        self._judgements: expected.Judgements | None = None
+        if request.is_usual and is_translated:
+            self.expected = expected.read(self.everything.name, home)
+        elif request.is_usual:
+            self._judgements = expected.read_judgements(self.everything.name, home)
 
-    def answers(
-        self, chosen: Callable[[Dialect, Question], bool] = lambda _dialect, _question: True
-    ) -> Iterator[CoverageAnswer]:
+    def answers(self, chosen: Chosen = _all) -> Iterator[CoverageAnswer]:
         """The answers to what is chosen, as they come, of one question on all engines at a time."""
-        questions = self.questions.questions
-        engines = {
-            dialect: engine
-            for dialect, engine in self.engines.items()
-            if any(chosen(dialect, question) for question in questions)
-        }
-        wanted = tuple(each for each in questions if any(chosen(dialect, each) for dialect in engines))
-        for answer in cover(
-            replace(self.questions, questions=wanted),
-            engines,
-            Limits(seconds=self.request.seconds),
-            origin=self.request.origin,
-            profile=self.request.loaded_as,
-            workers=self.request.workers,
-            unloaded=self._unloaded,
-        ):
-            yield from judgements.judged([answer], self._judgements or {})
+        for answer in cover(self._bench, self.request.origin, chosen):
+            yield expected.judged(answer, self._judgements or {})
 
     def faults(self, answers: Sequence[CoverageAnswer]) -> Iterator[Fault]:
         """What is not as expected of some answers."""
         if self._judgements is not None:
-            yield from judgements.faults(answers, self._judgements)
+            yield from expected.faults_of_judgements(answers, self._judgements)
         yield from expected.faults_of_overrides(answers)
         if self.expected:
             yield from expected.changes(answers, self.expected, tuple(self.everything.by_key))
@@ -179,6 +243,48 @@ class Subject:
             if len(written) > MOST:
                 text = f"there are {len(written)} overrides; more than {MOST} call for a rule"
                 yield Fault(target, None, text)
+
+
+def _apart(questions: QuestionSet) -> QuestionSet:
+    """The set with a question for each gold of those that have several: `12`, `12 (2)`."""
+    if all(not one.more_gold for one in questions.questions):
+        return questions
+    apart = (
+        replace(alone, key=f"{alone.key} ({place})") if place > 1 else alone
+        for question in questions.questions
+        for place, alone in enumerate(question.each(Dialect.SQLITE), start=1)
+    )
+    return replace(questions, questions=tuple(apart))
+
+
+# What is kept and shown.
+
+SCHEMA_VERSION = 1
+"""Version of `coverage.json`; docs/coverage.md describes it."""
+
+MARKDOWN = "coverage.md"
+JSON = "coverage.json"
+
+ACCEPT = "python -m benchmarks.figures"
+"""The command, of a checkout, that makes what a folder holds what is expected from now on."""
+
+_GOLDS = {GoldOrigin.TRANSLATED: "Translated golds", GoldOrigin.DATASET: "Published golds"}
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a measurement gave: the answers, the folder that has them as files, and what is not as expected.
+
+    `hint` says what to do about it, or that nothing was expected yet; empty where there is nothing to say.
+    `notes` say how the question set was read.
+    """
+
+    title: str
+    answers: Sequence[CoverageAnswer]
+    folder: Path
+    faults: Sequence[Fault]
+    hint: str = ""
+    notes: Sequence[str] = ()
 
 
 def measure(
@@ -200,22 +306,68 @@ def measure(
         EngineUnavailable: a server broke.
     """
     subject = Subject(request, servers, progress)
-    answers, most = list[CoverageAnswer](), len(subject.questions.questions) * len(servers)
+    everything, questions, engines = subject.everything, subject.questions, subject.engines
+    answers, most = list[CoverageAnswer](), len(questions.questions) * len(servers)
     for answer in subject.answers():
         answers.append(answer)
         if counted is not None:
             counted(len(answers), most)
-    name = subject.everything.name
     if not answers:
-        raise BadInput(f"--gold {request.origin}: {name} publishes none for {', '.join(servers)}")
-    title = f"{_title(subject)} of {name} held against SQLite, profile {request.loaded_as}"
+        raise BadInput(f"--gold {request.origin}: {everything.name} publishes none for {', '.join(servers)}")
+    pack = everything.pack
+    golds = _GOLDS[request.origin] if pack is None else f"Translated golds of {pack.label}"
+    title = f"{golds} of {everything.name} held against SQLite, profile {request.loaded_as}"
     if request.choice.beyond_limit:
-        asked, of = len(subject.questions.questions), len(subject.everything.questions)
+        asked, of = len(questions.questions), len(everything.questions)
         title += f", {asked} of {of} questions ({request.chosen})"
-    manifest = _manifest(request, subject.questions, subject.engines)
+    manifest = {
+        "set": questions.name,
+        "gold": request.origin,
+        **({"pack": asdict(pack)} if pack else {}),
+        **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
+        "profile": request.loaded_as,
+        "set_files": questions.files,
+        "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
+        "packages": {name: version(name) for name in ("bird-harness", "sqlglot", "pymysql", "psycopg")},
+        "engines": {
+            dialect: {"version": engine.version(), "settings": dict(engine.settings())}
+            for dialect, engine in engines.items()
+        },
+    }
     folder = write_folder(request.out, title, manifest, answers)
     faults = [*subject.faults_of_the_set(), *subject.faults(answers)]
-    return Measured(title, answers, folder, faults, _hint(subject, faults, folder), subject.everything.notes)
+    return Measured(title, answers, folder, faults, _hint(subject, faults, folder), everything.notes)
+
+
+def write_folder(
+    parent: Path, title: str, manifest: Mapping[str, Any], answers: Sequence[CoverageAnswer]
+) -> Path:
+    """Write `coverage.md` and `coverage.json` into a new folder below `parent`, both or nothing.
+
+    Raises:
+        BadInput: the folder can't be written.
+    """
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        **manifest,
+        "totals": totals(answers),
+        "answers": [answer.to_json() for answer in answers],
+    }
+    files = {
+        MARKDOWN: f"# {title}\n\n{markdown(answers)}",
+        JSON: json.dumps(content, indent=2, ensure_ascii=False) + "\n",
+    }
+    return write_folder_of(parent, "coverage", files)
+
+
+def _hint(subject: Subject, faults: Sequence[Fault], folder: Path) -> str:
+    request = subject.request
+    if request.origin is not GoldOrigin.TRANSLATED:
+        return ""
+    if not subject.expected:
+        nothing = f"nothing is expected of {request.set_name}; --expected names a folder that says what is"
+        return nothing if request.is_usual and not subject.everything.own else ""
+    return f"look at these {len(faults)} faults; if they are right: {ACCEPT} {folder}" if faults else ""
 
 
 def print_measured(measured: Measured, say: Callable[[str], None], *, as_json: bool = False) -> int:
@@ -233,42 +385,96 @@ def print_measured(measured: Measured, say: Callable[[str], None], *, as_json: b
     return 1 if measured.faults else 0
 
 
-def _title(subject: Subject) -> str:
-    pack = subject.everything.pack
-    return _GOLDS[subject.request.origin] if pack is None else f"Translated golds of {pack.label}"
+def print_coverage(title: str, answers: Sequence[CoverageAnswer], console: Console | None = None) -> None:
+    """Print each question that is not covered, then the counts."""
+    console = wide(console)
+    for one in answers:
+        if not one.covered:
+            where = f"{TITLES[one.dialect]} {one.question} ({one.db_id})"
+            print_line(console, f"{where}: {one.reason} {_detail(one)}".rstrip())
+    print_grids([_grid(title, answers)], console)
+    for line in _reasons(answers):
+        print_line(console, line)
 
 
-_GOLDS = {GoldOrigin.TRANSLATED: "Translated golds", GoldOrigin.DATASET: "Published golds"}
+def markdown(answers: Sequence[CoverageAnswer]) -> str:
+    """The counts, and what is not SQLite's answer, with errors and rows, as Markdown."""
+    lines = [*markdown_table(_grid("", answers)), "", *(f"{line}." for line in _reasons(answers))]
+    shown = [answer for answer in answers if answer.reason is not None]
+    if shown:
+        lines += ["", "| engine | question | database | reason | detail |", "|---|---|---|---|---|"]
+    for one in sorted(shown, key=lambda one: list(Dialect).index(one.dialect)):
+        detail = _detail(one).replace("|", "\\|")
+        lines.append(f"| {TITLES[one.dialect]} | {one.question} | {one.db_id} | `{one.reason}` | {detail} |")
+    return "\n".join(lines) + "\n"
 
 
-def _hint(subject: Subject, faults: Sequence[Fault], folder: Path) -> str:
-    request = subject.request
-    if request.origin is not GoldOrigin.TRANSLATED:
-        return ""
-    if not subject.expected:
-        nothing = f"nothing is expected of {request.set_name}; --expected names a folder that says what is"
-        return nothing if request.is_usual and not subject.everything.own else ""
-    return f"look at these {len(faults)} faults; if they are right: {ACCEPT} {folder}" if faults else ""
+def totals(answers: Sequence[CoverageAnswer]) -> list[dict[str, Any]]:
+    """The counts of each engine that there are answers of: entries of `totals` in `coverage.json`."""
+    levels = levels_of(answer.difficulty for answer in answers)
+    return [
+        {
+            "dialect": dialect,
+            "questions": len(own),
+            "runs": sum(answer.runs for answer in own),
+            "same_set": sum(answer.same_set for answer in own),
+            "same_bag": sum(answer.same_bag for answer in own),
+            "ordered": sum(answer.same_order is not None for answer in own),
+            "same_order": sum(answer.same_order is True for answer in own),
+            "covered": sum(answer.covered for answer in own),
+            "reasons": dict(Counter(str(answer.reason) for answer in own if answer.reason is not None)),
+            "covered_percent_by_difficulty": {
+                level: _percent([answer for answer in own if answer.difficulty == level]) for level in levels
+            },
+        }
+        for dialect in Dialect
+        if (own := [answer for answer in answers if answer.dialect == dialect])
+    ]
 
 
-ACCEPT = "python -m benchmarks.figures"
-"""The command, of a checkout, that makes what a folder holds what is expected from now on."""
+def _grid(title: str, answers: Sequence[CoverageAnswer]) -> TableModel:
+    """The counts as a table, an engine a row."""
+    count = CellKind.COUNT
+    levels = levels_of(answer.difficulty for answer in answers)
+    heads = columns(
+        "engine",
+        ("questions", "questions", count),
+        ("run", "runs", count),
+        ("same set", "same_set", count),
+        ("same bag", "same_bag", count),
+        ("same order", "same_order", CellKind.OF),
+        ("tie", "tie", count),
+        ("covered", "covered", count),
+        *(("%" if level is None else level, "covered", CellKind.MEAN) for level in (None, *levels)),
+    )
+    rows = []
+    for one in totals(answers):
+        cells = [
+            *(one[name] for name in ("questions", "runs", "same_set", "same_bag")),
+            Cell(one["same_order"], questions=one["ordered"]),
+            one["reasons"].get(Reason.TIE, 0),
+            one["covered"],
+            100 * one["covered"] / one["questions"],
+            *one["covered_percent_by_difficulty"].values(),
+        ]
+        rows.append(row([TITLES[one["dialect"]]], cells, dialect=one["dialect"]))
+    return table(title, ["engine"], heads, rows)
 
 
-def _manifest(
-    request: CoverageRequest, questions: QuestionSet, engines: Mapping[Dialect, Engine]
-) -> dict[str, Any]:
-    return {
-        "set": questions.name,
-        "gold": request.origin,
-        **({"pack": asdict(questions.pack)} if questions.pack else {}),
-        **({"choice": request.choice.beyond_limit} if request.choice.beyond_limit else {}),
-        "profile": request.loaded_as,
-        "set_files": questions.files,
-        "limits": {"seconds": request.seconds, "rows": Limits.rows, "bytes": Limits.bytes},
-        "packages": {name: version(name) for name in ("bird-harness", "sqlglot", "pymysql", "psycopg")},
-        "engines": {
-            dialect: {"version": engine.version(), "settings": dict(engine.settings())}
-            for dialect, engine in engines.items()
-        },
-    }
+def _percent(answers: Sequence[CoverageAnswer]) -> float | None:
+    return 100 * sum(answer.covered for answer in answers) / len(answers) if answers else None
+
+
+def _reasons(answers: Sequence[CoverageAnswer]) -> Iterator[str]:
+    """What is not SQLite's answer on each engine, counted in a line."""
+    for one in totals(answers):
+        found = [f"{one['reasons'][reason]} {reason}" for reason in Reason if reason in one["reasons"]]
+        said = ", ".join(found) or "every answer is SQLite's"
+        yield f"{TITLES[one['dialect']]}: {said}"
+
+
+def _detail(answer: CoverageAnswer) -> str:
+    parts = [" ".join(answer.detail.split())] if answer.detail else list(answer.warnings)
+    parts += [f"only SQLite: {found}" for found in answer.only_sqlite]
+    parts += [f"only {TITLES[answer.dialect]}: {found}" for found in answer.only_engine]
+    return "; ".join(parts)

@@ -4,16 +4,19 @@ Per question and target they hold whether the answer is covered, or the reason w
 text that was run, so that every change of a translation is one that somebody has seen.
 """
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
-from harness.analyses.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
+from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, Fault, OverrideState, Reason
 from loaders.base.paths import FIGURES
+from loaders.base.records import read_record
+
+Value = TypeVar("Value")
 
 HOME = FIGURES / "expectations"
 """Where the project's own are."""
@@ -40,17 +43,24 @@ def read(question_set: str, home: Path = HOME) -> Expectations:
     Raises:
         BadInput: the file is no such table.
     """
-    path = home / f"{question_set}.json"
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return {
-            Dialect(target): {key: Expected(*entry) for key, entry in answers.items()}
-            for target, answers in content.items()
-        }
-    except FileNotFoundError:
+    return _table(home / f"{question_set}.json", lambda entry: Expected(*entry), "docs/coverage.md")
+
+
+def _table(path: Path, make: Callable[[Any], Value], page: str) -> dict[Dialect, dict[str, Value]]:
+    """What a file says of each question of each target; empty if it is not there."""
+    if not path.exists():
         return {}
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path}: is no file of expectations ({error}); see docs/coverage.md") from error
+
+    def made(content: Any) -> dict[Dialect, dict[str, Value]]:
+        try:
+            return {
+                Dialect(target): {key: make(entry) for key, entry in answers.items()}
+                for target, answers in content.items()
+            }
+        except (TypeError, AttributeError) as error:
+            raise ValueError(str(error)) from error
+
+    return read_record(path, made, f"see {page}")
 
 
 def changes(
@@ -98,3 +108,52 @@ def _may_vary(answer: CoverageAnswer, before: Expected) -> bool:
     """Where SQLite does not define the answer, a server may give SQLite's today and another tomorrow."""
     open_answers = {COVERED, str(Reason.UNSPECIFIED)}
     return bool(answer.warnings) and {before.answer, _expected(answer).answer} == open_answers
+
+
+# What reading has found out about published golds that return other rows than SQLite's.
+#
+# `published/<question set>.json` in the folder of expectations maps a target to question keys to one of the
+# JUDGED reasons. It holds nothing of the golds themselves. Each entry has to meet a difference that nothing
+# else explains, and the other way round.
+
+Judgements = Mapping[Dialect, Mapping[str, Reason]]
+
+
+def read_judgements(question_set: str, home: Path) -> Judgements:
+    """The judgements on a question set in a folder of expectations; empty if there are none.
+
+    Raises:
+        BadInput: the file is no such table, or names a reason that the command finds itself.
+    """
+    path = home / "published" / f"{question_set}.json"
+    found = _table(path, Reason, "docs/published-golds.md")
+    for target, entries in found.items():
+        for key, reason in entries.items():
+            if reason not in JUDGED:
+                choices = ", ".join(sorted(JUDGED))
+                raise BadInput(f"{path}: {target} {key}: {reason} is found by itself; choose from {choices}")
+    return found
+
+
+def judged(answer: CoverageAnswer, judgements: Judgements) -> CoverageAnswer:
+    """The answer, with the reason that somebody has given it if it is DIFFERENT."""
+    found = judgements.get(answer.dialect, {}).get(answer.question)
+    return replace(answer, reason=found) if found and answer.reason is Reason.DIFFERENT else answer
+
+
+def faults_of_judgements(answers: Sequence[CoverageAnswer], judgements: Judgements) -> Iterator[Fault]:
+    """Differences without a reason and reasons without a difference.
+
+    Args:
+        answers: as `judged` returns them.
+        judgements: the same that it was given.
+    """
+    by_question = {(answer.dialect, answer.question): answer for answer in answers}
+    for answer in answers:
+        if answer.reason is Reason.DIFFERENT:
+            yield Fault(answer.dialect, answer.question, "returns other rows, and nobody has said why")
+    for target, entries in judgements.items():
+        for key, reason in entries.items():
+            found = by_question.get((target, key))
+            if found is not None and found.reason is not reason:
+                yield Fault(target, key, f"is judged {reason}, but is {found.reason or 'the same'}")

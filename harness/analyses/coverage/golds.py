@@ -5,7 +5,6 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -19,6 +18,7 @@ from dialects.errors import BadInput
 from dialects.overrides import digest
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
+from harness.analyses.base import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.answers import Reason
 from harness.analyses.coverage.checking import Reference
@@ -27,12 +27,8 @@ from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import PredictionFile
 from harness.data.questions import Question, QuestionSet
 from harness.data.set_manifest import MANIFEST, read_manifest
-from harness.engines import on_server
-from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.scoring.tasks import Golds, NoGold
-from loaders import load as loading
-from loaders.base.digests import digests
 from loaders.base.files import is_text, one_line
 from loaders.census import census
 from loaders.load import Progress
@@ -211,20 +207,12 @@ class GoldTranslator:
         progress: Progress | None = None,
     ) -> None:
         self._questions = questions
-        self._databases = {db_id: questions.database(db_id, Profile.FAITHFUL) for db_id in questions.db_ids}
-        self._unloaded: dict[tuple[Dialect, str], str] = {}
-        for dialect, server in servers.items():
-            _, left = loading.load_each(list(self._databases.values()), server, progress=progress)
-            self._unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
-        self._engines: dict[Dialect, Engine] = {
-            dialect: on_server(server) for dialect, server in servers.items()
-        }
-        self._versions = {dialect: engine.version() for dialect, engine in self._engines.items()}
-        self._golds = Golds(self._questions, targets, limits)
+        self._bench = Bench.open(questions, servers, Profile.FAITHFUL, limits, progress=progress)
+        self._versions = {name: engine.version() for name, engine in self._bench.engines.items()}
+        self._golds = Golds(questions, targets, limits)
         self._reference = Reference(limits)
         self._expected = {} if questions.own else expectations.read(questions.name)
-        files = digests(one.sqlite_path for one in self._databases.values())
-        self._digests = {db_id: files[one.sqlite_path] for db_id, one in self._databases.items()}
+        self._digests = sqlite_digests(questions)
 
     def golds(self, target: Dialect, workers: int) -> Iterator[Certified]:
         """The golds in a dialect, in the order of the set, those of a question one after the other."""
@@ -233,11 +221,7 @@ class GoldTranslator:
             for question in self._questions.questions
             for place, alone in enumerate(question.each(Dialect.SQLITE))
         ]
-        with ThreadPoolExecutor(workers, thread_name_prefix="translate") as pool:
-            try:
-                yield from pool.map(lambda one: self._gold(one[0], one[1], target), golds)
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        return in_threads(workers, lambda one: self._gold(*one, target), golds)
 
     def _gold(self, question: Question, place: int, target: Dialect) -> Certified:
         blank = Certificate(
@@ -267,15 +251,15 @@ class GoldTranslator:
 
     def _proven(self, question: Question, translation: Translation, known: Certificate) -> Certificate:
         target = translation.target
-        engine = self._engines.get(target)
+        engine = self._bench.engines.get(target)
         if engine is None:
             before = self._expected.get(target, {}).get(question.key)
             if before == expectations.Expected(expectations.COVERED, known.sql_sha256):
                 return replace(known, proof=Proof.EXPECTED)
             return replace(known, proof=Proof.UNPROVEN, detail="no server was up")
-        if why := self._unloaded.get((target, question.db_id)):
+        if why := self._bench.unloaded.get((target, question.db_id)):
             return replace(known, proof=Proof.UNPROVEN, reason=Reason.NOT_LOADED, detail=why)
-        database, gold = self._databases[question.db_id], question.gold[Dialect.SQLITE]
+        database, gold = self._bench.database(question.db_id), question.gold[Dialect.SQLITE]
         held = self._reference.hold(database, gold, self._reference.run(database, gold), engine, translation)
         proof = Proof.PROVEN if held.reason in {None, Reason.TIE} else Proof.UNPROVEN
         return replace(

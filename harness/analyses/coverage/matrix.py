@@ -12,8 +12,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness import provision
-from harness.analyses.coverage.command import CoverageRequest, measure
-from harness.analyses.coverage.rendering import print_coverage
+from harness.analyses.coverage.command import CoverageRequest, measure, print_coverage
 from harness.data.sets.loading import load_set, name_of
 from harness.engines import TITLES, on_server
 from harness.provision import containers, loaded

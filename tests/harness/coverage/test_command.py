@@ -10,8 +10,7 @@ from benchmarks.figures.pages import DOCS, renew
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.analyses.coverage import expectations
-from harness.analyses.coverage.command import CoverageRequest, measure, print_measured
-from harness.analyses.coverage.rendering import JSON
+from harness.analyses.coverage.command import JSON, CoverageRequest, measure, print_measured
 from harness.cli import main
 from harness.data.outcomes import GoldOrigin
 from harness.data.predictions import Choice

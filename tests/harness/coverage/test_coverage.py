@@ -7,11 +7,14 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
-from harness.analyses.coverage import CoverageAnswer, OverrideState, Reason, checking, cover, expectations
+from harness.analyses.base import Bench
+from harness.analyses.coverage import command, expectations
+from harness.analyses.coverage.answers import CoverageAnswer, OverrideState, Reason
+from harness.analyses.coverage.command import cover
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines import on_server
+from harness.engines import Engine, on_server
 from harness.engines.execution import Limits
 from loaders.census import census
 from loaders.load import load
@@ -54,15 +57,20 @@ def loaded(questions: QuestionSet, server: Server, profile: Profile = Profile.FA
     return questions
 
 
+def bench(questions: QuestionSet, server: Server) -> Bench:
+    engines: dict[str, Engine] = {server.dialect: on_server(server)}
+    return Bench(questions, engines, Profile.FAITHFUL, Limits(), workers=2)
+
+
 def answer(questions: QuestionSet, server: Server, origin: GoldOrigin = GoldOrigin.DATASET) -> CoverageAnswer:
-    [found] = cover(questions, {server.dialect: on_server(server)}, Limits(seconds=5), origin=origin)
+    [found] = cover(bench(questions, server), origin)
     return found
 
 
 @pytest.mark.engine
 def test_the_sample_is_as_expected(sample: QuestionSet, server: Server) -> None:
     loaded(sample, server)
-    answers = list(cover(sample, {server.dialect: on_server(server)}, Limits(), workers=2))
+    answers = list(cover(bench(sample, server)))
     assert [one.question for one in answers] == [question.key for question in sample.questions]
     before = expectations.read("sample")
     assert list(expectations.changes(answers, before, tuple(sample.by_key))) == [], UPDATE
@@ -123,8 +131,7 @@ def test_an_answer_says_what_is_the_same_and_why_not(
 @pytest.mark.engine
 def test_a_dialect_without_a_published_gold_has_no_answer(sample: QuestionSet, server: Server) -> None:
     loaded(sample, server)
-    engines = {server.dialect: on_server(server)}
-    assert list(cover(one_gold(sample, "SELECT 1"), engines, Limits(), origin=GoldOrigin.DATASET)) == []
+    assert list(cover(bench(one_gold(sample, "SELECT 1"), server), GoldOrigin.DATASET)) == []
 
 
 @pytest.mark.engine
@@ -163,7 +170,7 @@ def test_an_override_is_needed_stale_or_unneeded(
         assert (question_set, target) == ("sample", server.dialect)
         return {key: override}
 
-    monkeypatch.setattr(checking, "overrides", only_one)
+    monkeypatch.setattr(command, "overrides", only_one)
     found = answer(questions, server, GoldOrigin.TRANSLATED)
     assert (found.override, found.origin, found.sql) == (state, GoldOrigin.OVERRIDE, "SELECT 1")
 
@@ -175,7 +182,7 @@ def test_every_gold_of_mini_dev_runs_and_nearly_all_return_sqlites_rows(
     bird_home: Path, name: str, server: Server
 ) -> None:
     questions = loaded(load_set(name, bird_home), server)
-    answers = list(cover(questions, {server.dialect: on_server(server)}, Limits(), workers=2))
+    answers = list(cover(bench(questions, server)))
     assert len(answers) == 500
     assert [one.question for one in answers if not one.runs] == []
     assert sum(one.same_bag or one.covered for one in answers) >= 0.99 * 500

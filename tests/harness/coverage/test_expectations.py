@@ -8,7 +8,9 @@ import pytest
 from benchmarks.figures.pages import write_expectations
 from dialects.enums import Dialect
 from dialects.errors import BadInput
-from harness.analyses.coverage import JUDGED, CoverageAnswer, OverrideState, Reason, audit, expectations
+from harness.analyses.coverage import expectations
+from harness.analyses.coverage.answers import JUDGED, CoverageAnswer, OverrideState, Reason
+from harness.analyses.coverage.expectations import faults_of_judgements
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import Difficulty
 
@@ -122,35 +124,37 @@ DIFFERENT = replace(SAME, same_bag=False, same_set=False, reason=Reason.DIFFEREN
 
 def test_a_judgement_explains_what_differs_and_nothing_else() -> None:
     table = {Dialect.MYSQL: {"1": Reason.NULL_ORDER, "2": Reason.GROUPING}}
-    answers = audit.judged([DIFFERENT, TIE, ELSEWHERE], table)
+    answers = [expectations.judged(one, table) for one in (DIFFERENT, TIE, ELSEWHERE)]
     assert [answer.reason for answer in answers] == [Reason.NULL_ORDER, Reason.TIE, None]
-    assert list(map(str, audit.faults(answers, table))) == ["mysql 2: is judged grouping, but is tie"]
+    assert list(map(str, faults_of_judgements(answers, table))) == ["mysql 2: is judged grouping, but is tie"]
 
 
 def test_a_difference_without_a_reason_and_a_reason_without_a_difference_are_faults() -> None:
-    [fault] = audit.faults([DIFFERENT], {})
+    [fault] = faults_of_judgements([DIFFERENT], {})
     assert str(fault) == "mysql 1: returns other rows, and nobody has said why"
     table = {Dialect.MYSQL: {"1": Reason.GROUPING}}
-    assert list(map(str, audit.faults([SAME], table))) == ["mysql 1: is judged grouping, but is the same"]
-    assert list(audit.faults([ELSEWHERE], table)) == [], "what was not run is not judged"
+    assert list(map(str, faults_of_judgements([SAME], table))) == [
+        "mysql 1: is judged grouping, but is the same"
+    ]
+    assert list(faults_of_judgements([ELSEWHERE], table)) == [], "what was not run is not judged"
 
 
 def test_only_reasons_for_a_person_can_be_judged(tmp_path: Path) -> None:
-    assert audit.read("s", tmp_path) == {}
+    assert expectations.read_judgements("s", tmp_path) == {}
     path = tmp_path / "published" / "s.json"
     path.parent.mkdir()
     path.write_text(json.dumps({"mysql": {"1": "tie"}}), encoding="utf-8")
     with pytest.raises(BadInput, match="mysql 1: tie is found by itself"):
-        audit.read("s", tmp_path)
+        expectations.read_judgements("s", tmp_path)
     for broken in ("{", "[]", '{"mysql": {"1": "because"}}'):
         path.write_text(broken, encoding="utf-8")
         with pytest.raises(BadInput, match=r"s\.json"):
-            audit.read("s", tmp_path)
+            expectations.read_judgements("s", tmp_path)
 
 
 @pytest.mark.parametrize("name", ["mini_dev", "mini_dev_2025"])
 def test_the_committed_judgements_are_readable(name: str) -> None:
-    found = audit.read(name, expectations.HOME)
+    found = expectations.read_judgements(name, expectations.HOME)
     assert {reason for entries in found.values() for reason in entries.values()} <= JUDGED
 
 

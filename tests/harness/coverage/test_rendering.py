@@ -7,15 +7,8 @@ import pytest
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.analyses.coverage import Reason
-from harness.analyses.coverage.rendering import (
-    JSON,
-    MARKDOWN,
-    markdown,
-    print_coverage,
-    totals,
-    write_folder,
-)
+from harness.analyses.coverage.answers import Reason
+from harness.analyses.coverage.command import JSON, MARKDOWN, markdown, print_coverage, totals, write_folder
 from harness.data.questions import Difficulty
 from tests.harness.coverage.test_expectations import DIFFERENT, ELSEWHERE, REFUSED, SAME, TIE
 
@@ -26,13 +19,13 @@ ANSWERS = [SAME, TIE, REFUSED, SHOWN, ORDERED, ELSEWHERE]
 
 def test_the_totals_count_each_engine_for_itself() -> None:
     mysql, postgresql = totals(ANSWERS)
-    assert (mysql.questions, mysql.runs, mysql.same_set, mysql.same_bag, mysql.covered) == (5, 4, 2, 2, 3)
-    assert (mysql.same_order, mysql.ordered) == (1, 1)
-    assert mysql.reasons == {Reason.TIE: 1, Reason.UNTRANSLATABLE: 1, Reason.DIFFERENT: 1}
-    assert mysql.by_difficulty == {
+    counted = ("questions", "runs", "same_set", "same_bag", "covered", "same_order", "ordered")
+    assert [mysql[name] for name in counted] == [5, 4, 2, 2, 3, 1, 1]
+    assert mysql["reasons"] == {Reason.TIE: 1, Reason.UNTRANSLATABLE: 1, Reason.DIFFERENT: 1}
+    assert mysql["covered_percent_by_difficulty"] == {
         Difficulty.SIMPLE: 50.0, Difficulty.MODERATE: 100.0, Difficulty.CHALLENGING: None
     }  # fmt: skip
-    assert (postgresql.questions, postgresql.covered) == (1, 1)
+    assert (postgresql["questions"], postgresql["covered"]) == (1, 1)
 
 
 def test_the_console_has_a_line_for_what_is_not_covered_and_a_row_for_each_engine() -> None:

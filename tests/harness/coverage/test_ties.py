@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.analyses.coverage.ties import are_in_order, is_ordered, is_valid
+from dialects.enums import Dialect
+from harness.analyses.coverage.checking import are_in_order, is_valid
 from harness.engines.execution import Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.distinct import Row
+from harness.scoring.ties import is_ordered
 from loaders.namespace import Database
 
 SCRIPT = """
@@ -111,9 +113,9 @@ def test_a_tie_in_a_subquery_is_proven_by_a_witness(
 
 def test_what_cannot_be_read_is_not_valid_and_not_ordered(database: Database) -> None:
     assert not valid(database, "SELECT FROM", [])
-    assert not is_ordered("SELECT FROM")
-    assert is_ordered("SELECT 1 UNION SELECT 2 ORDER BY 1")
-    assert not is_ordered("SELECT * FROM (SELECT 1 ORDER BY 1)")
+    assert not is_ordered("SELECT FROM", Dialect.SQLITE)
+    assert is_ordered("SELECT 1 UNION SELECT 2 ORDER BY 1", Dialect.SQLITE)
+    assert not is_ordered("SELECT * FROM (SELECT 1 ORDER BY 1)", Dialect.SQLITE)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.engine
 GAPS = """
 import os
 from pathlib import Path
-from harness.analyses.coverage import checking, expectations
+from harness.analyses.coverage import command, expectations
 from dialects.translate import Untranslatable
 
 expectations.HOME = Path(__file__).parent / "expectations"
@@ -25,7 +25,7 @@ def refuse(sql, schema, target):
 
 
 if "REFUSE" in os.environ:
-    checking.translate = refuse
+    command.translate = refuse
 """
 """A conftest.py by which other things are expected, and nothing can be translated if that is asked for."""
 

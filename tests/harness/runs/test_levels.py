@@ -11,7 +11,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.coverage.answers import CoverageAnswer, Reason
-from harness.analyses.coverage.rendering import markdown
+from harness.analyses.coverage.command import markdown
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import BIRD_LEVELS, Difficulty, Level, level, levels_of
 from harness.report.compare import differences, levels
