@@ -118,9 +118,8 @@ class Recorder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        content = path.read_bytes() if path.exists() else b""
-        whole = content.rfind(b"\n") + 1
-        self.was_cut_off = whole < len(content)
+        whole = _whole(path) if path.exists() else 0
+        self.was_cut_off = path.exists() and whole < path.stat().st_size
         """Whether the last line was not whole."""
         if self.was_cut_off:
             os.truncate(path, whole)
@@ -167,6 +166,23 @@ class Recorder:
             if self._file is not None:
                 self._file.close()
                 self._file = None
+
+
+def _whole(path: Path) -> int:
+    """How many bytes of a file are lines with their ends; it may be larger than the memory."""
+    with path.open("rb") as file:
+        at = file.seek(0, os.SEEK_END)
+        while at:
+            start = max(at - _PIECE, 0)
+            file.seek(start)
+            found = file.read(at - start).rfind(b"\n")
+            if found >= 0:
+                return start + found + 1
+            at = start
+    return 0
+
+
+_PIECE = 2**16
 
 
 def _native(value: Any) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isclose, isfinite
-from typing import Protocol
+from typing import Any, Protocol
 
 from dialects.enums import Dialect
 from dialects.schema import Schema
@@ -150,6 +150,12 @@ def _text(value: object) -> str:
         return (mantissa if "." in mantissa else f"{mantissa}.0") + mark + exponent
     return str(value)
 
+
+OURS = "bird"
+"""What the project's own translator is called."""
+
+Line = Mapping[str, Any]
+"""What is kept of a script or of a query; docs/conformance.md describes it."""
 
 Translator = Callable[[str, Schema, Dialect], Translation]
 """As `dialects.translate.translate`: it raises `Untranslatable` where it refuses."""

@@ -8,10 +8,11 @@ from typing import Any
 from rich.console import Console
 
 from dialects.enums import Dialect
-from harness.analyses.conformance.checking import Verdict, Witness, without_names
-from harness.analyses.conformance.running import OURS, Line
+from harness.analyses.conformance.checking import OURS, Line, Verdict, Witness, without_names
 from harness.engines import TITLES
-from harness.report.console import new_table, plain, print_line, print_table, wide
+from harness.report.console import print_grids, print_line, wide
+from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
+from harness.report.texts import markdown_table
 
 # Counts the lines of a run: verdicts by translator and engine, and by reason what was not compared.
 
@@ -27,10 +28,6 @@ class Counts:
         default_factory=lambda: defaultdict(list)
     )
     """Of each fault and reason: key, query and what was said."""
-
-    def share(self, verdict: Verdict) -> float:
-        """Percent of all queries."""
-        return 100 * self.verdicts[verdict] / max(1, self.verdicts.total())
 
     def to_json(self) -> dict[str, Any]:
         """The counts, and the reasons of what has some."""
@@ -130,69 +127,56 @@ def _add(counts: Counts, line: Line, answer: Mapping[str, Any]) -> None:
 _MOST_SHOWN = 8
 _MOST_REASONS = 60
 
-HEADS = tuple(verdict.replace("_", " ") for verdict in Verdict)
 
-
-def cells(board: Board) -> Iterator[tuple[str, ...]]:
-    """A row for each translator and engine: both, and the verdicts."""
-    for (translator, engine), counts in board.counts.items():
-        shown = (
-            f"{counts.verdicts[verdict]:,}"
-            + (f" ({counts.share(verdict):.2f} %)" if counts.verdicts[verdict] else "")
-            for verdict in Verdict
+def grid(title: str, board: Board) -> TableModel:
+    """The verdicts as a table: a row for each translator and engine."""
+    heads = columns("engine", *((each.replace("_", " "), each, CellKind.SHARE) for each in Verdict))
+    rows = [
+        row(
+            [translator, TITLES[engine]],
+            [Cell(counts.verdicts[each], questions=counts.verdicts.total()) for each in Verdict],
+            translator,
+            dialect=engine,
         )
-        yield translator, TITLES[engine], *shown
+        for (translator, engine), counts in board.counts.items()
+    ]
+    return table(title, ["translator", "engine"], heads, rows)
 
 
 def print_board(title: str, board: Board, console: Console | None = None) -> None:
     """Print the counts, then the reasons that stand behind most of them."""
     console = wide(console)
-    table = new_table(title)
-    for head in ("translator", "engine"):
-        table.add_column(head)
-    for head in HEADS:
-        table.add_column(head.replace(" ", "\n"), justify="right")
-    for row in cells(board):
-        table.add_row(*map(plain, row))
-    print_table(console, table)
+    print_grids([grid(title, board)], console)
     for line in (*_about(board), *_left(board.left, _MOST_SHOWN)):
         print_line(console, line)
     for (translator, engine), counts in board.counts.items():
         for verdict in (Verdict.UNTRANSLATABLE, Verdict.SILENT, Verdict.ERROR, Verdict.CRASH):
             for reason, number in counts.reasons[verdict].most_common(3):
-                name = f"{translator}, {TITLES[engine]}, {verdict}"
-                print_line(console, f"{name}: {number:,} x {reason}")
+                print_line(console, f"{translator}, {TITLES[engine]}, {verdict}: {number:,} x {reason}")
 
 
 def markdown(title: str, board: Board) -> str:
     """The whole report."""
-    lines = [f"# {title}", "", *table(board), "", *_about(board)]
+    lines = [f"# {title}", "", *markdown_table(grid("", board)), "", *_about(board)]
     lines += _section("Not compared", board.left)
     lines += _section("Statements", board.statements)
     if board.disagreements:
-        lines += [
-            "",
-            "## The suite says otherwise than SQLite",
-            "",
-            *(f"- {each}" for each in board.disagreements),
-        ]
+        lines += ["", "## The suite says otherwise than SQLite", ""]
+        lines += [f"- {each}" for each in board.disagreements]
     for (translator, engine), counts in board.counts.items():
         for verdict in Verdict:
-            found = counts.reasons.get(verdict)
-            if not found:
-                continue
+            found = counts.reasons.get(verdict, Counter())
             lines += _section(f"{translator}, {TITLES[engine]}: {verdict.replace('_', ' ')}", found)
             for reason, _ in found.most_common():
                 for key, sql, said in counts.examples.get((verdict, reason), ()):
-                    lines += ["", f"{key}: {_one_line(said)}", "", *_quoted(sql)]
+                    # Indented: a query may hold backquotes.
+                    lines += [
+                        "",
+                        f"{key}: {_one_line(said)}",
+                        "",
+                        *(f"    {line}" for line in sql.splitlines()),
+                    ]
     return "\n".join(lines) + "\n"
-
-
-def table(board: Board) -> list[str]:
-    """The counts as a table of Markdown."""
-    heads = ("translator", "engine", *HEADS)
-    lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "--:|" * len(HEADS)]
-    return lines + ["| " + " | ".join(row) + " |" for row in cells(board)]
 
 
 def _about(board: Board) -> list[str]:
@@ -228,8 +212,3 @@ def _section(head: str, reasons: Counter[str]) -> list[str]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _quoted(sql: str) -> list[str]:
-    # As an indented block: a query may hold backquotes.
-    return [f"    {line}" for line in sql.splitlines()]

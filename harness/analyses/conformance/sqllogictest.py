@@ -84,9 +84,10 @@ class Script:
     files: Sequence[Path] = ()
     base: Path | None = None
 
-    def key(self, query: Query) -> str:
+    def key(self, query: Query | Left) -> str:
         """What names a query within the suite: file and line."""
-        return f"{self.name}/{query.file}:{query.line}" if query.file else f"{self.name}:{query.line}"
+        file = query.file if isinstance(query, Query) else ""
+        return f"{self.name}/{file}:{query.line}" if file else f"{self.name}:{query.line}"
 
 
 SUFFIXES = (".test", ".slt")

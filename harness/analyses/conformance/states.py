@@ -91,7 +91,7 @@ def states(
             if isinstance(record, Statement):
                 maker.change(record)
                 continue
-            key = script.key(record) if isinstance(record, Query) else f"{script.name}:{record.line}"
+            key = script.key(record)
             if wanted is not None and key not in wanted:
                 if isinstance(record, Query):
                     maker.pass_by(record)

@@ -11,16 +11,18 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable
-from harness.analyses.conformance.checking import Verdict, Witness
+from harness.analyses.conformance.checking import OURS, Verdict, Witness
 from harness.analyses.conformance.command import (
+    _TRANSLATORS,
     JSON,
     MARKDOWN,
     RESULTS,
     ConformanceRequest,
     measure,
     print_measured,
+    sampled,
+    translators,
 )
-from harness.analyses.conformance.running import _MAKERS, OURS, sampled, translators
 from harness.cli import main
 from loaders.server import Server
 
@@ -143,7 +145,7 @@ def test_what_a_translator_gets_wrong_is_told_apart(
             raise KeyError("b")
         return known.get(sql, Translation("SELECT 3", target))
 
-    monkeypatch.setitem(_MAKERS, OURS, lambda: wrong)
+    monkeypatch.setitem(_TRANSLATORS, OURS, wrong)
     measured = measure(request_of(suite), {server.dialect: server})
     found = {
         line["query"]: Verdict(line["answers"][0]["verdict"])
@@ -204,7 +206,7 @@ def test_a_stopped_run_goes_on_and_loses_nothing(suite: Path, mysql_server: Serv
 def test_more_states_than_fit_at_once_and_one_that_a_server_cannot_hold(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.analyses.conformance.running.BATCH", 2)
+    monkeypatch.setattr("harness.analyses.conformance.command.BATCH", 2)
     text = "statement ok\nCREATE TABLE t(a)\n\n"
     for number in range(5):
         text += f"statement ok\nINSERT INTO t VALUES ({number})\n\nquery I\nSELECT sum(a) FROM t\n\n"
