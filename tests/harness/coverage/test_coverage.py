@@ -14,7 +14,8 @@ from harness.analyses.coverage.command import cover
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines import Engine, on_server
+from harness.engines import on_server
+from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from loaders.census import census
 from loaders.load import load
