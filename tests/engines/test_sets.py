@@ -1,7 +1,7 @@
 """Sets of one's own on all engines, beside each other and in the place of the same one."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -26,10 +26,13 @@ from tests.loaders.servers import ask, drop
 
 @pytest.fixture
 def homes(tmp_path: Path) -> dict[str, Path]:
-    """Two benchmarks that come as dev, each with a database `zoo` of the same tables."""
+    """Two benchmarks that come as dev, in `bench` and `Bench`, with a database `zoo` of the same tables."""
     found = {}
-    for name, animals in (("farm", ["cow", "pig"]), ("sea", ["eel", "ray", "squid"])):
-        folder = tmp_path / name
+    for name, place, animals in (
+        ("farm", "bench", ["cow", "pig"]),
+        ("sea", "Bench", ["eel", "ray", "squid"]),
+    ):
+        folder = tmp_path / name / place
         path = folder / "dev_databases" / "zoo" / "zoo.sqlite"
         path.parent.mkdir(parents=True)
         with closing(sqlite3.connect(path)) as connection, connection:
@@ -44,17 +47,23 @@ def homes(tmp_path: Path) -> dict[str, Path]:
     return found
 
 
-@pytest.fixture
-def sets(server: Server, homes: dict[str, Path]) -> Iterator[dict[str, QuestionSet]]:
-    found = {name: load_set("dev", home) for name, home in homes.items()}
-    yield found
-    for questions in found.values():
-        drop(server, questions.collection)
-
-
 def both(questions: QuestionSet) -> list[Database]:
     """The database in both profiles."""
     return [replace(questions.database("zoo"), profile=profile) for profile in Profile]
+
+
+@pytest.fixture(params=["dev", "own"])
+def sets(
+    request: pytest.FixtureRequest, server: Server, homes: dict[str, Path]
+) -> Iterator[dict[str, QuestionSet]]:
+    """The two by the name that both come as, and as sets of their own."""
+    found = {
+        name: load_set("dev", home) if request.param == "dev" else load_set(str(home))
+        for name, home in homes.items()
+    }
+    yield found
+    for questions in found.values():
+        drop(server, questions.collection)
 
 
 @pytest.mark.engine
@@ -72,6 +81,7 @@ def test_they_stand_beside_each_other_and_nothing_is_loaded_again(
             assert found == [(count,)]
 
 
+@pytest.mark.parametrize("sets", ["dev"], indirect=True)
 @pytest.mark.engine
 def test_each_is_evaluated_on_its_own_rows(
     server: Server,
@@ -117,8 +127,24 @@ def servers(
     return found
 
 
-@pytest.fixture(params=list(own_sets.FAMILIES))
+@pytest.mark.parametrize("make", own_sets.FAMILIES.values(), ids=own_sets.FAMILIES)
+def test_every_layout_is_scored(make: Callable[[Path], Path], tmp_path: Path) -> None:
+    folder = make(tmp_path / "bench")
+    keys = [question.key for question in load_set(str(folder)).questions]
+    golds = [sql for _, sql in own_sets.ASKED]
+    with Evaluator(str(folder), workers=1, cache=False) as evaluator:
+        found = evaluator.score(
+            [
+                *(Answer(key, sql) for key, sql in zip(keys, golds, strict=True)),
+                Answer(keys[0], "SELECT 7"),
+            ]
+        )
+    assert [each.outcome for each in found] == [*[Outcome.MATCH] * len(golds), Outcome.MISMATCH]
+
+
+@pytest.fixture(params=["spider_rough", "own"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path, servers: dict[Dialect, Server]) -> Iterator[Path]:
+    """As files of a family's layout, and as a manifest of one's own says."""
     made = own_sets.FAMILIES[request.param](tmp_path / f"my_{request.param}")
     yield made
     for server in servers.values():
@@ -145,27 +171,3 @@ def test_a_layout_is_covered_and_scored(folder: Path, servers: dict[Dialect, Ser
         (wrong,) = evaluator.score([Answer(keys[0], "SELECT 7", Dialect.MYSQL)])
     assert {judgement.outcome for judgement in right} == {Outcome.MATCH}
     assert wrong.outcome is Outcome.MISMATCH
-
-
-@pytest.mark.engine
-def test_two_sets_with_a_database_of_the_same_name_stand_beside_each_other(
-    server: Server, tmp_path: Path
-) -> None:
-    first = load_set(str(own_sets.bird_dev(tmp_path / "one" / "bench")))
-    folder = own_sets.bird_dev(tmp_path / "two" / "Bench")
-    (folder / "dev_databases" / "shop" / "shop.sqlite").unlink()
-    own_sets.database(folder / "dev_databases" / "shop" / "shop.sqlite", own_sets.ITEMS[:1])
-    second = load_set(str(folder))
-    try:
-        for questions, skipped in ((first, False), (second, False), (first, True), (second, True)):
-            databases = [questions.database("shop", profile) for profile in Profile]
-            assert [one.skipped for one in load(databases, server)] == [skipped, skipped]
-        for questions, count in ((first, 3), (second, 1)):
-            for profile in Profile:
-                found = ask(
-                    server, questions.database("shop", profile), "SELECT COUNT(*) FROM items", as_reader=True
-                )
-                assert found == [(count,)]
-    finally:
-        for questions in (first, second):
-            drop(server, questions.collection)

@@ -1,4 +1,7 @@
-"""Honest predictions come to the same whatever stands beside them, in whatever order, with few workers."""
+"""Honest predictions come to the same whatever stands beside them, with one worker.
+
+With two, `test_families` tries what stands beside them.
+"""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -92,15 +95,10 @@ def test_no_outcome_score_or_error_of_an_honest_prediction_depends_on_its_neighb
     alone = facts(results(setup, honest))
     assert len(alone) == QUESTIONS * len(honest)
     keys = [question.key for question in questions.questions]
-    arranged = {"spread": ([*spread(dialect, keys), *honest], 2)}
-    for seed, workers in ((1, 1), (2, 2)):
-        dice = random.Random(seed)  # noqa: S311 - no secret
-        files = [*honest, *crowd(dialect, keys, dice)]
-        dice.shuffle(files)
-        arranged[f"seed {seed}"] = files, workers
-    for name, (files, workers) in arranged.items():
-        judging = Judging(setup, lambda workers=workers: LocalWorkers(setup, workers))  # type: ignore[misc]
-        found = results(setup, files, judging)
-        assert facts(found) == alone, name
-        worst = [each for each in found if each.outcome is Outcome.HARNESS_ERROR]
-        assert worst == [], f"{name}: a hostile prediction has an outcome of its own, too"
+    dice = random.Random(1)  # noqa: S311 - no secret
+    files = [*spread(dialect, keys), *honest, *crowd(dialect, keys, dice)]
+    dice.shuffle(files)
+    found = results(setup, files, Judging(setup, lambda: LocalWorkers(setup, 1)))
+    assert facts(found) == alone
+    worst = [each for each in found if each.outcome is Outcome.HARNESS_ERROR]
+    assert worst == [], "a hostile prediction has an outcome of its own, too"
