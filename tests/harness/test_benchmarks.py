@@ -28,6 +28,8 @@ from loaders.sample import PREDICTIONS
 from tests import forked
 from tests.engines.hostile.cases import Hostile
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

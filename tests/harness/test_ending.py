@@ -20,6 +20,8 @@ from tests.harness.conftest import Call
 from tests.harness.pytest_plugin.running import WITHOUT
 from tests.reasons import Reason, skip
 
+pytestmark = pytest.mark.slow
+
 PATIENT_SECONDS = 120
 ENOUGH = 4
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

@@ -12,6 +12,8 @@ from loaders.sample import PREDICTIONS
 from tests import forked
 from tests.harness.conftest import Call
 
+pytestmark = pytest.mark.slow
+
 ANSWERS = "predict_sample_careless_sqlite.json"
 
 NO_NAMES = {

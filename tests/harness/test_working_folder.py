@@ -11,6 +11,8 @@ import pytest
 
 from loaders.workers import Survey, workers
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = [str(Path(sys.executable).with_name("bird-harness"))]
 MODULE = [sys.executable, "-m", "harness"]
 

@@ -27,6 +27,14 @@ ARGUMENTS = [
 ]
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What opens a browser is slow."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
+            item.add_marker("slow")
+
+
 @dataclass
 class Viewer:
     """A page that shows a report, with what it said and what it asked for."""

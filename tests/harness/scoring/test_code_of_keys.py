@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from harness.scoring.cache_keys import DECIDE_NOTHING, sources
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 ROOMS = ("harness", "dialects", "loaders")

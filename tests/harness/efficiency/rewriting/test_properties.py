@@ -21,6 +21,8 @@ from tests.fuzz.catalog import catalog
 from tests.fuzz.databases import databases
 from tests.harness.efficiency.rewriting.worlds import ORDINARY, World, queries, worlds
 
+pytestmark = pytest.mark.slow
+
 ENGINE = SQLiteEngine(pooled=False)
 LIMITS = Limits(seconds=10)
 
