@@ -137,7 +137,7 @@ def found(
         (probe, case if isinstance(case, str) else case[0])
         for probe, some in cases.items()
         for case in some
-        if bool(list(PROBES[probe].find(read(case)))) is any_found
+        if bool(list(PROBES[probe].read(read(case)))) is any_found
     }
 
 
@@ -185,4 +185,4 @@ def test_golds_of_engines_disagree(read: Read) -> None:
         for sqlite, own in sides:
             gold = read(own)
             gold.held = lambda gold=gold, sqlite=sqlite: HELD[gold.dialect](sqlite, gold.sql)
-            assert bool(list(PROBES["engines"].find(gold))) is says, (sqlite, own)
+            assert bool(list(PROBES["engines"].read(gold))) is says, (sqlite, own)

@@ -208,8 +208,8 @@ class AuditBench:
         )
         if dialect is not Dialect.SQLITE:
             gold.held = lambda: self._held(question, dialect)
-        found = [finding for probe in self._probes for finding in probe.find(gold)]
-        return [self._found(question, dialect, one) for one in found], gold.tree is not None
+        found = [finding for probe in self._probes for finding in probe.read(gold)]
+        return [self._found(question, dialect, one) for one in found], gold.is_readable
 
     def _held(self, question: Question, dialect: Dialect) -> Held:
         database, sqlite = self.bench.database(question.db_id), question.gold[Dialect.SQLITE]

@@ -1,7 +1,7 @@
 """One gold as probes see it: its tree, the stored columns that its names mean, and its engine."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
@@ -79,11 +79,12 @@ class Finding:
 
     `says` is one sentence. `suggestion` is another gold, which has run and differs only where the probe says;
     None where none follows. `hint`: more often than one time in ten a reader disagrees with such a finding.
+    `probe` is its name, which who lets it read the gold fills in.
     """
 
-    probe: str
-    severity: Severity
-    basis: FindingBasis
+    probe: str = field(default="", kw_only=True)
+    severity: Severity = field(default=Severity.HIGH, kw_only=True)
+    basis: FindingBasis = field(default=FindingBasis.ROWS, kw_only=True)
     says: str
     evidence: tuple[Evidence, ...] = ()
     suggestion: str | None = None
@@ -150,9 +151,23 @@ class AuditedGold:
         self.held: Callable[[], Held] | None = None
         """How a server's gold relates to SQLite's; None where there is nothing to hold it against."""
         # Names are looked up without regard to case on every engine: the gold is known to run.
-        self.query = Query.read(self.sql, dialect, schema, names=Dialect.SQLITE)
-        self.tree = None if self.query is None else self.query.tree
-        """What is written; None where it cannot be read."""
+        self._query = Query.read(self.sql, dialect, schema, names=Dialect.SQLITE)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether it can be read, and not only run."""
+        return self._query is not None
+
+    @property
+    def query(self) -> Query:
+        """What is written, of a gold that can be read."""
+        assert self._query is not None  # noqa: S101 - probes of texts read no other
+        return self._query
+
+    @property
+    def tree(self) -> exp.Query:
+        """The tree of what is written."""
+        return self.query.tree
 
     @cached_property
     def answer(self) -> Execution:
@@ -164,15 +179,15 @@ class AuditedGold:
         """The rows of the gold; none where it fails."""
         return self.answer.rows
 
-    @cached_property
+    @property
     def selects(self) -> list[exp.Select]:
         """Every SELECT in it, the outermost first."""
-        return [] if self.query is None else self.query.selects()
+        return self.query.selects()
 
-    @cached_property
+    @property
     def cuts(self) -> list[exp.Query]:
         """Every query in it with a LIMIT, the outermost first."""
-        return [] if self.tree is None else cuts(self.tree)
+        return cuts(self.tree)
 
     def text(self, tree: exp.Expr) -> str:
         """A tree as text for the engine."""
@@ -192,7 +207,6 @@ class AuditedGold:
 
     def with_changes(self, new: Mapping[int, exp.Expr]) -> str:
         """The gold with other nodes in the place of some, which are named by their identity."""
-        assert self.tree is not None  # noqa: S101 - nodes come from a tree
         places = [at for at, node in enumerate(self.tree.walk()) if id(node) in new]
         wanted = [new[id(node)] for node in self.tree.walk() if id(node) in new]
         copy = self.tree.copy()
@@ -204,7 +218,7 @@ class AuditedGold:
     def alone(self, query: exp.Query) -> exp.Query:
         """A copy of a query inside the gold that can be run by itself, unless it is correlated."""
         copy = query.copy()
-        outer = self.tree.args.get("with_") if self.tree is not None else None
+        outer = self.tree.args.get("with_")
         if outer is not None and query is not self.tree and copy.args.get("with_") is None:
             copy.set("with_", outer.copy())
         return copy
@@ -235,15 +249,14 @@ class AuditedGold:
 
     def table(self, node: exp.Expr) -> Table | None:
         """The stored table that stands in FROM; None for a subquery."""
-        return None if self.query is None else self.query.table(node)
+        return self.query.table(node)
 
     def stored(self, node: exp.Expr | None) -> StoredColumn | None:
         """The stored column that an expression is; None where it is anything else."""
-        return None if self.query is None else self.query.stored(node)
+        return self.query.stored(node)
 
     def sources(self, select: exp.Select) -> Mapping[str, exp.Expr]:
         """What stands in FROM, by the name that qualifies its columns."""
-        assert self.query is not None  # noqa: S101 - a SELECT comes from a tree
         return {source.alias: source.node for source in self.query.sources(select)}
 
     def named(self, name: str) -> str:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dialects.clauses import joins_of, on_of, where_of
 from dialects.schema import Table
-from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, Severity
+from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import compare
 from harness.sqltree.parsing import aggregates, arguments, called, is_distinct, with_argument
@@ -102,9 +102,6 @@ def _fan_out(gold: AuditedGold, select: exp.Select, call: exp.Expr, repeated: _R
     example = _most_repeated(gold, body)
     title = f"{name}({gold.text(value)})"
     return Finding(
-        "fan-out",
-        Severity.HIGH if name != "COUNT" else Severity.MEDIUM,
-        FindingBasis.ROWS,
         f"The join gives {repeated.given} rows for {repeated.different} rows of {repeated.table.name},"
         f" and {name} takes each as often as it comes.",
         (
@@ -113,6 +110,7 @@ def _fan_out(gold: AuditedGold, select: exp.Select, call: exp.Expr, repeated: _R
             Evidence.of("a row that comes several times: key, value, how often", example),
         ),
         hint=not sure,
+        severity=Severity.HIGH if name != "COUNT" else Severity.MEDIUM,
     )
 
 
@@ -217,9 +215,6 @@ def _counted_twice(gold: AuditedGold) -> Iterator[Finding]:
                 continue
             word = asks.group(0).lower() if asks else ""
             yield Finding(
-                "duplicates",
-                Severity.HIGH,
-                FindingBasis.ROWS,
                 f'The question says "{word}", and COUNT counts a value as often as it comes.',
                 (
                     Evidence.of("the gold's answer", gold.rows),
@@ -247,11 +242,9 @@ def _listed_twice(gold: AuditedGold) -> Iterator[Finding]:
     evidence = Evidence.of("a row, and how often it comes", [(*row, count) for row, count in several])
     if len(gold.rows) > 1 and _YES_OR_NO.match(gold.question.text):
         yield Finding(
-            "duplicates",
-            Severity.MEDIUM,
-            FindingBasis.ROWS,
             f"The question is one of yes or no, and the answer has {len(gold.rows)} rows.",
             (Evidence.of("the gold's answer", gold.rows),),
+            severity=Severity.MEDIUM,
         )
     elif several and _is_repeated_by_join(gold, top):
         changed = top.copy()
@@ -259,12 +252,10 @@ def _listed_twice(gold: AuditedGold) -> Iterator[Finding]:
         text = gold.text(changed)
         rows = gold.asked(text)
         yield Finding(
-            "duplicates",
-            Severity.LOW,
-            FindingBasis.ROWS,
             f"The answer has {len(gold.rows)} rows, {len(counts)} of them different: a join repeats them.",
             (evidence,),
             text if rows is not None and compare(rows, gold.rows).same_set else None,
+            severity=Severity.LOW,
         )
 
 
@@ -301,12 +292,10 @@ def broken_key(gold: AuditedGold) -> Iterator[Finding]:
             )
             if several:
                 yield Finding(
-                    "broken-key",
-                    Severity.MEDIUM,
-                    FindingBasis.ROWS,
                     f"The schema calls {', '.join(columns)} the key of {table.name}, by which the gold joins;"
                     " the data repeat it.",
                     (Evidence.of("a key, and how many rows have it", several),),
+                    severity=Severity.MEDIUM,
                 )
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from sqlglot import exp
 
 from dialects.enums import Dialect
-from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, FindingBasis, RankedRow, Severity
+from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, RankedRow, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import Ranking, compare
 from harness.scoring.ranking import rank
@@ -36,9 +36,6 @@ def cut_at_tie(gold: AuditedGold) -> Iterator[Finding]:
             continue
         places, before = _taken(ranking)
         yield Finding(
-            "tie",
-            Severity.HIGH,
-            FindingBasis.ROWS,
             f"{before} rows have the same sort key at the cut{'' if is_top else ' of a subquery'},"
             f" {len(tied)} of them different, for {places} {'place' if places == 1 else 'places'}.",
             (Evidence.of("rows with the key at the cut", tied), Evidence.of("the gold's answer", gold.rows)),
@@ -115,9 +112,6 @@ def null_first(gold: AuditedGold) -> Iterator[Finding]:
             continue
         instead = without[cut[0] : cut[1]]
         yield Finding(
-            "null-first",
-            Severity.HIGH,
-            FindingBasis.ROWS,
             "NULL sorts first, so that the cut keeps a row whose sort key is NULL.",
             (
                 Evidence.of("kept: row, then sort keys", [(*row.row, *row.keys) for row in kept]),
@@ -172,9 +166,6 @@ def _unordered_cuts(gold: AuditedGold) -> Iterator[Finding]:
         if not others or (query is not gold.tree and not _matters(gold)):
             continue
         yield Finding(
-            "storage-order",
-            Severity.HIGH,
-            FindingBasis.ROWS,
             "LIMIT without ORDER BY: which rows are kept depends on how they happen to be stored.",
             (
                 Evidence.of("the gold's answer", gold.rows),
@@ -203,14 +194,12 @@ def _bare_columns(gold: AuditedGold) -> Iterator[Finding]:
         if bare and low is not None and high is not None and not compare(low, high).same_set:
             names = ", ".join(dict.fromkeys(one.name for one in bare))
             yield Finding(
-                "storage-order",
-                Severity.MEDIUM,
-                FindingBasis.ROWS,
                 f"{names} is neither grouped nor in an aggregate, and any row of a group may give it.",
                 (
                     Evidence.of("with the least value of each group", compare(low, high).only_left),
                     Evidence.of("with the greatest", compare(low, high).only_right),
                 ),
+                severity=Severity.MEDIUM,
             )
 
 
@@ -254,7 +243,7 @@ def _first_of_several(gold: AuditedGold) -> Iterator[Finding]:
     """A subquery where one value is wanted, which has several rows: SQLite takes the first."""
     if gold.dialect != Dialect.SQLITE:
         return
-    for subquery in gold.tree.find_all(exp.Subquery) if gold.tree is not None else ():
+    for subquery in gold.tree.find_all(exp.Subquery):
         inner = subquery.this
         wanted = isinstance(subquery.parent, exp.Binary | exp.Between | exp.Paren) and not isinstance(
             subquery.parent, exp.In
@@ -265,9 +254,6 @@ def _first_of_several(gold: AuditedGold) -> Iterator[Finding]:
         different = list({repr(row): row for row in rows or ()}.values())
         if len(different) > 1:
             yield Finding(
-                "storage-order",
-                Severity.HIGH,
-                FindingBasis.ROWS,
                 "A subquery has several values where one is wanted: SQLite takes the first it finds.",
                 (
                     Evidence.of("what the subquery returns", different),
@@ -296,8 +282,6 @@ def text_order(gold: AuditedGold) -> Iterator[Finding]:
 
 def _compared(gold: AuditedGold) -> Iterator[tuple[exp.Expr, exp.Expr, str]]:
     """What is sorted or compared: the node that does, the operand, and how a sentence calls it."""
-    if gold.tree is None:
-        return
     for node in gold.tree.walk():
         if isinstance(node, exp.Ordered):
             yield node, node.this.unnest(), "sorted"
@@ -332,9 +316,7 @@ def _text_finding(
             evidence += [Evidence.of("the gold's answer", gold.rows), Evidence.of("as numbers", rows)]
             suggestion = changed
     severity = Severity.LOW if differs is False else Severity.HIGH if differs else Severity.MEDIUM
-    return Finding(
-        "text-order", severity, FindingBasis.ROWS, says, tuple(evidence), suggestion, hint=differs is False
-    )
+    return Finding(says, tuple(evidence), suggestion, hint=differs is False, severity=severity)
 
 
 def _as_number(operand: exp.Expr) -> exp.Expr:

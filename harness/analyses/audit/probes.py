@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -26,6 +26,14 @@ class Probe:
     severity: Severity
     basis: FindingBasis
     find: Callable[[AuditedGold], Iterable[Finding]]
+    reads_text: bool = True
+    """Whether it needs a gold that can be read, and not only run."""
+
+    def read(self, gold: AuditedGold) -> list[Finding]:
+        """What it finds in a gold."""
+        if self.reads_text and not gold.is_readable:
+            return []
+        return [replace(finding, probe=self.name) for finding in self.find(gold)]
 
 
 def engines_disagree(gold: AuditedGold) -> Iterator[Finding]:
@@ -41,7 +49,7 @@ def engines_disagree(gold: AuditedGold) -> Iterator[Finding]:
     ]
     says = f"The gold returns other rows than SQLite's: {held.reason}."
     severity = Severity.LOW if held.reason in digits else Severity.HIGH
-    yield Finding("engines", severity, FindingBasis.ROWS, says, tuple(evidence))
+    yield Finding(says, tuple(evidence), severity=severity)
 
 
 _COMPARED = re.compile(
@@ -53,7 +61,7 @@ _COMPARED = re.compile(
 
 def evidence_unread(gold: AuditedGold) -> Iterator[Finding]:
     """The question's evidence compares a column of the gold's tables that the gold does not read."""
-    if gold.dialect != Dialect.SQLITE or gold.tree is None or not gold.question.evidence:
+    if gold.dialect != Dialect.SQLITE or not gold.question.evidence:
         return
     tables = [gold.table(node) for node in gold.tree.find_all(exp.Table)]
     there = {column.name for table in tables if table is not None for column in table.columns}
@@ -64,10 +72,9 @@ def evidence_unread(gold: AuditedGold) -> Iterator[Finding]:
     missing = [name for name in compared if name in there and name.lower() not in read]
     if missing:
         yield Finding(
-            "evidence-unread",
-            Severity.MEDIUM,
-            FindingBasis.TEXT,
             f"The evidence compares {', '.join(missing)}, which is there and which the gold does not read.",
+            severity=Severity.MEDIUM,
+            basis=FindingBasis.TEXT,
         )
 
 
@@ -103,7 +110,7 @@ PROBES: Mapping[str, Probe] = {
         ),
         Probe(
             "fails", "the gold returns no rows but an error, or takes too long", "the engine's words",
-            Severity.HIGH, FindingBasis.ROWS, values.fails,
+            Severity.HIGH, FindingBasis.ROWS, values.fails, reads_text=False,
         ),
         Probe(
             "empty", "the answer has no rows, or NULL alone", "the rows",
@@ -132,7 +139,7 @@ PROBES: Mapping[str, Probe] = {
         ),
         Probe(
             "engines", "a server's published gold returns other rows than SQLite's", "rows side by side",
-            Severity.HIGH, FindingBasis.ROWS, engines_disagree,
+            Severity.HIGH, FindingBasis.ROWS, engines_disagree, reads_text=False,
         ),
         Probe(
             "broken-key", "a join by a declared key that the data repeat", "the repeated key",

@@ -36,7 +36,7 @@ def fails(gold: AuditedGold) -> Iterator[Finding]:
         because_of_rows = of_failure(gold.dialect, gold.answer) in {Reason.SEVERAL_ROWS, Reason.BAD_VALUE}
         is_planned = gold.asked(f"EXPLAIN {gold.sql}") is not None
         is_refused = ending is Ending.ERROR and not because_of_rows and not is_planned
-        yield Finding("fails", Severity.HIGH, FindingBasis.TEXT if is_refused else FindingBasis.ROWS, says)
+        yield Finding(says, basis=FindingBasis.TEXT if is_refused else FindingBasis.ROWS)
 
 
 _SINGLE = Tolerance(1e-5)
@@ -45,7 +45,7 @@ _SINGLE = Tolerance(1e-5)
 
 def integer_division(gold: AuditedGold) -> Iterator[Finding]:
     """A ratio of integers that is cut off."""
-    divisions = [] if gold.tree is None else list(gold.tree.find_all(exp.Div))
+    divisions = list(gold.tree.find_all(exp.Div))
     if not divisions or gold.asked("SELECT 1 / 2") != ((0,),):
         # The engine does not cut quotients off.
         return
@@ -61,9 +61,6 @@ def integer_division(gold: AuditedGold) -> Iterator[Finding]:
         if compare(rows, gold.rows, tolerance=_SINGLE).same_bag:
             continue
         yield Finding(
-            "integer-division",
-            Severity.HIGH,
-            FindingBasis.ROWS,
             f"{gold.text(division)} divides integers, and what is behind the point is cut off.",
             (
                 Evidence.of("the gold's answer", compare(gold.rows, rows).only_left or gold.rows),
@@ -84,7 +81,7 @@ def _is_decade(division: exp.Expr) -> bool:
 
 def empty(gold: AuditedGold) -> Iterator[Finding]:
     """An answer of no rows or of NULL alone."""
-    if gold.tree is None or gold.answer.ending is not Ending.ROWS:
+    if gold.answer.ending is not Ending.ROWS:
         return
     values = [value for row in gold.rows for value in row]
     if not gold.rows:
@@ -94,13 +91,11 @@ def empty(gold: AuditedGold) -> Iterator[Finding]:
     else:
         return
     evidence = (Evidence.of("the gold's answer", gold.rows),)
-    yield Finding("empty", Severity.HIGH, FindingBasis.ROWS, says, evidence, hint=True)
+    yield Finding(says, evidence, hint=True)
 
 
 def constant(gold: AuditedGold) -> Iterator[Finding]:
     """A condition that is always or never true, whatever is stored, or on these rows."""
-    if gold.tree is None:
-        return
     for select in gold.selects:
         yield from _counts_all(gold, select)
         yield from _links_nothing(gold, select)
@@ -117,7 +112,7 @@ def constant(gold: AuditedGold) -> Iterator[Finding]:
 
 
 def _constant(says: str, suggestion: str | None = None) -> Finding:
-    return Finding("constant", Severity.HIGH, FindingBasis.TEXT, says, (), suggestion)
+    return Finding(says, (), suggestion, basis=FindingBasis.TEXT)
 
 
 def _counts_all(gold: AuditedGold, select: exp.Select) -> Iterator[Finding]:
@@ -228,8 +223,6 @@ def absent_literal(gold: AuditedGold) -> Iterator[Finding]:
 
 def _equal_texts(gold: AuditedGold) -> Iterator[tuple[exp.Expr, exp.Literal]]:
     """Columns that are compared for equality with texts."""
-    if gold.tree is None:
-        return
     for node in gold.tree.find_all(exp.EQ, exp.NEQ):
         for one, other in ((node.this, node.expression), (node.expression, node.this)):
             if isinstance(other, exp.Literal) and other.is_string:
@@ -255,9 +248,6 @@ def _nearest(
     text = gold.with_change(literal, exp.Literal.string(near[0]))
     rows = gold.asked(text)
     yield Finding(
-        "absent-literal",
-        Severity.HIGH if same else Severity.MEDIUM,
-        FindingBasis.ROWS,
         f"No row has {wanted!r} in {stored.title}; {near[0]!r} is there.",
         (
             Evidence.of("the gold's answer", gold.rows),
@@ -266,6 +256,7 @@ def _nearest(
         ),
         text if rows is not None and same else None,
         hint=not same,
+        severity=Severity.HIGH if same else Severity.MEDIUM,
     )
 
 
@@ -278,7 +269,7 @@ _TIMES = frozenset({"CURRENT_TIMESTAMP", "NOW", "LOCALTIMESTAMP", "SYSDATE"})
 
 def clock(gold: AuditedGold) -> Iterator[Finding]:
     """An answer that changes with the date."""
-    if gold.tree is None or not is_volatile(gold.sql):
+    if not is_volatile(gold.sql):
         return
     read = [node for node in gold.tree.walk() if _reads_clock(node)]
     if not read:
@@ -294,11 +285,10 @@ def clock(gold: AuditedGold) -> Iterator[Finding]:
     )
     same = None not in answers and compare(answers[0] or (), answers[1] or ()).same_bag
     yield Finding(
-        "clock",
-        Severity.LOW if same else Severity.HIGH,
-        FindingBasis.TEXT,
         f"The gold asks for the date ({gold.text(read[0])}), so that its answer can change from day to day.",
         evidence,
+        severity=Severity.LOW if same else Severity.HIGH,
+        basis=FindingBasis.TEXT,
     )
 
 
@@ -330,9 +320,6 @@ def floating_order(gold: AuditedGold) -> Iterator[Finding]:
                 continue
             shown = _is_shown(call, select) and select is gold.tree
             yield Finding(
-                "float-order",
-                Severity.MEDIUM if shown else Severity.LOW,
-                FindingBasis.ROWS,
                 f"{gold.text(call)} gives other digits when the same rows are added in another order, and EX"
                 " compares all digits.",
                 (
@@ -340,6 +327,7 @@ def floating_order(gold: AuditedGold) -> Iterator[Finding]:
                     Evidence.of("added from the greatest on", [(sums[1],)]),
                 ),
                 hint=not shown,
+                severity=Severity.MEDIUM if shown else Severity.LOW,
             )
             return
 

@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from dialects.overrides import digest
 from harness.analyses.audit.command import JudgedFinding, pack_of, read_judged
-from harness.analyses.audit.gold import Finding, FindingBasis, FoundIn, Severity
+from harness.analyses.audit.gold import Finding, FindingBasis, FoundIn
 from harness.analyses.audit.probes import PROBES
 from harness.data.gold_packs import read_pack
 from tests.harness.conftest import Call
@@ -104,7 +104,7 @@ def test_judged_findings_are_of_known_probes_with_a_reason() -> None:
 
 
 def found(question: str, probe: str, suggestion: str | None = None) -> FoundIn:
-    finding = Finding(probe, Severity.HIGH, FindingBasis.TEXT, "It is odd.", suggestion=suggestion)
+    finding = Finding("It is odd.", probe=probe, basis=FindingBasis.TEXT, suggestion=suggestion)
     gold = f"SELECT {question}"
     return FoundIn(
         question, int(question), "shop", Dialect.SQLITE, "?", "", gold, digest(gold), False, finding

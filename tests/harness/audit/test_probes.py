@@ -53,7 +53,7 @@ def test_every_probe_of_sqlite_has_golds_of_both_kinds() -> None:
 )
 def test_a_probe_finds(probe: str, case: small.Case, read: Callable[[small.Case], AuditedGold]) -> None:
     gold = read(case)
-    found = list(PROBES[probe].find(gold))
+    found = list(PROBES[probe].read(gold))
     assert found
     assert {one.probe for one in found} == {probe}
     for one in found:
@@ -68,12 +68,12 @@ def test_a_probe_finds(probe: str, case: small.Case, read: Callable[[small.Case]
     ("probe", "case"), [(name, case) for name, some in small.SILENT.items() for case in some]
 )
 def test_a_probe_is_silent(probe: str, case: small.Case, read: Callable[[small.Case], AuditedGold]) -> None:
-    assert list(PROBES[probe].find(read(case))) == []
+    assert list(PROBES[probe].read(read(case))) == []
 
 
 def test_a_suggested_gold_returns_all_rows_of_a_tie(read: Callable[[small.Case], AuditedGold]) -> None:
     gold = read("SELECT name FROM team ORDER BY points DESC LIMIT 1")
-    [found] = PROBES["tie"].find(gold)
+    [found] = PROBES["tie"].read(gold)
     assert found.suggestion is not None
     assert sorted(gold.asked(found.suggestion) or ()) == [("Bears",), ("Lions",)]
 
@@ -89,14 +89,14 @@ def test_a_gold_that_cannot_be_read_or_run_makes_no_probe_fail(
         "SELECT nothing FROM nowhere LIMIT 1",
     ):
         gold = read(sql)
-        assert {one.probe for probe in PROBES.values() for one in probe.find(gold)} <= {"fails"}
+        assert {one.probe for probe in PROBES.values() for one in probe.read(gold)} <= {"fails"}
 
 
 def test_what_the_engine_refuses_follows_from_the_text_alone(
     read: Callable[[small.Case], AuditedGold],
 ) -> None:
     bases = {
-        sql: next(iter(PROBES["fails"].find(read(sql)))).basis
+        sql: PROBES["fails"].read(read(sql))[0].basis
         for sql in ("SELECT nowhere FROM team", "SELECT ABS(-9223372036854775808 - points * 0) FROM team")
     }
     assert list(bases.values()) == [FindingBasis.TEXT, FindingBasis.ROWS]
