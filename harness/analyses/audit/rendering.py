@@ -2,13 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from markupsafe import Markup
 from rich.console import Console
 
@@ -18,7 +15,7 @@ from harness.analyses.audit.gold import FoundIn
 from harness.analyses.audit.probes import PROBES, Probe
 from harness.engines import TITLES
 from harness.report.console import new_table, print_line, print_table, wide
-from harness.report.html.page import policy
+from harness.report.html.page import own_page
 from loaders.base.files import as_json, write_folder_of
 
 SCHEMA_VERSION = 1
@@ -171,12 +168,12 @@ def write_audit(parent: Path, audited: Audited) -> Path:
     Raises:
         BadInput: the folder can't be written.
     """
-    files: Mapping[str, Callable[[], str]] = {
-        MARKDOWN: lambda: f"# Findings in the golds of {audited.questions.name}\n\n{markdown(audited)}",
-        JSON: lambda: as_json(json.loads(json.dumps(as_record(audited))), indent=2) + "\n",
-        HTML: lambda: page(audited),
+    files = {
+        MARKDOWN: f"# Findings in the golds of {audited.questions.name}\n\n{markdown(audited)}",
+        JSON: as_json(json.loads(json.dumps(as_record(audited))), indent=2) + "\n",
+        HTML: page(audited),
     }
-    return write_folder_of(parent, "audit", {name: made() for name, made in files.items()})
+    return write_folder_of(parent, "audit", files)
 
 
 # The page on which a person decides about findings: one file, which asks for nothing from outside.
@@ -185,27 +182,11 @@ def write_audit(parent: Path, audited: Audited) -> Path:
 # without a character that markup is made of; script and style are named by their digests in the page's
 # policy.
 
-_PLACE = files("harness.analyses.audit")
-
 
 def page(audited: Audited) -> str:
     """The page of an audit."""
-    style, script = (_read(name) for name in ("page.css", "page.js"))
-    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        _read("page.html.jinja")
-    )
-    return template.render(
-        title=f"Golds of {audited.questions.name}",
-        policy=policy(style, script),
-        style=Markup(style),  # noqa: S704 - the project's own
-        script=Markup(script),  # noqa: S704 - the project's own
-        data=Markup(_harmless(_content(audited))),  # noqa: S704 - without a character of markup
-    )
-
-
-@cache
-def _read(name: str) -> str:
-    return (_PLACE / name).read_text(encoding="utf-8").strip()
+    data = Markup(_harmless(_content(audited)))  # noqa: S704 - without a character of markup
+    return own_page("harness.analyses.audit", title=f"Golds of {audited.questions.name}", data=data)
 
 
 def _harmless(content: Any) -> str:

@@ -70,7 +70,7 @@ function part(title, ...content) {
 function answer(one) {
   const error = text(one.error);
   return part(
-    `The answer for ${one.engine}: ${one.outcome}`,
+    `The answer for ${data.engines[one.dialect]}: ${one.outcome}`,
     sql(one.sql),
     error ? element("p", error) : null,
     rows(one.rows),
@@ -83,7 +83,7 @@ function trials(some) {
   for (const one of some) {
     const error = text(one.error);
     box.append(
-      element("p", `${text(one.what)}: on ${one.engine}, profile ${one.profile}, against ${text(one.against)}: ${one.outcome}${error ? ` (${error})` : ""}`),
+      element("p", `${text(one.what)}: on ${data.engines[one.dialect]}, profile ${one.profile}, against ${text(one.against)}: ${one.outcome}${error ? ` (${error})` : ""}`),
       sql(one.sql),
     );
   }
@@ -98,7 +98,7 @@ function question() {
     place.append(element("p", "Nothing here: choose another predictor, engine or cause."));
     return;
   }
-  place.append(element("h3", `${one.question} (${one.db_id}): ${one.predictor} on ${one.engine}`));
+  place.append(element("h3", `${one.question} (${one.db_id}): ${one.predictor} on ${data.engines[one.dialect]}`));
   const badges = element("p");
   const marks = [data.causes[one.cause], data.directions[one.direction], ...(one.synthetic ? ["synthetic rows"] : [])];
   for (const mark of marks) badges.append(element("span", mark, { class: "badge" }), " ");
@@ -109,15 +109,15 @@ function question() {
     place.append(
       part(
         "The execution that decides",
-        element("p", `${text(trial.what)}, on ${trial.engine}, profile ${trial.profile}, held against ${text(trial.against)}: ${trial.outcome}`),
+        element("p", `${text(trial.what)}, on ${data.engines[trial.dialect]}, profile ${trial.profile}, held against ${text(trial.against)}: ${trial.outcome}`),
         sql(trial.sql),
         error ? element("p", error) : null,
         rows(trial.rows),
       ),
     );
   }
-  place.append(...one.answers.map(answer));
-  for (const [engine, gold] of Object.entries(one.golds)) place.append(part(`Gold of ${engine}`, sql(gold)));
+  place.append(answer(one.sqlite), answer(one.native));
+  for (const [dialect, gold] of Object.entries(one.gold)) place.append(part(`Gold of ${data.engines[dialect]}`, sql(gold)));
   if (one.tried.length) place.append(trials(one.tried));
 }
 
@@ -125,7 +125,7 @@ function listing() {
   at("list").replaceChildren(
     ...shown.map((one, place) => {
       const line = element("li");
-      const button = element("button", `${one.question} · ${one.predictor} · ${one.engine} · ${data.causes[one.cause]}`, { type: "button", "aria-current": String(place === current) });
+      const button = element("button", `${one.question} · ${one.predictor} · ${data.engines[one.dialect]} · ${data.causes[one.cause]}`, { type: "button", "aria-current": String(place === current) });
       button.addEventListener("click", () => go(place));
       line.append(button);
       return line;
@@ -148,9 +148,9 @@ function choose() {
   const words = at("search").value.toLowerCase();
   const has = (one) =>
     !words ||
-    [one.question, one.db_id, text(one.says), text(one.text), ...one.answers.map((each) => text(each.sql))].some((each) => (each || "").toLowerCase().includes(words));
+    [one.question, one.db_id, text(one.says), text(one.text), text(one.sqlite.sql), text(one.native.sql)].some((each) => (each || "").toLowerCase().includes(words));
   shown = data.questions.filter(
-    (one) => (!predictor || one.predictor === predictor) && (!engine || one.engine === engine) && (!cause || one.cause === cause) && (!direction || one.direction === direction) && has(one),
+    (one) => (!predictor || one.predictor === predictor) && (!engine || one.dialect === engine) && (!cause || one.cause === cause) && (!direction || one.direction === direction) && has(one),
   );
   current = 0;
   listing();
@@ -173,7 +173,7 @@ async function main() {
   data = await unpacked(at("data").textContent);
   const values = (name) => [...new Set(data.questions.map((one) => one[name]))];
   options("predictor", values("predictor"));
-  options("engine", values("engine"));
+  options("engine", values("dialect"), data.engines);
   options("cause", Object.keys(data.causes).filter((each) => values("cause").includes(each)), data.causes);
   options("direction", values("direction"), data.directions);
   at("search").addEventListener("input", choose);

@@ -1,22 +1,16 @@
 """A gap as files: tables in every format, `gap.json` with each question, and the page."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import jinja2
-from markupsafe import Markup
-
-from harness.analyses.gap.cause_rules import ABOUT, Cause, Direction
+from harness.analyses.gap.cause_rules import ABOUT, Direction
 from harness.analyses.gap.experiments import Trial
 from harness.analyses.gap.explanations import Explained, Gap, PredictorGap
 from harness.analyses.gap.tables import documented, printed_steps
 from harness.data.outcomes import PairResult, Preview
 from harness.engines import TITLES, dialect_of
-from harness.report.html.page import packed, policy
+from harness.report.html.page import own_page, packed
 from harness.report.html.pairs import MOST_CHARACTERS, Texts
 from harness.report.table_model import CellKind, TableModel, heads, printable, printable_json, spelled, texts
 from harness.report.texts import csv_text, latex, markdown
@@ -32,14 +26,12 @@ from harness.runs.summary import Key
 
 HTML = "gap.html"
 
-_PLACE = files("harness.analyses.gap")
 _ROOM = 520
 """Width of the bars, in units of the picture."""
 _LINE = 22
 
 
-@dataclass(frozen=True)
-class _Bar:
+class _Bar(NamedTuple):
     """One bar of a waterfall: where it begins, how long it is, and what is said of it."""
 
     name: str
@@ -48,29 +40,6 @@ class _Bar:
     y: int
     figure: str
     kind: str
-
-
-@dataclass(frozen=True)
-class _Waterfall:
-    """The bars of one predictor on one engine."""
-
-    title: str
-    bars: Sequence[_Bar]
-
-    @property
-    def height(self) -> int:
-        return len(self.bars) * _LINE
-
-
-@dataclass(frozen=True)
-class _PlainTable:
-    """A table as texts."""
-
-    title: str
-    heads: Sequence[str]
-    labels: int
-    rows: Sequence[Sequence[str]]
-    notes: Sequence[str]
 
 
 def write_gap_page(gap: Gap, previews: Mapping[Key, Preview], path: Path) -> None:
@@ -84,16 +53,10 @@ def write_gap_page(gap: Gap, previews: Mapping[Key, Preview], path: Path) -> Non
     Raises:
         BadInput: the file cannot be written.
     """
-    style, script = _read("page.css"), _read("page.js")
     document = documented(gap)
-    template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
-        _read("page.html.jinja")
-    )
-    text = template.render(
+    text = own_page(
+        "harness.analyses.gap",
         title=printable(f"The dialect gap of run {gap.run_id}"),
-        policy=policy(style, script),
-        style=Markup(style),  # noqa: S704 - the project's own
-        script=Markup(script),  # noqa: S704 - the project's own
         facts=[printable(fact) for fact in document.facts],
         tables=[_plain(grid) for grid in document.grids],
         waterfalls=[_waterfall(one) for one in gap.gaps],
@@ -107,23 +70,24 @@ def write_gap_page(gap: Gap, previews: Mapping[Key, Preview], path: Path) -> Non
     write(path, text)
 
 
-@cache
-def _read(name: str) -> str:
-    return (_PLACE / name).read_text(encoding="utf-8").strip()
-
-
-def _plain(grid: TableModel) -> _PlainTable:
+def _plain(grid: TableModel) -> Mapping[str, Any]:
+    """A table as texts."""
     names = [
         f"{group.head} {head}".strip()
         for group in grid.groups
         for column in group.columns
         for head in heads(column)
     ]
-    rows = [[printable(text) for text in (*row.labels, *texts(grid, row))] for row in grid.rows]
-    return _PlainTable(grid.title, [*grid.labels, *names], len(grid.labels), rows, grid.notes)
+    return {
+        "title": grid.title,
+        "heads": [*grid.labels, *names],
+        "labels": len(grid.labels),
+        "rows": [[printable(text) for text in (*row.labels, *texts(grid, row))] for row in grid.rows],
+        "notes": grid.notes,
+    }
 
 
-def _waterfall(one: PredictorGap) -> _Waterfall:
+def _waterfall(one: PredictorGap) -> Mapping[str, Any]:
     """From SQLite's score down and up to the target's; the whole width is 100 %."""
 
     def percent(count: int) -> float:
@@ -146,73 +110,46 @@ def _waterfall(one: PredictorGap) -> _Waterfall:
             add(ABOUT[cause].title, at, at + step, spelled(points, CellKind.DIFFERENCE), kind)
         at += step
     add(TITLES[one.target], 0, end, spelled(end, CellKind.PERCENT), "total")
-    return _Waterfall(printable(f"{one.predictor} on {TITLES[one.target]}"), bars)
+    title = printable(f"{one.predictor} on {TITLES[one.target]}")
+    return {"title": title, "bars": bars, "height": len(bars) * _LINE}
+
+
+_LONG = frozenset({"sql", "error", "says", "text", "evidence", "rows", "what", "against", "gold"})
+"""What stands in the page as the place of a text."""
 
 
 def _content(gap: Gap, previews: Mapping[Key, Preview]) -> dict[str, Any]:
-    """What the script shows; texts stand once each and are named by their places."""
+    """What the script shows: the questions of `gap.json` with rows; texts stand once each."""
     known = Texts()
-    entries = [_entry(one, previews, known) for one in gap.explained]
+
+    def placed(value: Any, key: str) -> Any:
+        if isinstance(value, dict):
+            return {name: placed(one, key if key == "gold" else name) for name, one in value.items()}
+        if isinstance(value, list):
+            return [placed(one, key) for one in value]
+        return known.of(value) if key in _LONG else value
+
+    questions = [placed(_with_rows(one, previews), "") for one in gap.explained]
     return {
         "causes": {str(cause): about.title for cause, about in ABOUT.items()},
+        "engines": dict(TITLES),
         "directions": {"loss": "right on SQLite alone", "gain": "right there alone"},
-        "questions": entries,
+        "questions": questions,
         "most": MOST_CHARACTERS,
         **known.to_json(),
     }
 
 
-def _entry(one: Explained, previews: Mapping[Key, Preview], known: Texts) -> dict[str, Any]:
-    decision, question = one.decision, one.question
-    golds = {
-        TITLES[answer.dialect]: known.of(question.gold.get(dialect))
-        for answer in (one.sqlite, one.native)
-        for dialect in question.gold
-        if dialect == answer.dialect
-    }
-    return {
-        "predictor": one.predictor,
-        "engine": TITLES[one.target],
-        "question": question.key,
-        "db_id": question.db_id,
-        "text": known.of(question.text),
-        "evidence": known.of(question.evidence or None),
-        "direction": str(one.direction),
-        "cause": str(decision.cause),
-        "says": known.of(decision.says),
-        "synthetic": one.synthetic,
-        "edits": [] if decision.mended is None else [known.of(edit.what) for edit in decision.mended.edits],
-        "answers": [_answer_on_page(each, previews, known) for each in (one.sqlite, one.native)],
-        "golds": golds,
-        "decisive": None
-        if decision.decisive is None
-        else _trial_on_page(decision.decisive, known, rows=True),
-        "tried": [_trial_on_page(each, known) for each in decision.tried],
-    }
-
-
-def _answer_on_page(result: PairResult, previews: Mapping[Key, Preview], known: Texts) -> dict[str, Any]:
-    preview = previews.get((result.dialect, result.predictor, result.question))
-    return {
-        "engine": TITLES[result.dialect],
-        "sql": known.of(result.sql),
-        "outcome": str(result.outcome),
-        "error": known.of(result.error),
-        "rows": known.of(None if preview is None else preview.to_text()),
-    }
-
-
-def _trial_on_page(trial: Trial, known: Texts, *, rows: bool = False) -> dict[str, Any]:
-    return {
-        "what": known.of(trial.what),
-        "engine": TITLES[trial.dialect],
-        "profile": str(trial.profile),
-        "against": known.of(trial.against),
-        "sql": known.of(trial.sql),
-        "outcome": str(trial.outcome),
-        "error": known.of(trial.error),
-        **({"rows": known.of(trial.preview)} if rows else {}),
-    }
+def _with_rows(one: Explained, previews: Mapping[Key, Preview]) -> dict[str, Any]:
+    record = explained_record(one)
+    for side, result in (("sqlite", one.sqlite), ("native", one.native)):
+        preview = previews.get((result.dialect, result.predictor, result.question))
+        rows = None if preview is None else preview.to_text()
+        record[side] = {**record[side], "dialect": str(result.dialect), "rows": rows}
+    if one.decision.decisive is not None:
+        record["decisive"] = {**record["decisive"], "rows": one.decision.decisive.preview}
+    del record["edits"], record["repaired"]
+    return {**record, "text": one.question.text, "evidence": one.question.evidence or None}
 
 
 SCHEMA_VERSION = 1
@@ -323,8 +260,6 @@ def write_gap(gap: Gap, folder: Path) -> list[Path]:
     Raises:
         BadInput: the folder cannot be written.
     """
-    from harness.analyses.gap.rendering import HTML, write_gap_page  # noqa: PLC0415 - the page's template takes a moment
-
     document = documented(gap)
     title = f"The dialect gap of run {gap.run_id}"
     texts = {
@@ -337,6 +272,3 @@ def write_gap(gap: Gap, folder: Path) -> list[Path]:
     path = folder / HTML
     write_gap_page(gap, read_previews(folder), path)
     return [*written, path]
-
-
-__all__ = ["CSV", "JSON", "LATEX", "MARKDOWN", "Cause", "as_record", "explained_record", "write_gap"]

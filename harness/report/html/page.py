@@ -79,6 +79,22 @@ def write_static(path: Path, template: str, **content: Any) -> None:
     _replace(path, _template(template).render(**own, **content))
 
 
+def own_page(package: str, **content: Any) -> str:
+    """The page of a package: its `page.html.jinja` with its `page.css` and `page.js`.
+
+    Args:
+        package: where the three files are.
+        content: what the template shows beside `style`, `script` and `policy`.
+    """
+    style, script, template = (
+        (files(package) / name).read_text(encoding="utf-8").strip()
+        for name in ("page.css", "page.js", "page.html.jinja")
+    )
+    own = {"style": Markup(style), "script": Markup(script), "policy": policy(style, script)}  # noqa: S704 - the project's own
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string(template).render(**own, **content)
+
+
 def _replace(path: Path, text: str) -> None:
     try:
         replace(path, text)

@@ -94,7 +94,14 @@ def test_questions_are_filtered_and_read(view: View, page_path: Path) -> None:
     page.keyboard.press("Tab")
     page.locator("#list button").nth(1).click()
     expect(page.locator("article h3")).to_contain_text("things")
-    expect(page.locator("article")).to_contain_text("The execution that decides")
+    shown = [
+        "The execution that decides",
+        "The answer for SQLite:",
+        "The answer for MySQL:",
+        "Gold of MySQL",
+    ]
+    for text in (*shown, "All 2 executions that were looked at", "on MySQL, profile official, against"):
+        expect(page.locator("article")).to_contain_text(text)
     page.locator("#direction").select_option("gain")
     expect(page.locator("#count")).to_contain_text("of 13")
     page.locator("#cause").select_option("")
