@@ -11,7 +11,7 @@ from harness.data.published import SET_TITLES, Published, databases_note, golds_
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.metrics.statistics import SIGNIFICANT
-from harness.report.compare import differences
+from harness.report.comparison import differences
 from harness.report.documents import extents, run_id_of, scores_of
 from harness.report.measures import USAGE_COLUMNS, is_known, with_usage
 from harness.report.overview import extent_lines, versions

@@ -12,7 +12,7 @@ from harness.data.outcomes import Outcome, PairResult, Preview
 from harness.data.questions import Question, id_order
 from harness.engines import TITLES, kinds_by_name
 from harness.metrics import METRICS, OUTCOME_METRIC
-from harness.report.compare import RunSide, SideComparison, printed
+from harness.report.comparison import RunSide, SideComparison, printed
 from harness.report.console import figure
 from harness.report.documents import cautions
 from harness.report.html.page import PageTable, write_page

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from dialects.enums import Dialect
 from harness.cli import main
 from harness.data.outcomes import Outcome, PairResult
-from harness.report.compare import CompareRequest, Differences, compare, differences
+from harness.report.compare import CompareRequest, compare
+from harness.report.comparison import Differences, differences
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY, read_results
 from tests import forked
 from tests.harness.run_folders import pair, right_on, write_run

@@ -14,7 +14,7 @@ from harness.analyses.coverage.answers import CoverageAnswer, Reason
 from harness.analyses.coverage.command import markdown
 from harness.data.outcomes import GoldOrigin
 from harness.data.questions import BIRD_LEVELS, Difficulty, Level, level, levels_of
-from harness.report.compare import differences, levels
+from harness.report.comparison import differences, levels
 from harness.report.documents import tables
 from harness.report.html.pairs import Questions
 from harness.runs.folder import RunFolder

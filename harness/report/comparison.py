@@ -1,0 +1,330 @@
+"""Two scores to a difference: what one has and the other has not, with what chance could do to it.
+
+Only questions that both answered are compared, in a fixed order, so that the same results give the same
+figures, and swapping the sides changes nothing but signs. On a terminal a comparison is a row per metric,
+then the questions that flipped.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from harness.data.outcomes import Outcome, PairResult
+from harness.engines import TITLES, EngineName
+from harness.metrics import METRICS, OUTCOME_METRIC
+from harness.metrics.statistics import SIGNIFICANT, Interval, McNemar, mcnemar, paired_difference
+from harness.report.console import figure, new_table, print_line, print_table, wide
+from harness.runs.summary import TOTAL, by_level
+from loaders.base.records import to_plain
+
+
+@dataclass(frozen=True)
+class Change:
+    """One metric of two sides: means and differences (B minus A) in percent, by level."""
+
+    metric: str
+    a: Mapping[str, float | None]
+    b: Mapping[str, float | None]
+    interval: Interval | None
+    """95 %, of the difference of the totals; None where every question changed alike."""
+    mcnemar: McNemar | None
+    """For metrics that score 0 or 1; first is A."""
+    p: float
+    """McNemar's where there is one, else the paired bootstrap's."""
+
+    @property
+    def differences(self) -> Mapping[str, float | None]:
+        """B minus A, by level."""
+        return {level: _minus(self.b[level], self.a[level]) for level in self.a}
+
+    @property
+    def total(self) -> float:
+        """B minus A, over all questions."""
+        return self.differences[TOTAL] or 0.0
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether chance alone would do as much in fewer than 5 of 100 comparisons."""
+        return self.p < SIGNIFICANT
+
+    def to_json(self) -> dict[str, Any]:
+        """One entry of `metrics` of a comparison."""
+        test = self.mcnemar and {"only_a": self.mcnemar.only_first, "only_b": self.mcnemar.only_second}
+        return {
+            "a": self.a,
+            "b": self.b,
+            "difference": self.differences,
+            "interval": self.interval and list(self.interval),
+            "mcnemar": test,
+            "p": self.p,
+        }
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A question that one side has right and the other wrong, by at least one metric that scores 0 or 1."""
+
+    question: str
+    db_id: str
+    difficulty: str
+    a: Outcome
+    b: Outcome
+    lost: tuple[str, ...]
+    """The metrics by which A is right and B wrong."""
+    won: tuple[str, ...]
+    """The metrics by which B is right and A wrong."""
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Everything in which two sides differ on the questions that both have."""
+
+    questions: int
+    only_a: int
+    only_b: int
+    """Questions that the other side does not have."""
+    outcomes_a: Mapping[Outcome, int]
+    outcomes_b: Mapping[Outcome, int]
+    changes: Sequence[Change]
+    flips: Sequence[Flip]
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures of one entry of `comparisons`."""
+        return {
+            "questions": self.questions,
+            "only_a": self.only_a,
+            "only_b": self.only_b,
+            "outcomes": {
+                side: {outcome: counts.get(outcome, 0) for outcome in Outcome}
+                for side, counts in (("a", self.outcomes_a), ("b", self.outcomes_b))
+            },
+            "metrics": {change.metric: change.to_json() for change in self.changes},
+            "flips": to_plain(self.flips),
+        }
+
+
+def common_metrics(a: Sequence[PairResult], b: Sequence[PairResult]) -> list[str]:
+    """The metrics by which every result of both sides has a score, in the order of the tables."""
+    results = (*a, *b)
+    return [name for name in METRICS if all(name in result.scores for result in results)]
+
+
+def differences(
+    a: Sequence[PairResult], b: Sequence[PairResult], metrics: Sequence[str]
+) -> Differences | None:
+    """What differs between two predictors' results, or one's on two engines; None without a common question.
+
+    Args:
+        a: results of one predictor on one engine, each question once.
+        b: the same, for the other side.
+        metrics: some of `common_metrics`.
+    """
+    of_a = {result.question: result for result in a}
+    of_b = {result.question: result for result in b}
+    common = sorted(of_a.keys() & of_b.keys())
+    if not common:
+        return None
+    left, right = [of_a[key] for key in common], [of_b[key] for key in common]
+    shares = [name for name in metrics if METRICS[name].is_share] or [OUTCOME_METRIC]
+    flips = [_flipped(of_a[key], of_b[key], shares) for key in of_a if key in of_b]
+    return Differences(
+        questions=len(common),
+        only_a=len(of_a) - len(common),
+        only_b=len(of_b) - len(common),
+        outcomes_a=Counter(result.outcome for result in left),
+        outcomes_b=Counter(result.outcome for result in right),
+        changes=[_change(left, right, name) for name in metrics],
+        flips=[flip for flip in flips if flip.lost or flip.won],
+    )
+
+
+def _change(a: Sequence[PairResult], b: Sequence[PairResult], metric: str) -> Change:
+    of_a, of_b = ([result.scores[metric] for result in side] for side in (a, b))
+    paired = paired_difference(of_a, of_b)
+    test = None
+    if METRICS[metric].is_share:
+        test = mcnemar(
+            [_is_right(result, metric) for result in a], [_is_right(result, metric) for result in b]
+        )
+    return Change(
+        metric,
+        by_level(a, metric),
+        by_level(b, metric),
+        paired.interval and (100 * paired.interval[0], 100 * paired.interval[1]),
+        test,
+        test.p if test else paired.p,
+    )
+
+
+def _flipped(a: PairResult, b: PairResult, metrics: Sequence[str]) -> Flip:
+    rights = [(name, _is_right(a, name), _is_right(b, name)) for name in metrics]
+    return Flip(
+        a.question,
+        a.db_id,
+        a.difficulty,
+        a.outcome,
+        b.outcome,
+        lost=tuple(name for name, of_a, of_b in rights if of_a and not of_b),
+        won=tuple(name for name, of_a, of_b in rights if of_b and not of_a),
+    )
+
+
+def _is_right(result: PairResult, metric: str) -> bool:
+    """Whether a score of 0 or 1 is 1; by EX, the outcome says it even where EX was not asked for."""
+    return result.outcome is Outcome.MATCH if metric == OUTCOME_METRIC else result.scores[metric] == 1.0
+
+
+def _minus(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
+
+
+def _heads(letter: str) -> tuple[str, ...]:
+    return ("A", letter, f"{letter}\N{MINUS SIGN}A", "95 %", "p", "only A\nright", f"only {letter}\nright")
+
+
+@dataclass(frozen=True)
+class RunSide:
+    """One predictor on one engine in one run."""
+
+    folder: str
+    run_id: str
+    predictor: str
+    dialect: EngineName
+
+    def __str__(self) -> str:
+        return f"{self.predictor} on {TITLES[self.dialect]}"
+
+
+@dataclass(frozen=True)
+class SideComparison:
+    """Two sides and what differs; `letter` is what B is called where several are compared with A."""
+
+    a: RunSide
+    b: RunSide
+    differences: Differences
+    letter: str = "B"
+
+    @property
+    def name(self) -> str:
+        """What is compared, in a line."""
+        return str(self.b) if str(self.a) == str(self.b) else f"{self.a} and {self.b}"
+
+    def to_json(self) -> dict[str, Any]:
+        """One entry of `comparisons`."""
+        return {"a": to_plain(self.a), "b": to_plain(self.b), **self.differences.to_json()}
+
+
+def print_comparisons(
+    comparisons: Sequence[SideComparison],
+    notes: Sequence[str],
+    *,
+    flips: int | None = None,
+    console: Console | None = None,
+) -> None:
+    """Print the notes, then each comparison.
+
+    Args:
+        comparisons: in the order of the output.
+        notes: what a reader has to know beforehand, a line each.
+        flips: how many questions to list for each direction; None for all.
+        console: where to print.
+    """
+    console = wide(console)
+    for note in notes:
+        print_line(console, f"note: {note}")
+    for comparison in comparisons:
+        for line in _head(comparison):
+            print_line(console, line)
+        print_table(console, _table(comparison.differences.changes, comparison.letter))
+        for line in _flips(comparison.differences.flips, flips, comparison.letter):
+            print_line(console, line)
+    tests = sum(len(comparison.differences.changes) for comparison in comparisons)
+    if tests > 1:
+        print_line(
+            console, f"{tests} tests: where nothing differs, 1 in 20 has p below 0.05 by chance alone."
+        )
+
+
+def _head(comparison: SideComparison) -> Iterator[str]:
+    sides = ("A", comparison.a), (comparison.letter, comparison.b)
+    yield ""
+    for letter, side in sides:
+        yield f"{letter}: {side}, {side.folder} ({side.run_id})"
+    found = comparison.differences
+    only = {"A": found.only_a, comparison.letter: found.only_b}
+    without = "".join(f"; {count} more only in {letter}" for letter, count in only.items() if count)
+    yield f"{found.questions} questions in both{without}"
+    counts = (
+        f"{outcome} {found.outcomes_a.get(outcome, 0)} -> {found.outcomes_b.get(outcome, 0)}"
+        for outcome in Outcome
+        if outcome in found.outcomes_a or outcome in found.outcomes_b
+    )
+    yield f"outcomes: {', '.join(counts)}"
+
+
+def _table(changes: Sequence[Change], letter: str) -> Table:
+    heads = _heads(letter)
+    table = new_table("")
+    table.add_column("%", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    for level in dict.fromkeys(level for change in changes for level in levels(change)):
+        table.add_column(f"{heads[2]}\n{level}", justify="right", no_wrap=True, style="dim")
+    for change in changes:
+        test, shown = change.mcnemar, printed(change)
+        table.add_row(
+            METRICS[change.metric].title,
+            *(shown[name] for name in ("a", "b", "total", "interval", "p")),
+            *((str(test.only_first), str(test.only_second)) if test else ("", "")),
+            *shown["levels"].values(),
+            style="bold" if change.is_proven else "",
+        )
+    return table
+
+
+def levels(change: Change) -> list[str]:
+    """The levels of difficulty that a change has figures of."""
+    return [level for level in change.differences if level != TOTAL]
+
+
+def printed(change: Change) -> dict[str, Any]:
+    """The figures of one metric as they are read, on a terminal and in a page: rounded once."""
+    return {
+        "a": figure(change.a[TOTAL]),
+        "b": figure(change.b[TOTAL]),
+        "total": _signed(change.total),
+        "interval": f"{change.interval[0]:+.1f} to {change.interval[1]:+.1f}" if change.interval else "-",
+        "p": _probability(change.p),
+        "levels": {level: _signed(change.differences[level]) for level in levels(change)},
+    }
+
+
+def _flips(flips: Sequence[Flip], most: int | None, letter: str) -> Iterator[str]:
+    lost = [(flip, flip.lost) for flip in flips if flip.lost]
+    won = [(flip, flip.won) for flip in flips if flip.won]
+    for head, listed in (
+        (f"right in A, wrong in {letter}", lost),
+        (f"wrong in A, right in {letter}", won),
+    ):
+        yield f"{head}: {len(listed) or 'none'}"
+        for flip, metrics in listed[:most]:
+            titles = ", ".join(METRICS[name].title for name in metrics)
+            where = f"{flip.question} ({flip.db_id}, {flip.difficulty})"
+            yield f"  {where}: {flip.a} -> {flip.b}; {titles}"
+        if most is not None and len(listed) > most:
+            yield f"  and {len(listed) - most} more: leave out --flips, or see --json"
+
+
+def _signed(percent: float | None) -> str:
+    if percent is None:
+        return "-"
+    text = f"{percent:+.2f}"
+    return "0.00" if float(text) == 0 else text
+
+
+def _probability(p: float) -> str:
+    return "<0.001" if p < 0.001 else f"{p:.3f}"  # noqa: PLR2004 - the last digit that is shown
