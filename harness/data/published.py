@@ -37,7 +37,7 @@ _COLUMNS = ("predictor", "file_stem", *PUBLISHED)
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedTotals:
     """The published totals of one predictor by one metric, in percent, by dialect as far as there are any."""
 
     metric: str
@@ -56,7 +56,7 @@ class Provenance(StrEnum):
     """Nobody has named the digest of the published file."""
 
 
-def read_published(home: Path) -> list[Published]:
+def read_published(home: Path) -> list[PublishedTotals]:
     """Read every published table below `home`, in the order of the metrics, then of the rows.
 
     Raises:
@@ -65,7 +65,7 @@ def read_published(home: Path) -> list[Published]:
     return read_published_folder(home / FOLDER)
 
 
-def read_published_folder(folder: Path) -> list[Published]:
+def read_published_folder(folder: Path) -> list[PublishedTotals]:
     """Read every published table in `folder`, in the order of the metrics, then of the rows.
 
     Raises:
@@ -193,7 +193,7 @@ def _number(text: str) -> float:
         return nan
 
 
-def _rows(file: TextFile) -> list[Published]:
+def _rows(file: TextFile) -> list[PublishedTotals]:
     rows = list(csv.DictReader(file.text.splitlines()))
     heads = tuple(rows[0]) if rows else ()
     if set(_COLUMNS) - set(heads):
@@ -201,7 +201,7 @@ def _rows(file: TextFile) -> list[Published]:
             file.path, f"its columns are not {','.join(_COLUMNS)}", "write one line a predictor below them"
         )
     faults = Faults(file.path, "line")
-    found: dict[str, Published] = {}
+    found: dict[str, PublishedTotals] = {}
     for number, row in enumerate(rows, start=2):
         totals = {dialect: _number(row[dialect]) for dialect in PUBLISHED if (row[dialect] or "").strip()}
         if not all(map(isfinite, totals.values())):
@@ -210,6 +210,6 @@ def _rows(file: TextFile) -> list[Published]:
             faults.add(number, "has no predictor or no file_stem", "name both")
         elif row["file_stem"] in found:
             faults.add(number, f"a second row of {row['file_stem']}", "leave one out")
-        found[row["file_stem"]] = Published(file.path.stem, row["predictor"], row["file_stem"], totals)
+        found[row["file_stem"]] = PublishedTotals(file.path.stem, row["predictor"], row["file_stem"], totals)
     faults.stop()
     return list(found.values())

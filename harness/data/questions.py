@@ -311,7 +311,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Asked:
+class DialectQuestions:
     """The entries of one dialect, and how many records were left out, by the reason."""
 
     entries: list[Entry]
@@ -333,7 +333,7 @@ def read_questions(
     dialect: Dialect,
     knowledge: Callable[[str, Sequence[Any]], str] | None = None,
     only_database: str | None = None,
-) -> Asked:
+) -> DialectQuestions:
     """Read the questions of one dialect in their published order.
 
     Args:
@@ -376,7 +376,7 @@ def read_questions(
     if not entries:
         gone = "".join(f", {count} left out: {why}" for why, count in left_out.items())
         refuse(files[0].path, f"holds no questions{gone}", repair(files[0]))
-    return Asked(_leveled(entries, files[0], layout), left_out)
+    return DialectQuestions(_leveled(entries, files[0], layout), left_out)
 
 
 def _chosen_records(

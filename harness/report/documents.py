@@ -14,7 +14,7 @@ from harness.data.outcomes import PairResult
 from harness.data.published import (
     PUBLISHED_SET,
     Provenance,
-    Published,
+    PublishedTotals,
     databases_note,
     notes_of,
     read_published_folder,
@@ -54,7 +54,7 @@ class PublishedReference:
     `databases` says of each whether it is the published one.
     """
 
-    published: Sequence[Published]
+    published: Sequence[PublishedTotals]
     databases: Mapping[str, Provenance]
 
 
@@ -381,7 +381,7 @@ def reproduction(
     )
 
 
-def published_beside(run: Run, folder: Path | None = None) -> Sequence[Published]:
+def published_beside(run: Run, folder: Path | None = None) -> Sequence[PublishedTotals]:
     """The published figures to show beside those of a run.
 
     Args:

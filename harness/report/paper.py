@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dialects.errors import BadInput
-from harness.data.published import SET_TITLES, Published, databases_note, golds_note
+from harness.data.published import SET_TITLES, PublishedTotals, databases_note, golds_note
 from harness.engines import TITLES, EngineName, in_order
 from harness.metrics import METRICS
 from harness.metrics.statistics import SIGNIFICANT
@@ -82,7 +82,7 @@ _Place = tuple[int, str, EngineName]
 """Of a figure: its line's number, metric, engine."""
 
 
-def paper(run: Run, asked: PaperRequest, published: Sequence[Published] = ()) -> Document:
+def paper(run: Run, asked: PaperRequest, published: Sequence[PublishedTotals] = ()) -> Document:
     """The table of a run.
 
     Args:
@@ -155,7 +155,7 @@ def _chosen(option: str, asked: Sequence[str], there: Sequence[str]) -> list[str
 
 def _lines(
     scores: Sequence[Score],
-    published: Sequence[Published],
+    published: Sequence[PublishedTotals],
     dialects: Sequence[EngineName],
     metrics: Sequence[str],
 ) -> list[_Line]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Column:
+class SchemaColumn:
     """One column, spelled as in the database; `type` is Spider's (text, integer, real, date, datetime)."""
 
     table: str
@@ -21,8 +21,8 @@ class DatabaseSchema:
 
     db_id: str
     tables: tuple[str, ...]
-    columns: tuple[Column, ...]
-    primary_keys: tuple[tuple[Column, ...], ...]
+    columns: tuple[SchemaColumn, ...]
+    primary_keys: tuple[tuple[SchemaColumn, ...], ...]
     """One per table that has a primary key; a compound key has several columns."""
-    foreign_keys: tuple[tuple[Column, Column], ...]
+    foreign_keys: tuple[tuple[SchemaColumn, SchemaColumn], ...]
     """Pairs of a referring and a referred column."""

@@ -22,7 +22,7 @@ from harness.data.published_sets import place_of, repair
 from harness.data.published_sets import published as published_sets
 from harness.data.questions import (
     SPIDER_LEVELS,
-    Asked,
+    DialectQuestions,
     Entry,
     Level,
     Question,
@@ -32,7 +32,7 @@ from harness.data.questions import (
 )
 from harness.data.set_families import Own, databases_in, find_databases, find_own
 from harness.data.set_manifest import CORRECT, LAYOUTS, MANIFEST, Layout, find
-from harness.sqltree import Column, DatabaseSchema, spider
+from harness.sqltree import DatabaseSchema, SchemaColumn, spider
 from harness.sqltree.spider import SpiderSchema, hardness, read
 from loaders.base.digests import digests
 from loaders.base.errors import command
@@ -326,10 +326,10 @@ class _Files:
 
 def _published(
     layout: Layout, files: _Files, knowledge: Any = None, only_database: str | None = None
-) -> dict[Dialect, Asked]:
+) -> dict[Dialect, DialectQuestions]:
     """The questions of each dialect that has gold, as its files have them."""
     folder = files._folder  # noqa: SLF001 - of this module
-    published: dict[Dialect, Asked] = {}
+    published: dict[Dialect, DialectQuestions] = {}
     for dialect in Dialect:
         if dialect not in layout.questions and dialect not in layout.gold:
             continue
@@ -346,8 +346,8 @@ def _published(
 
 
 def _with_gold(  # noqa: PLR0913 - what gold is read by
-    asked: Asked, folder: Path, layout: Layout, dialect: Dialect, *, files: _Files, named: str
-) -> Asked:
+    asked: DialectQuestions, folder: Path, layout: Layout, dialect: Dialect, *, files: _Files, named: str
+) -> DialectQuestions:
     """The questions with the gold of a file of its own, if there is one."""
     gold = folder / layout.gold[dialect] if dialect in layout.gold else None
     has_manifest = layout.is_own and layout.databases
@@ -363,7 +363,7 @@ def _with_gold(  # noqa: PLR0913 - what gold is read by
         return asked
 
 
-def _notes(own: Own, published: Mapping[Dialect, Asked]) -> list[str]:
+def _notes(own: Own, published: Mapping[Dialect, DialectQuestions]) -> list[str]:
     """What is not as a user may think: records that are left out, golds that no engine runs as one text."""
     asked = published[own.layout.reference]
     notes = []
@@ -409,7 +409,7 @@ def _spelled_schemas(
     return {names.get(db_id.casefold(), db_id): schema for db_id, schema in schemas.items()}
 
 
-def _order(published: Mapping[Dialect, Asked]) -> dict[Dialect, tuple[str, ...]]:
+def _order(published: Mapping[Dialect, DialectQuestions]) -> dict[Dialect, tuple[str, ...]]:
     first = next(iter(published.values()))
     order = {dialect: published.get(dialect, first) for dialect in Dialect}
     return {dialect: tuple(entry.key for entry in asked.entries) for dialect, asked in order.items()}
@@ -471,7 +471,7 @@ def _compare(path: Path, entries: list[Entry], reference: list[Entry], layout: L
     faults.stop()
 
 
-def _join(published: Mapping[Dialect, Asked]) -> tuple[Question, ...]:
+def _join(published: Mapping[Dialect, DialectQuestions]) -> tuple[Question, ...]:
     gold = {
         dialect: {entry.key: entry.sql for entry in asked.entries} for dialect, asked in published.items()
     }
@@ -581,7 +581,7 @@ def _schema(record: Any) -> DatabaseSchema:
     tables = tuple(record["table_names_original"])
     # Column 0 is "*", of no table: indexes of columns count it, too.
     described = list(zip(record["column_names_original"], record["column_types"], strict=True))[1:]
-    columns = tuple(Column(tables[table], name, kind) for (table, name), kind in described)
+    columns = tuple(SchemaColumn(tables[table], name, kind) for (table, name), kind in described)
     by_index = dict(enumerate(columns, start=1))
     return DatabaseSchema(
         db_id=record["db_id"],

@@ -53,7 +53,15 @@ from harness.engines.postgresql.connections import (
     results,
     run,
 )
-from harness.engines.postgresql.plans import EXPLAIN, INDEX, SETTINGS, TABLE, Table, counters, read_plan
+from harness.engines.postgresql.plans import (
+    EXPLAIN,
+    INDEX,
+    SETTINGS,
+    TABLE,
+    TableStatistics,
+    counters,
+    read_plan,
+)
 from harness.engines.postgresql.statements import MOST, Statement, says_nothing, statements
 from loaders.namespace import Database
 from loaders.server import Origin, Server
@@ -345,9 +353,9 @@ class PostgreSQLSession(AbstractContextManager["PostgreSQLSession"]):
         self._as_new = not self._may_have_set
         return counted
 
-    def table(self, schema: str, name: str) -> Table:
+    def table(self, schema: str, name: str) -> TableStatistics:
         """See `Catalog.table`."""
-        return Table.of(self._asked(TABLE, schema, name))
+        return TableStatistics.of(self._asked(TABLE, schema, name))
 
     def first_place(self, schema: str, index: str) -> int:
         """See `Catalog.first_place`."""

@@ -225,7 +225,7 @@ TABLE = (
     " pg_attribute.attname AND NOT inherited"
     " WHERE nspname = {} AND relname = {} AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
 )
-"""What `Table` is made of, a row a column."""
+"""What `TableStatistics` is made of, a row a column."""
 
 INDEX = (
     "SELECT indkey[0] FROM pg_index JOIN pg_class ON indexrelid = pg_class.oid"
@@ -235,7 +235,7 @@ INDEX = (
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnStatistics:
     """A column as expressions name it, and what statistics say of it.
 
     `place` is that in a row, from 1 on; `width` the mean of bytes; `correlation` that of its order with the
@@ -250,18 +250,18 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableStatistics:
     """A table when its statistics were gathered."""
 
-    columns: Sequence[Column]
+    columns: Sequence[ColumnStatistics]
     pages: int
     rows: float
 
     @classmethod
-    def of(cls, found: Sequence[Sequence[Any]]) -> "Table":
+    def of(cls, found: Sequence[Sequence[Any]]) -> "TableStatistics":
         """Of the rows of `TABLE`."""
         columns = [
-            Column(str(name), place, bool(is_text), width or 0, correlation or 0.0)
+            ColumnStatistics(str(name), place, bool(is_text), width or 0, correlation or 0.0)
             for name, place, is_text, width, correlation, *_ in found
         ]
         pages, rows = found[0][5:7] if found else (0, 0.0)
@@ -280,7 +280,7 @@ class Table:
 class Catalog(Protocol):
     """What the server knows of tables and indexes."""
 
-    def table(self, schema: str, name: str) -> Table:
+    def table(self, schema: str, name: str) -> TableStatistics:
         """A table."""
         ...
 
@@ -330,7 +330,7 @@ class _Counting:
         self.found["value"] = _returned(plan) * max(1, len(plan.get("Output", ())))
         self.found["temporary"] = sum(int(plan.get(name, 0)) for name in _TEMPORARY)
 
-    def _table(self, scan: Node) -> Table:
+    def _table(self, scan: Node) -> TableStatistics:
         return self._catalog.table(scan["Schema"], scan["Relation Name"])
 
     def _count(self, node: Node, parent: Node | None) -> None:
@@ -390,7 +390,7 @@ class _Counting:
             found["fetch"] += pages
             found["far_fetch"] += pages if table.pages > _FAR_PAGES else 0
 
-    def _count_entries(self, search: Node, scan: Node, table: Table) -> None:
+    def _count_entries(self, search: Node, scan: Node, table: TableStatistics) -> None:
         """An index is read from end to end for each search that does not name its first column."""
         place = self._catalog.first_place(scan["Schema"], search["Index Name"])
         first = [name for column in table.columns if column.place == place for name in _named(scan, column)]
@@ -398,7 +398,7 @@ class _Counting:
         if condition and first and not any(_names(condition, name) for name in first):
             self.found["entry"] += _loops(search) * round(table.rows)
 
-    def _fields(self, node: Node, parent: Node | None, table: Table) -> int:
+    def _fields(self, node: Node, parent: Node | None, table: TableStatistics) -> int:
         """Values of the rows that a node reads: a row is taken apart up to the last one that is wanted.
 
         By a condition of the node in all rows; in those that pass, by what it returns, or where it gives rows
@@ -527,14 +527,14 @@ def _wanted(node: Node) -> Iterator[str]:
         yield from _wanted(child)
 
 
-def _named(scan: Node, column: Column) -> tuple[str, str]:
+def _named(scan: Node, column: ColumnStatistics) -> tuple[str, str]:
     """How expressions may name a column of a table that a node reads."""
     alias = str(scan["Alias"])
     quoted = '"' + alias.replace('"', '""') + '"'
     return f"{alias}.{column.name}", f"{quoted}.{column.name}"
 
 
-def _last(scan: Node, wanted: str, table: Table) -> int:
+def _last(scan: Node, wanted: str, table: TableStatistics) -> int:
     """The place of the last column of a table that an expression names."""
     places = (
         column.place for column in table.columns if any(_names(wanted, name) for name in _named(scan, column))

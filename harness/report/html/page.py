@@ -180,7 +180,7 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Part:
+class PageSection:
     """One table, with its charts."""
 
     title: str
@@ -221,9 +221,9 @@ def write_tables_html(
     write_static(path, "description.html.jinja", title=printable(title), facts=facts, parts=parts)
 
 
-def _part(grid: TableModel, more: Sequence[Chart] = ()) -> Part:
+def _part(grid: TableModel, more: Sequence[Chart] = ()) -> PageSection:
     over = tuple((printable(group.head), len(group.columns)) for group in grid.groups)
-    return Part(
+    return PageSection(
         title=grid.title,
         charts=(*more, *(() if more else _charts(grid))),
         over=over if _is_grouped(grid) else (),

@@ -126,7 +126,7 @@ class ReadCondition:
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class SortKey:
     """One expression to sort by."""
 
     of: frozenset[str]
@@ -137,13 +137,13 @@ class Key:
 class Cut:
     """A LIMIT with the order that it cuts; `x = (SELECT MAX(x) ...)` is one, too."""
 
-    keys: tuple[Key, ...]
+    keys: tuple[SortKey, ...]
     limit: str = "1"
     offset: str = "0"
 
     def renamed(self, names: Mapping[str, str]) -> "Cut":
         """The same with other names for the columns that `names` maps."""
-        keys = tuple(Key(all_renamed(key.of, names), key.descends) for key in self.keys)
+        keys = tuple(SortKey(all_renamed(key.of, names), key.descends) for key in self.keys)
         return Cut(keys, self.limit, self.offset)
 
 

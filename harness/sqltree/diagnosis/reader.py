@@ -21,10 +21,10 @@ from harness.sqltree.diagnosis.differences import (
     NOTHING,
     Clause,
     Cut,
-    Key,
     Notes,
     ReadCondition,
     Reading,
+    SortKey,
     Term,
     column,
     combined,
@@ -329,7 +329,7 @@ class QueryReader:
         compared, descends = self.term(node, scope), bool(_descends(query))
         _, found = self.query(query, scope, of_extreme=True)[0]
         of = found.columns or compared.columns | found.aggregates
-        self.notes.cuts.add(Cut((Key(of, descends),)))
+        self.notes.cuts.add(Cut((SortKey(of, descends),)))
         self.notes.spell(Clause.CUTS, combined("greatest" if descends else "least", [compared, found]))
         return _NO_CONDITION
 
@@ -544,7 +544,7 @@ class QueryReader:
         if limit is None and offset is None:
             return terms
         keys = [
-            Key(term.columns | term.aggregates, bool(one.args.get("desc")))
+            SortKey(term.columns | term.aggregates, bool(one.args.get("desc")))
             for term, one in zip(terms, ordered, strict=True)
         ]
         count = None if limit is None else limit.args.get("expression") or limit.args.get("count")

@@ -323,7 +323,7 @@ def _right(node: exp.Expr, expressions: Expressions) -> str:
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedQuery:
     """A query that FROM can name: what it is there, and what it offers."""
 
     unit: str
@@ -339,8 +339,8 @@ class Place:
 
     schema: SpiderSchema
     sql: str
-    read: "Callable[[exp.Query, Place], tuple[SpiderQuery, Named]]"
-    named: Mapping[str, Named]
+    read: "Callable[[exp.Query, Place], tuple[SpiderQuery, NamedQuery]]"
+    named: Mapping[str, NamedQuery]
     outer: FromScope | None
     is_nested: bool
 
@@ -489,7 +489,7 @@ class Block:
         return None
 
 
-def renamed(found: Named, node: exp.Expr) -> Named:
+def renamed(found: NamedQuery, node: exp.Expr) -> NamedQuery:
     """With the names of columns that the alias of a node gives, as `AS name (columns)` does."""
     alias = node.args.get("alias")
     names = [column.name.lower() for column in alias.args.get("columns") or ()] if alias is not None else []
@@ -527,7 +527,7 @@ def query_of(sql: str, schema: SpiderSchema) -> SpiderQuery | None:
         return None
 
 
-def _query(tree: exp.Query, place: Place) -> tuple[SpiderQuery, Named]:
+def _query(tree: exp.Query, place: Place) -> tuple[SpiderQuery, NamedQuery]:
     """A query with its set operations, and what it is in FROM."""
     arms = list(_arms(tree, ""))
     for node in (tree, *(select for _, select in arms if select is not tree)):
@@ -541,7 +541,7 @@ def _query(tree: exp.Query, place: Place) -> tuple[SpiderQuery, Named]:
         alone = blocks[number].clauses((blocks[number].select,))
         whole = replace(alone, following=(arms[number + 1][0], whole))
     digest = digest_of(repr(whole))
-    return whole, Named(f"query {digest}", blocks[0].offers(digest))
+    return whole, NamedQuery(f"query {digest}", blocks[0].offers(digest))
 
 
 def _arms(tree: exp.Expr, operator: str) -> Iterator[tuple[str, exp.Select]]:
@@ -561,7 +561,7 @@ def _with_ctes(node: exp.Query, place: Place) -> Place:
     clause = node.args.get("with_")
     for cte in clause.expressions if clause is not None else ():
         name = cte.alias.lower()
-        found = Named("itself", FromSource(name, is_open=True))
+        found = NamedQuery("itself", FromSource(name, is_open=True))
         if isinstance(cte.this, exp.Query):
             inner = replace(place, named={**place.named, name: found}, is_nested=True)
             found = renamed(_query(cte.this, inner)[1], cte)

@@ -1,6 +1,9 @@
+""""""
+
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +11,12 @@ import pytest
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.data.outcomes import AnswerUsage
+from harness.data.prediction_files import Format
 from harness.data.predictions import Extract, PredictionFile, read_predictions, unfenced
 from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
+from tests.harness import own_sets as sets
 from tests.harness import small_sets as small
 
 
@@ -361,3 +367,202 @@ def test_published_prediction_files(bird_home: Path) -> None:
         ("mistralai-mixtral-8x7b-instru-4", "sqlite"): 33,
     }
     assert not [sql for file in files for sql in file.predictions.values() if sql is None or "```" in sql]
+
+
+def read(folder: Path, name: str, text: str, family: str = "own") -> PredictionFile:
+    questions = load_set(str(sets.FAMILIES[family](folder / f"my_{family}")))
+    path = sets.write(folder / name, text)
+    (found,) = read_predictions([path], questions, predictor="p", dialects=[Dialect.SQLITE])
+    return found
+
+
+def test_one_text_a_line_is_in_the_order_of_the_set(tmp_path: Path) -> None:
+    text = "SELECT 'a\tb'\r\nSELECT 1;\tShop\r\n\r\nSELECT 2\tshop\r\n\r\n"
+    found = read(tmp_path, "predictions.sql", text, "spider")
+    assert found.format is Format.TEXT
+    assert dict(found.predictions) == {"0": "SELECT 'a\tb'", "1": "SELECT 1;", "2": None, "3": "SELECT 2"}
+    assert list(found.reasons) == ["2"]
+
+
+def test_a_name_tells_predictor_and_dialect_of_a_set_of_ones_own(tmp_path: Path) -> None:
+    questions = load_set(str(sets.spider(tmp_path / "my_spider")))
+    path = sets.write(tmp_path / "predict_my_spider_gpt_x_sqlite.txt", "SELECT 1\n" * 4)
+    (found,) = read_predictions([path], questions)
+    assert (found.predictor, found.dialect) == ("gpt_x", "sqlite")
+
+
+def test_a_table_names_questions_by_text_ids(tmp_path: Path) -> None:
+    text = 'Question_ID,model,SQL\nQ/3,x,"SELECT 1,\n2"\nQ/0,x,SELECT 0\nQ/1,x, \nQ/2,x,"SELECT ""a"""\n'
+    found = read(tmp_path, "answers.csv", text)
+    assert found.format is Format.CSV
+    assert dict(found.predictions) == {
+        "Q/0": "SELECT 0",
+        "Q/1": None,
+        "Q/2": 'SELECT "a"',
+        "Q/3": "SELECT 1,\n2",
+    }
+
+
+def test_a_table_without_ids_is_in_the_order_of_the_set(tmp_path: Path) -> None:
+    found = read(tmp_path, "answers.csv", "predicted\n" + "".join(f"SELECT {n}\n" for n in range(4)))
+    assert list(found.predictions.values()) == [f"SELECT {n}" for n in range(4)]
+
+
+def test_text_ids_in_json_lines(tmp_path: Path) -> None:
+    records = [{"question_id": f"Q/{place}", "sql": f"SELECT {place}"} for place in range(4)]
+    found = read(tmp_path, "answers.jsonl", sets.lines(records))
+    assert found.predictions["Q/2"] == "SELECT 2"
+
+
+def test_the_number_0_in_an_official_file_is_no_answer(tmp_path: Path) -> None:
+    good = {str(place): "SELECT 1\t----- bird -----\tshop" for place in range(4)}
+    found = read(tmp_path, "answers.json", json.dumps(good | {"2": 0}))
+    assert [key for key, sql in found.predictions.items() if sql is None] == list(found.reasons) == ["Q/2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "says"),
+    [
+        ("a.sql", "SELECT 1\nSELECT 2\n", ["has 2 lines", "4 questions", "one SQL text a line"]),
+        ("a.csv", "question_id,gold\nQ/0,SELECT 1\n", ["header (question_id, gold)", "no column of answers"]),
+        ("a.csv", "sql,sql\na,b\n", ["a column twice", "name each once"]),
+        ("a.csv", "question_id,sql\nQ/0,SELECT 1,2\n", ["line 2 (3 cells, 2 columns)", "double quotes"]),
+        ("a.csv", 'question_id,sql\nQ/0,"SELECT 1\n', ["line 2", "not valid CSV"]),
+        ("a.csv", "sql\nSELECT 1\n", ["has 1 rows", "4 questions", "add a column question_id"]),
+        ("a.csv", "question_id,sql\nQ/9,SELECT 1\n", ["line 2", "'Q/9'", "not a question of Shop-Bench"]),
+        ("a.csv", "question_id,sql\nQ/0,a\nQ/0,b\n", ["line 3 (question Q/0, as line 2)", "answered before"]),
+        ("a.csv", "question_id,sql,db_id\nQ/0,a,bank\n", ["line 2", "bank, not shop", "another database"]),
+    ],
+)
+def test_a_fault_is_one_line_with_its_place_and_the_remedy(
+    tmp_path: Path, name: str, text: str, says: list[str]
+) -> None:
+    with pytest.raises(BadInput) as raised:
+        read(tmp_path, name, text)
+    message = str(raised.value)
+    assert message.isprintable()
+    assert [part for part in [name, *says] if part not in message] == [], message
+
+
+SAMPLE = load_set("sample")
+KEYS = [question.key for question in SAMPLE.questions[:3]]
+
+
+def lines(path: Path, records: Sequence[Mapping[str, Any]]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def read_usage(path: Path) -> PredictionFile:
+    (found,) = read_predictions([path], SAMPLE, allow_missing=True, dialects=[Dialect.SQLITE])
+    return found
+
+
+def own(folder: Path, *usages: Mapping[str, Any]) -> Path:
+    records = [
+        {"question_id": int(key), "sql": "SELECT 1", **usage}
+        for key, usage in zip(KEYS, usages, strict=False)
+    ]
+    return lines(folder / "predict_sample_mine_sqlite.jsonl", records)
+
+
+def predicted(folder: Path, answers: Sequence[Mapping[str, Any]], samples: Sequence[str] = ("",)) -> Path:
+    """A folder as `predict` lays it out."""
+    lines(folder / "manifest.json", [{"set": "sample", "name": "m@2"}])
+    lines(folder / "journal.jsonl", [])
+    lines(folder / "answers.jsonl", answers)
+    for sample in samples:
+        lines(
+            folder / "predictions" / f"predict_sample_m@2{sample}_sqlite.jsonl",
+            [{"question_id": int(key), "sql": "SELECT 1"} for key in KEYS],
+        )
+    return folder
+
+
+def answer(key: str, sample: int = 0, **usage: float | None) -> dict[str, Any]:
+    return {"question": key, "dialect": "sqlite", "sample": sample, "sql": "SELECT 1", **usage}
+
+
+def test_lines_say_what_their_answers_took(tmp_path: Path) -> None:
+    full = {"prompt_tokens": 10, "completion_tokens": 0, "seconds": 1, "cost": 0.5}
+    found = read_usage(own(tmp_path, full, {"seconds": None, "cost": 0}, {}))
+    assert found.usage == {KEYS[0]: AnswerUsage(10, 0, 1, 0.5), KEYS[1]: AnswerUsage(cost=0)}
+    assert found.usage[KEYS[0]].tokens == 10
+    assert found.usage[KEYS[1]].tokens is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"prompt_tokens": -1},
+        {"prompt_tokens": 1.5},
+        {"completion_tokens": "12"},
+        {"completion_tokens": True},
+        {"seconds": "1 s"},
+        {"seconds": 10**400},
+        {"cost": []},
+        {"cost": -0.1},
+    ],
+)
+def test_a_figure_that_is_none_is_refused_by_its_place(tmp_path: Path, wrong: Mapping[str, Any]) -> None:
+    path = own(tmp_path, {}, wrong)
+    with pytest.raises(BadInput) as refused:
+        read_usage(path)
+    (name,) = wrong
+    for part in (str(path), "line 2", f"question {KEYS[1]}", name):
+        assert part in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_folder_of_predict_tells_it_of_its_files(tmp_path: Path) -> None:
+    answers = [answer(KEYS[0], prompt_tokens=5, completion_tokens=6, seconds=0.5, cost=None), answer(KEYS[1])]
+    folder = predicted(tmp_path / "p", [*answers, {**answer(KEYS[2], seconds=9), "dialect": "mysql"}])
+    assert read_usage(folder).usage == {KEYS[0]: AnswerUsage(5, 6, 0.5)}
+    # The same file elsewhere is nobody's.
+    moved = (folder / "predictions" / "predict_sample_m@2_sqlite.jsonl").rename(
+        tmp_path / "predict_sample_m_sqlite.jsonl"
+    )
+    assert read_usage(moved).usage == {}
+
+
+def test_what_a_line_says_goes_before(tmp_path: Path) -> None:
+    folder = predicted(tmp_path / "p", [answer(KEYS[0], seconds=1), answer(KEYS[1], seconds=2)])
+    lines(
+        folder / "predictions" / "predict_sample_m@2_sqlite.jsonl",
+        [
+            {"question_id": int(KEYS[0]), "sql": "SELECT 1", "seconds": 7},
+            {"question_id": int(KEYS[1]), "sql": "SELECT 1"},
+        ],
+    )
+    assert read_usage(folder).usage == {KEYS[0]: AnswerUsage(seconds=7), KEYS[1]: AnswerUsage(seconds=2)}
+
+
+def test_samples_are_told_apart_and_the_majority_took_all(tmp_path: Path) -> None:
+    answers = [answer(key, sample, seconds=10**sample) for sample in (0, 1) for key in KEYS[:2]]
+    answers[-1]["seconds"] = None
+    folder = predicted(tmp_path / "p", answers, ["@1", "@2", "@majority"])
+    files = read_predictions([folder], SAMPLE, allow_missing=True, dialects=[Dialect.SQLITE])
+    assert {file.predictor: dict(file.usage) for file in files} == {
+        "m@2@1": {KEYS[0]: AnswerUsage(seconds=1), KEYS[1]: AnswerUsage(seconds=1)},
+        "m@2@2": {KEYS[0]: AnswerUsage(seconds=10)},
+        "m@2@majority": {KEYS[0]: AnswerUsage(seconds=11)},
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("answers.jsonl", "{}\n"),
+        ("answers.jsonl", "[\n"),
+        ("answers.jsonl", json.dumps(answer(KEYS[0]) | {"cost": "much"}) + "\n"),
+        ("manifest.json", "[]"),
+    ],
+)
+def test_a_damaged_folder_is_one_clear_error(tmp_path: Path, name: str, text: str) -> None:
+    folder = predicted(tmp_path / "p", [answer(KEYS[0])])
+    (folder / name).write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput) as refused:
+        read_usage(folder)
+    assert str(folder / name) in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -72,10 +72,10 @@ def compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., P
 
 
 def test_the_figures_are_those_of_the_command(
-    view: View, compared: Callable[..., Path], tmp_path: Path
+    view: View, compared: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = compared("--json", str(tmp_path / "figures.json"), "--fail-under", "ex=99")
-    (figures,) = json.loads((tmp_path / "figures.json").read_text(encoding="utf-8"))["comparisons"]
+    path = compared("--json", "--fail-under", "ex=99")
+    (figures,) = json.loads(capsys.readouterr().out)["comparisons"]
     page = view(path).go()
     cells = page.locator("tbody tr", has_text="EX").first.locator("td").all_inner_texts()
     ex = figures["metrics"]["ex"]
@@ -109,12 +109,12 @@ def test_several_sides_are_held_against_the_first(view: View, tmp_path: Path, ca
     first, second = sides()
     names = {"a": first, "b": second, "c": first, "d": second}
     folders = [str(write(tmp_path, name, results)) for name, results in names.items()]
-    path, figures = tmp_path / "page.html", tmp_path / "figures.json"
-    code, output, errors = call("compare", *folders, "--html", str(path), "--json", str(figures))
+    path = tmp_path / "page.html"
+    code, output, errors = call("compare", *folders, "--html", str(path))
     assert code == 0, errors
     begins = [line.partition(" on SQLite, ")[0] for line in output.splitlines()]
     assert [begins.count(f"{letter}: p") for letter in "ABCD"] == [3, 1, 1, 1]
-    found = json.loads(figures.read_text(encoding="utf-8"))["comparisons"]
+    found = json.loads(call("compare", *folders, "--json")[1])["comparisons"]
     assert [Path(one["b"]["folder"]).name for one in found] == ["b", "c", "d"]
     page = view(path).go()
     heads = page.get_by_role("heading", level=2).all_inner_texts()

@@ -15,7 +15,7 @@ import pytest
 from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome, PairResult
-from harness.data.published import Provenance, Published
+from harness.data.published import Provenance, PublishedTotals
 from harness.report.documents import PublishedReference, published_beside
 from harness.report.paper import PaperRequest, paper
 from harness.report.table_model import DAGGER, Mark, texts
@@ -30,8 +30,8 @@ QUESTIONS = 40
 RIGHT = {"best": 36, "near": 34, "far": 12}
 """How many of the 40 questions each predictor has right."""
 PUBLISHED = [
-    Published("ex", "The Far", "far", {Dialect.SQLITE: 31.0, Dialect.MYSQL: 99.0}),
-    Published("soft_f1", "Absent", "absent", {Dialect.SQLITE: 50.0}),
+    PublishedTotals("ex", "The Far", "far", {Dialect.SQLITE: 31.0, Dialect.MYSQL: 99.0}),
+    PublishedTotals("soft_f1", "Absent", "absent", {Dialect.SQLITE: 50.0}),
 ]
 SET_FILES = {"mini_dev_sqlite.json": "0123456789abcdef", "mini_dev_sqlite_gold.sql": "fedc"}
 
@@ -67,7 +67,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def shown(
-    run: Run, asked: PaperRequest | None = None, published: Sequence[Published] = ()
+    run: Run, asked: PaperRequest | None = None, published: Sequence[PublishedTotals] = ()
 ) -> list[list[str]]:
     (grid,) = paper(run, asked or PaperRequest(), published).grids
     return [[*row.labels, *texts(grid, row)] for row in grid.rows]
@@ -125,7 +125,7 @@ def test_published_figures_stand_above_those_of_the_same_predictor(run: Run) -> 
 
 
 def test_a_published_best_is_told_from_own_figures_by_their_intervals(run: Run) -> None:
-    near = [Published("ex", "Rival", "rival", {Dialect.SQLITE: 92.5})]
+    near = [PublishedTotals("ex", "Rival", "rival", {Dialect.SQLITE: 92.5})]
     (grid,) = paper(run, PaperRequest(metrics=["ex"], engines=["sqlite"]), near).grids
     assert [list(texts(grid, row)) for row in grid.rows] == [
         ["92.50"], [f"90.00{DAGGER}"], [f"85.00{DAGGER}"], ["30.00"],

@@ -1,7 +1,10 @@
+""""""
+
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -11,12 +14,15 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.outcomes import GoldOrigin, Outcome, PairResult
 from harness.data.questions import Difficulty
+from harness.engines import kinds
 from harness.engines.errors import ErrorClass
 from harness.metrics.efficiency import Clock, Timing
-from harness.report.overview import print_tables
+from harness.report.gold_ranks import ks, pass_at
+from harness.report.overview import foreign_lines, hint_lines, overview, print_tables
 from harness.runs.folder import RunFolder
 from harness.runs.reading import LATEST, SUMMARY, read_results, read_run
-from harness.runs.summary import SCHEMA_VERSION, summarize
+from harness.runs.summary import SCHEMA_VERSION, Score, summarize
+from tests.harness.run_folders import pair
 
 
 def result(
@@ -259,3 +265,79 @@ def test_answers_in_fences_that_fail_are_counted_and_the_option_is_named() -> No
     assert "2 of 5 answers of p on SQLite are in Markdown fences and fail as they are" in text
     assert "--extract fences" in text
     assert "fences" not in printed(failed[2:])
+
+
+def scores(dialect: Dialect, failing: Sequence[str], right: int = 10) -> list[Score]:
+    """Answers that an engine refused, beside right ones."""
+    results = [pair(number, dialect=dialect, ex=1.0) for number in range(right)]
+    for number, sql in enumerate(failing, right):
+        failed = pair(number, dialect=dialect, ex=0.0)
+        results.append(replace(failed, outcome=Outcome.PREDICTION_ERROR, sql=sql))
+    return summarize(results, ["ex"])
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "whose"),
+    [
+        (Dialect.POSTGRESQL, "SELECT STRFTIME('%Y', day) FROM t", "SQLite"),
+        (Dialect.POSTGRESQL, "SELECT DATE_FORMAT(day, '%Y') FROM `t`", "MySQL"),
+        (Dialect.POSTGRESQL, "SELECT `a` FROM `t`", "SQLite or MySQL"),
+        (Dialect.SQLITE, "SELECT to_char(day, 'YYYY') FROM t", "PostgreSQL"),
+        (Dialect.MYSQL, "SELECT a::text FROM t", "PostgreSQL"),
+    ],
+)
+def test_answers_for_another_engine_are_noticed(dialect: Dialect, sql: str, whose: str) -> None:
+    found = scores(dialect, [sql, sql])
+    [line] = foreign_lines(found)
+    assert line.startswith("2 of 12 answers of p on ")
+    assert f"fail and are written as for {whose}: is the file named for the right engine?" in line
+    assert line in hint_lines(found)
+    assert any(line in grid.notes for grid in overview(found, ["ex"]))
+
+
+@pytest.mark.parametrize(
+    ("failing", "right"),
+    [
+        (["SELECT to_char(day) FROM t"], 5),
+        (["SELECT to_char(day) FROM t"] * 2, 30),
+        (["SELECT `a`, b::text FROM t"] * 3, 5),
+        (["```sql\nSELECT nothing FROM t\n```"] * 3, 5),
+    ],
+    ids=["one", "few", "own words, too", "fences"],
+)
+def test_slips_are_no_reason_for_a_hint(failing: Sequence[str], right: int) -> None:
+    assert foreign_lines(scores(Dialect.SQLITE, failing, right)) == []
+
+
+def test_golds_that_fail_and_what_was_not_run_are_counted() -> None:
+    results = [
+        replace(pair(1, ex=0.0), outcome=Outcome.GOLD_ERROR, error="no such table"),
+        replace(pair(2, ex=0.0), outcome=Outcome.HARNESS_ERROR),
+    ]
+    assert hint_lines(summarize(results, ["ex"])) == [
+        "Gold failed on SQLite and counts 0 for everybody: 1 (1)",
+        "1 of the pairs on SQLite could not be run and count 0: --resume runs them again",
+    ]
+
+
+def test_what_tells_an_engine_is_in_lower_case() -> None:
+    assert all(idiom == idiom.lower() for kind in kinds() for idiom in kind.idioms)
+
+
+@pytest.mark.parametrize("samples", range(1, 8))
+def test_it_is_the_share_of_choices_with_a_match(samples: int) -> None:
+    for matches, k in product(range(samples + 1), range(1, samples + 1)):
+        marks = [place < matches for place in range(samples)]
+        choices = [any(choice) for choice in combinations(marks, k)]
+        assert pass_at(k, matches, samples) == pytest.approx(sum(choices) / len(choices), abs=1e-12)
+
+
+@pytest.mark.parametrize(("k", "matches", "samples"), [(0, 1, 2), (3, 1, 2), (1, 3, 2), (1, -1, 2)])
+def test_numbers_that_do_not_fit_are_refused(k: int, matches: int, samples: int) -> None:
+    with pytest.raises(ValueError, match=f"pass@{k} of {matches} in {samples}"):
+        pass_at(k, matches, samples)
+
+
+@pytest.mark.parametrize(("samples", "shown"), [(1, [1]), (2, [1, 2]), (4, [1, 2, 4]), (10, [1, 2, 5, 10])])
+def test_tables_show_some_k_and_all_samples(samples: int, shown: list[int]) -> None:
+    assert list(ks(samples)) == shown

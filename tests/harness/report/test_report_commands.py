@@ -3,19 +3,30 @@
 import csv
 import json
 import re
+import shutil
+from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from dialects.enums import Dialect
+from dialects.errors import BadInput
+from harness.data.questions import Difficulty
+from harness.report.console import loading_bar
+from harness.report.documents import tables
 from harness.report.listing import print_runs, runs_in
+from harness.report.writing import ReportFormat, file_name, write_reports
 from harness.runs.folder import RunFolder
-from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
+from harness.runs.groups import By
+from harness.runs.reading import LATEST, MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_run
+from loaders.base.files import one_line
+from loaders.namespace import Database
 from tests.harness.conftest import Call
+from tests.harness.report.tables import HOSTILE, result, results, write_run
 from tests.harness.report.tables import MANIFEST as ASKED
-from tests.harness.report.tables import result, results, write_run
 
 FILES = ["report.html", "tables.csv", "tables.json", "tables.md", "tables.tex"]
 
@@ -246,3 +257,151 @@ def test_columns_are_obeyed_in_a_pipe_and_no_line_ends_with_a_blank(
     monkeypatch.delenv("COLUMNS")
     call("report", str(run), "--format", "console", "--out", "tables.txt")
     assert (tmp_path / "tables.txt").read_text(encoding="utf-8") == narrow, "files are no terminals"
+
+
+def shown(text: str) -> str:
+    """What has been on the terminal at any time."""
+    return " ".join(text.split())
+
+
+def test_all_databases_have_one_bar_with_the_time_that_is_left() -> None:
+    file = StringIO()
+    console = Console(file=file, force_terminal=True, width=100, height=50)
+    first, second = (Database("c", name, Path()) for name in ("one", "two"))
+    with loading_bar(console, 2) as bars:
+        bars(first, 1, 4)
+        bars._bar.refresh()
+        assert "databases" in shown(file.getvalue())
+        assert "loading one (official)" in shown(file.getvalue())
+        bars(first, 4, 4)
+        bars._bar.refresh()
+        assert "50%" in shown(file.getvalue())
+        bars(second, 4, 4)
+        bars.count(1, 4)
+        bars._bar.refresh()
+        assert "golds" in shown(file.getvalue())
+        assert "25%" in shown(file.getvalue())
+
+
+def test_where_there_is_no_terminal_nothing_is_shown() -> None:
+    file = StringIO()
+    with loading_bar(Console(file=file), 2) as bars:
+        bars(Database("c", "one", Path()), 1, 4)
+        bars.count(1, 2)
+    assert file.getvalue() == "" or not file.getvalue().strip()
+
+
+KEPT = {"tables.md", "tables.csv", "tables.tex", "tables.json", "report.html"}
+NAMES = ["b", *(name for name in HOSTILE if "\ud83d" not in name)]
+
+Key = tuple[str, str, str, str, str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_run(tmp_path / "runs", results(NAMES))
+
+
+def expected(summary: Mapping[str, Any]) -> dict[Key, tuple[float | None, float | None, float | None]]:
+    """What `summary.json` says, as the tables name it."""
+    found: dict[Key, tuple[float | None, float | None, float | None]] = {}
+    for score in summary["scores"]:
+        who = score["predictor"], score["dialect"]
+        for metric, levels in score["metrics"].items():
+            for level, value in levels.items():
+                low, high = score["intervals"][metric] if level == "total" else (None, None)
+                found[*who, metric, "difficulty", level] = value, low, high
+        for outcome, count in score["outcomes"].items():
+            if count:
+                found[*who, "pairs", "outcome", outcome] = count, None, None
+    return found
+
+
+def test_json_and_csv_read_back_have_every_figure_of_the_summary_to_the_last_digit(folder: Path) -> None:
+    write_reports(folder)
+    awaited = expected(json.loads((folder / SUMMARY).read_text(encoding="utf-8")))
+    content = json.loads((folder / "tables.json").read_text(encoding="utf-8"))
+    figures = [figure for table in content["tables"] for figure in table["figures"]]
+    from_json = {
+        tuple(f[name] for name in ("predictor", "engine", "metric", "by", "level")): (
+            f["value"], f["low"], f["high"]
+        )
+        for f in figures
+    }  # fmt: skip
+    assert from_json == awaited
+    assert len(figures) == len(from_json), "no figure is there twice"
+    with (folder / "tables.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [
+        tuple(None if row[name] == "" else float(row[name]) for name in ("value", "low", "high"))
+        for row in rows
+    ] == list(from_json.values())
+    assert [row["predictor"].removeprefix("'") for row in rows] == [one_line(f["predictor"]) for f in figures]
+    assert {row["questions"] for row in rows if row["level"] == "total"} == {"12"}
+    assert {row["questions"] for row in rows if row["level"] == Difficulty.SIMPLE} == {"4"}
+
+
+def test_reports_are_made_again_to_the_byte_from_a_folder_that_was_moved_and_nothing_else(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = write_reports(folder)
+    assert {path.name for path in written} == KEPT
+    before = {path.name: path.read_bytes() for path in written}
+    moved = tmp_path / "elsewhere" / "renamed"
+    shutil.copytree(folder, moved)
+    shutil.rmtree(folder)
+    for name in KEPT:
+        (moved / name).unlink()
+    monkeypatch.setenv("BIRD_HOME", str(tmp_path / "nothing"))
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    again = {path.name: path.read_bytes() for path in write_reports(moved)}
+    assert again == before
+    assert not list(moved.glob(".*")), "nothing half-written is left"
+
+
+def test_the_order_of_results_changes_no_report(tmp_path: Path) -> None:
+    of = results(["p", "q"])
+    folders = [write_run(tmp_path / name, each) for name, each in (("a", of), ("b", of[::-1]))]
+    documents = [tables(read_run(folder)) for folder in folders]
+    assert documents[0].grids == documents[1].grids
+
+
+def test_the_facts_of_the_run_stand_above_the_tables(folder: Path) -> None:
+    write_reports(folder)
+    head = (folder / "tables.md").read_text(encoding="utf-8").splitlines()[:5]
+    assert head == [
+        f"# Run {folder.name}",
+        "",
+        "- sample: 12 questions, profile official, extract none, limit 30.0 s",
+        "- Engines: sqlite 3.50 \\| \\_x\\_",
+        "",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "fragment"),
+    [
+        (SUMMARY, None, "broken off"),
+        (MANIFEST, None, "has no manifest.json"),
+        (MANIFEST, "{}", "does not say which metrics"),
+        (RESULTS, "", "is empty"),
+        (QUESTIONS, None, "questions.jsonl"),
+        (QUESTIONS, "{}\n", "line 1: has no key"),
+    ],
+)
+def test_a_folder_that_is_no_finished_run_is_one_clear_error(
+    folder: Path, name: str, content: str | None, fragment: str
+) -> None:
+    (folder / name).unlink()
+    if content is not None:
+        (folder / name).write_text(content, encoding="utf-8")
+    with pytest.raises(BadInput, match=fragment):
+        write_reports(folder)
+
+
+def test_files_of_groupings_have_names_of_their_own() -> None:
+    assert file_name(ReportFormat.MARKDOWN) == "tables.md"
+    assert (
+        file_name(ReportFormat.LATEX, [By.DATABASE, By.ERROR_CLASS])
+        == "tables-by-database-by-error-class.tex"
+    )

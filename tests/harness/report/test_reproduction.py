@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from harness.data.predictions import Extract
 from harness.data.published import (
     METRICS_PUBLISHED,
     Provenance,
-    Published,
+    PublishedTotals,
     provenance,
     read_published,
     said_of,
@@ -34,6 +34,7 @@ from harness.runs.reading import LATEST, read_run
 from harness.runs.summary import summarize
 from harness.session.request import Request
 from loaders.server import Server
+from tests.harness import small_sets as small
 from tests.harness.report.tables import result, results, scores, write_run
 
 HEAD = "predictor,file_stem,sqlite,mysql,postgresql\n"
@@ -50,8 +51,10 @@ def test_published_tables_are_read_with_gaps(tmp_path: Path) -> None:
     write_published(tmp_path, HEAD + "The P,p,50.00,,12.5\n")
     write_published(tmp_path, HEAD + '"A, B",q,1,2,3\n', "r_ves")
     assert read_published(tmp_path) == [
-        Published("ex", "The P", "p", {Dialect.SQLITE: 50.0, Dialect.POSTGRESQL: 12.5}),
-        Published("r_ves", "A, B", "q", {Dialect.SQLITE: 1.0, Dialect.MYSQL: 2.0, Dialect.POSTGRESQL: 3.0}),
+        PublishedTotals("ex", "The P", "p", {Dialect.SQLITE: 50.0, Dialect.POSTGRESQL: 12.5}),
+        PublishedTotals(
+            "r_ves", "A, B", "q", {Dialect.SQLITE: 1.0, Dialect.MYSQL: 2.0, Dialect.POSTGRESQL: 3.0}
+        ),
     ]
 
 
@@ -113,9 +116,9 @@ def test_databases_are_told_apart_by_their_digests() -> None:
 
 HELD = PublishedReference(
     [
-        Published("ex", "The P", "p", {Dialect.SQLITE: 66.0, Dialect.MYSQL: 10.0}),
-        Published("ex", "Absent", "absent", {Dialect.SQLITE: 50.0}),
-        Published("r_ves", "The P", "p", {Dialect.SQLITE: 60.0}),
+        PublishedTotals("ex", "The P", "p", {Dialect.SQLITE: 66.0, Dialect.MYSQL: 10.0}),
+        PublishedTotals("ex", "Absent", "absent", {Dialect.SQLITE: 50.0}),
+        PublishedTotals("r_ves", "The P", "p", {Dialect.SQLITE: 60.0}),
     ],
     {"shop": Provenance.OTHER},
 )
@@ -257,3 +260,77 @@ def test_published_predictions_are_held_against_the_published_figures_on_a_serve
         assert reproduce_published(asked, lambda _: None, Console(file=nowhere)) == 0
     check(bird_home, tmp_path / LATEST, server.dialect)
     assert len({key[1] for key in figures(tmp_path / LATEST) if key[3] == "ours"}) == 9
+
+
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder of data with a small dev and the two files that BIRD publishes for it."""
+    folder = tmp_path / "data"
+    small.write_dev(folder)
+    asked = small.questions(small.LATER_REVISION, Dialect.SQLITE)
+    for stem, wrong in (("chatgpt", (1,)), ("chatgpt_knowledge", ())):
+        answers = {
+            str(place): f"{'SELECT 99' if place in wrong else one['SQL']}{small.SEPARATOR}{one['db_id']}"
+            for place, one in enumerate(asked)
+        }
+        small.write_json(folder / f"predict_dev_{stem}.json", answers)
+    return folder
+
+
+@pytest.mark.usefixtures("home")
+def test_the_papers_rows_stand_beside_ours(tmp_path: Path, call: Call) -> None:
+    out = tmp_path / "results"
+    code, text, err = run(call, "--out", str(out))
+    assert code == 0, err
+    (chatgpt,) = [line for line in text.splitlines() if line.startswith(" ChatGPT  ")][:1]
+    # Simple: two of two; moderate: none of one; challenging: one of one.
+    assert chatgpt.split()[1:] == ["31.08", "13.29", "12.08", "24.05", "100.00", "0.00", "100.00", "75.00"]
+    assert "Human + KG (test set)" in text
+    assert "https://arxiv.org/abs/2305.03111" in text
+    assert "Ours is not measured: add --metrics ex,ves." in text
+    folder = out / "latest"
+    with (folder / "reproduce-dev.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    found = {(row["metric"], row["predictor"], row["by"], row["level"]): row["value"] for row in rows}
+    assert found["ves", "chatgpt_knowledge", "published", "total"] == "43.81"
+    assert found["ex", "chatgpt_knowledge", "ours", "total"] == "100.0"
+    assert ("ex", "Codex", "published", "total") not in found
+    before = (folder / "reproduce-dev.md").read_text(encoding="utf-8")
+    (folder / "reproduce-dev.md").unlink()
+    assert call("report", str(folder))[0] == 0
+    assert (folder / "reproduce-dev.md").read_text(encoding="utf-8") == before
+    assert json.loads((folder / "reproduce-dev.json").read_text(encoding="utf-8"))["tables"]
+
+
+def run(call: Call, *args: str) -> tuple[int, str, str]:
+    """With what is in `data`, where commands look for it."""
+    return call("reproduce", "--set", "dev", "--workers", "1", *args)
+
+
+def test_a_file_that_names_its_predictor_alone_is_read(home: Path, tmp_path: Path, call: Call) -> None:
+    answers = json.loads((home / "predict_dev_chatgpt.json").read_text(encoding="utf-8"))
+    small.write_json(home / "predict_dev_my model.json", answers)
+    code, text, err = run(call, "--out", str(tmp_path / "other"))
+    assert code == 0, err
+    assert " my model " in text
+
+
+@pytest.mark.usefixtures("home")
+def test_json_alone_goes_to_standard_output(tmp_path: Path, call: Call) -> None:
+    code, text, err = run(call, "--out", str(tmp_path / "results"), "--json")
+    assert code == 0, err
+    assert json.loads(text)["tables"]
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [(("--set", "sample"), "no figures are published for it; choose one of mini_dev, dev"),
+     (("--set", "dev"), "no predict_dev_*.json in data")],
+)  # fmt: skip
+def test_bad_usage_is_one_line(args: tuple[str, ...], says: str, call: Call) -> None:
+    code, _, err = call("reproduce", *args)
+    assert (code, err.count("\n")) == (2, 1)
+    assert says in err

@@ -27,7 +27,7 @@ from harness.scoring.variants import find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session import evaluation as module
 from harness.session.evaluation import Evaluation
-from harness.sqltree import Column, DatabaseSchema
+from harness.sqltree import DatabaseSchema, SchemaColumn
 from loaders.namespace import Database
 from tests.evaluating import results
 from tests.harness.scoring.in_process import threads
@@ -41,7 +41,7 @@ FAST = Limits(seconds=0.5, rows=3000)
 SCHEMA = DatabaseSchema(
     db_id="zoo",
     tables=("animal",),
-    columns=(Column("animal", "name", "text"), Column("animal", "legs", "integer")),
+    columns=(SchemaColumn("animal", "name", "text"), SchemaColumn("animal", "legs", "integer")),
     primary_keys=(),
     foreign_keys=(),
 )

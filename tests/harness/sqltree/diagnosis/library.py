@@ -2,7 +2,7 @@
 
 from dialects.enums import Dialect
 from harness.engines.errors import ErrorClass
-from harness.sqltree import Column, DatabaseSchema
+from harness.sqltree import DatabaseSchema, SchemaColumn
 from harness.sqltree.diagnosis import diagnose, read
 
 _TABLES = {
@@ -15,7 +15,7 @@ _TABLES = {
 LIBRARY = DatabaseSchema(
     db_id="library",
     tables=tuple(_TABLES),
-    columns=tuple(Column(table, name, "text") for table, names in _TABLES.items() for name in names),
+    columns=tuple(SchemaColumn(table, name, "text") for table, names in _TABLES.items() for name in names),
     primary_keys=(),
     foreign_keys=(),
 )
