@@ -265,7 +265,7 @@ def test_databases_levels_and_names_are_those_asked_for(sample_set: QuestionSet)
     ]
     assert found.order[Dialect.MYSQL] == tuple(keys(found))
     whole = keys(sample_set)
-    assert keys(Choice(chosen_keys=[whole[5], whole[2]]).of(sample_set)) == [whole[2], whole[5]]
+    assert keys(Choice(keys=[whole[5], whole[2]]).of(sample_set)) == [whole[2], whole[5]]
     assert Choice().of(sample_set) == sample_set
     assert (
         keys(Choice(difficulties=["moderate"], limit=2).of(sample_set))
@@ -298,8 +298,8 @@ def test_another_seed_draws_others_and_a_large_sample_is_the_set(sample_set: Que
             Choice(difficulties=["hard"]),
             "--difficulty 'hard': Shop-Bench has none such; it has warm-up, tricky",
         ),
-        (Choice(chosen_keys=["Q/9"]), "question 'Q/9': not in Shop-Bench"),
-        (Choice(difficulties=["tricky"], chosen_keys=["Q/1"]), "no question of Shop-Bench is left"),
+        (Choice(keys=["Q/9"]), "question 'Q/9': not in Shop-Bench"),
+        (Choice(difficulties=["tricky"], keys=["Q/1"]), "no question of Shop-Bench is left"),
     ],
 )
 def test_what_cannot_be_chosen_is_said(tmp_path: Path, choice: Choice, says: str) -> None:
