@@ -121,7 +121,7 @@ def test_a_change_of_a_help_text_changes_no_key_and_one_of_a_metric_does(tmp_pat
 
     first, while_running = said("harness/cli/console.py")
     assert while_running == "True True"
-    second, while_running = said("harness/metrics/ex.py")
+    second, while_running = said("harness/metrics/accuracy.py")
     assert (second, while_running) == (first, "True False")
     third, _ = said("harness/cli/console.py")
     assert third != second
