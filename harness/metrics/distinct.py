@@ -59,10 +59,6 @@ class Range(Protocol):
     bounds: str
 
 
-class TooManyRows(Exception):
-    """The best order of the rows would take more memory to find than is allowed."""
-
-
 class Crowded(Exception):
     """Many items that differ have the same hash."""
 
