@@ -12,7 +12,6 @@ import sqlite3
 import subprocess
 import sys
 import traceback
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -32,10 +31,6 @@ from loaders.namespace import Database
 from loaders.server import Server
 from loaders.source import opened, refuse_numbers
 from loaders.target import FilledTable, LoadSource, target
-
-
-class TaskFailure(Exception):
-    """An error in another process that nobody foresaw; the text is its trace."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +110,11 @@ Advance = Callable[[LoadTask, int], None]
 """Told, in the thread that asks for results, how many more rows a task has sent."""
 
 
-class LoadWorkers(ABC):
-    """Do `number` tasks at once, and take more at any time, also between two results."""
+class LoadWorkers:
+    """Do `number` tasks at once, and take more at any time, also between two results.
+
+    This one does one after the other, in this process.
+    """
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -130,15 +128,16 @@ class LoadWorkers(ABC):
     def _next(self) -> LoadTask:
         return heapq.heappop(self._heap)[-1]
 
-    @abstractmethod
     def results(self, advance: Advance) -> Iterator[tuple[LoadTask, Any]]:
         """Each task with its result, as they finish, until none is left.
 
         Raises:
             HarnessError: a task raised it, or its process died.
         """
+        while self._heap:
+            task = self._next()
+            yield task, task.do(lambda rows, task=task: advance(task, rows))  # type: ignore[misc]
 
-    @abstractmethod
     def end(self) -> None:
         """End what is under way; nothing can be given any more. May be called twice."""
 
@@ -154,7 +153,7 @@ def workers(number: int, *, processes: bool = True) -> Iterator[LoadWorkers]:
     if (processes and number > 1) or _is_limited():
         hands = _Processes(number)
     else:
-        hands = _Here(1) if number == 1 else _Threads(number)
+        hands = LoadWorkers(1) if number == 1 else _Threads(number)
     try:
         yield hands
     finally:
@@ -165,18 +164,6 @@ def _is_limited() -> bool:
     with closing(sqlite3.connect(":memory:")) as connection:
         [limit] = connection.execute("PRAGMA hard_heap_limit").fetchone()
     return bool(limit)
-
-
-class _Here(LoadWorkers):
-    """One task after the other, in this process."""
-
-    def results(self, advance: Advance) -> Iterator[tuple[LoadTask, Any]]:
-        while self._heap:
-            task = self._next()
-            yield task, task.do(lambda rows, task=task: advance(task, rows))  # type: ignore[misc]
-
-    def end(self) -> None:
-        pass
 
 
 class _Processes(LoadWorkers):
@@ -321,7 +308,7 @@ def _outcome(task: LoadTask, connection: Connection) -> object:
     except HarnessError as error:
         return error
     except Exception:  # noqa: BLE001 - it goes on in the process that loads
-        return TaskFailure(traceback.format_exc())
+        return RuntimeError(traceback.format_exc())
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.data.questions import QuestionSet
 from loaders.twins.making import TwinSource
-from loaders.twins.reading import of_published, read_golds
+from loaders.twins.shape import of_published, read_golds
 
 
 def of_set(

@@ -2,9 +2,9 @@
 
 For those who can't have the real data, and for test-suite accuracy. `making.make` is the way in:
 
-- `reading` reads what is known of a database into a `shape.Shape`;
-- `queries` turns a gold into `RowProblem`s: row variables, conditions on their cells, what is shown;
-- `neighbours` lists the queries beside a gold, each with one thing changed;
+- `shape` reads what is known of a database into a `Shape`;
+- `queries` turns a gold into `RowProblem`s: row variables, conditions on their cells, what is shown; it lists
+  the queries beside a gold, each with one thing changed;
 - `values` draws values for a column, `rows` keeps the rows and their keys, and runs golds on them;
 - `planting` finds values that meet a problem's conditions, and puts rows with them into the tables;
 - `twin` puts it together, and says how a gold can still be answered.

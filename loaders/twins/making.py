@@ -17,9 +17,8 @@ from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from loaders.base.paths import making
 from loaders.base.processes import processors, safe_path
-from loaders.twins.reading import of_file, of_published
 from loaders.twins.rows import Rows, fill
-from loaders.twins.shape import Shape, folded
+from loaders.twins.shape import Shape, folded, of_file, of_published
 from loaders.twins.twin import SCALE, Unanswered, twin
 
 _LARGEST = 10

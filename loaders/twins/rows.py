@@ -34,34 +34,6 @@ class Full(Exception):
     """No further row fits: every key that can be drawn is taken, or a constraint refuses it."""
 
 
-class _Constraints:
-    """Tries single rows on the tables as they are declared: their types, NOT NULL, and CHECK."""
-
-    def __init__(self, shape: Shape) -> None:
-        self._connection = sqlite3.connect(":memory:", isolation_level=None)
-        self._statements: dict[TableName, tuple[str, str]] = {}
-        for table in shape.tables:
-            self._connection.execute(table.create)
-            self._statements[table.key] = (insert_into(table), f"DELETE FROM {quoted(table.name)}")  # noqa: S608 - quoted
-        self._connection.execute("BEGIN")
-
-    def accept(self, table: TableShape, row: Mapping[str, Value]) -> bool:
-        insert, delete = self._statements[table.key]
-        try:
-            self._connection.execute(insert, [row[column] for column in table.positions])
-        except (sqlite3.Error, OverflowError, UnicodeEncodeError):
-            return False
-        self._connection.execute(delete)
-        return True
-
-
-def insert_into(table: TableShape) -> str:
-    """The statement for one row of a table; a constraint that it breaks stops it, whatever is declared."""
-    names = ", ".join(quoted(column.name) for column in table.columns)
-    marks = ", ".join("?" * len(table.columns))
-    return f"INSERT OR ABORT INTO {quoted(table.name)} ({names}) VALUES ({marks})"  # noqa: S608 - quoted
-
-
 class Rows:
     """The rows of all tables.
 
@@ -77,7 +49,11 @@ class Rows:
             (table.key, key): {} for table in shape.tables for key in table.keys
         }
         self._highest: dict[tuple[TableName, str], int] = {}
-        self._constraints = _Constraints(shape)
+        # Single rows are tried on the tables as they are declared: their types, NOT NULL, and CHECK.
+        self._trial = sqlite3.connect(":memory:", isolation_level=None)
+        for table in shape.tables:
+            self._trial.execute(table.create)
+        self._trial.execute("BEGIN")
         self._pending: list[tuple[TableName, dict[str, Value]]] = []
         self._added: list[TableName] = []
 
@@ -162,7 +138,15 @@ class Rows:
         return row if all(self._free(table, key, row) for key in table.keys) else None
 
     def _fits(self, table: TableShape, row: Mapping[str, Value]) -> bool:
-        return all(self._free(table, key, row) for key in table.keys) and self._constraints.accept(table, row)
+        return all(self._free(table, key, row) for key in table.keys) and self._accepted(table, row)
+
+    def _accepted(self, table: TableShape, row: Mapping[str, Value]) -> bool:
+        try:
+            self._trial.execute(table.insert, [row[column] for column in table.positions])
+        except (sqlite3.Error, OverflowError, UnicodeEncodeError):
+            return False
+        self._trial.execute(f"DELETE FROM {quoted(table.name)}")  # noqa: S608 - quoted
+        return True
 
     def _append(self, table: TableShape, row: Mapping[str, Value]) -> int:
         place = len(self.data[table.key])
@@ -254,7 +238,7 @@ class Rows:
             return False
         if any(self._has_children(table, key) for key in touched):
             return False
-        if not self._constraints.accept(table, row):
+        if not self._accepted(table, row):
             return False
         self._refer(table, row)
         for key in touched:
@@ -462,7 +446,7 @@ def fill(connection: sqlite3.Connection, rows: Rows) -> tuple[dict[TableName, se
         stored = list(enumerate(rows.data[table.key]))
         if key:
             stored.sort(key=lambda row: [_rank(row[1][at]) for at in key])
-        statement = insert_into(table)
+        statement = table.insert
         for place, row in stored:
             try:
                 connection.execute(statement, row)

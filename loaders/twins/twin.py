@@ -12,9 +12,17 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from loaders.twins.neighbours import Neighbour, Repeat, neighbours
 from loaders.twins.planting import Planter
-from loaders.twins.queries import RowProblem, cells_in, compared, parse, problems
+from loaders.twins.queries import (
+    Neighbour,
+    Repeat,
+    RowProblem,
+    cells_in,
+    compared,
+    neighbours,
+    parse,
+    problems,
+)
 from loaders.twins.rows import CheckedTwin, Full, Rows, answered, checked
 from loaders.twins.shape import ReferenceShape, Shape, TableName, TableShape, Value, folded
 from loaders.twins.values import Values

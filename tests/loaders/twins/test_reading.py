@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loaders.twins.neighbours import neighbours
-from loaders.twins.queries import RowProblem, compared, parse, problems
-from loaders.twins.reading import of_file
-from loaders.twins.shape import ColumnShape, Shape, Value
+from loaders.twins.queries import RowProblem, compared, neighbours, parse, problems
+from loaders.twins.shape import ColumnShape, Shape, Value, of_file
 from loaders.twins.values import Values
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.shops import SCRIPT

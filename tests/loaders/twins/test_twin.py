@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from loaders.twins.making import write
-from loaders.twins.reading import of_file
 from loaders.twins.rows import checked
-from loaders.twins.shape import Shape
+from loaders.twins.shape import Shape, of_file
 from loaders.twins.twin import Twin, twin
 from tests.loaders.conftest import MakeFile
 from tests.loaders.twins.shops import GOLDS, SCRIPT, WRONG
