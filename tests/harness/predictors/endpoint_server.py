@@ -1,16 +1,10 @@
 """An OpenAI-compatible server on loopback that does as told: answers, stalls, breaks off, sends garbage.
 
-In this process as a context manager (`EndpointServer`), or in one of its own that outlives who asks it:
-
-    python -m tests.harness.predictors.endpoint_server --log FILE [--config FILE] [--seconds 300]
-
-which prints one line of JSON with `base_url` and `pid`, and ends by itself (`served` starts and ends one).
+In this process as a context manager (`EndpointServer`), or in one of its own that outlives who asks it
+(`served`), and writes what it does to a log.
 """
 
-import argparse
 import json
-import os
-import signal
 import socket
 import subprocess
 import sys
@@ -141,7 +135,6 @@ class EndpointServer:
         api_key: str | None = None,
         models: Sequence[str] | None = None,
         log: Path | None = None,
-        port: int = 0,
     ) -> None:
         self.plan = Plan(answers or {}, script, rules, delay, api_key, models)
         self.requests: list[Recorded] = []
@@ -153,7 +146,7 @@ class EndpointServer:
         self._seen: Counter[tuple[int, str]] = Counter()
         self._sockets: set[socket.socket] = set()
         self._open = 0
-        self._http = _Server(("127.0.0.1", port), _Handler)
+        self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.endpoint = self
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
 
@@ -263,9 +256,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
-
-    def do_GET(self) -> None:
-        self._send(404, _error("no such page", None))
 
     def do_POST(self) -> None:
         endpoint = self.server.endpoint
@@ -412,53 +402,24 @@ def _retry_after(value: str) -> str:
 @contextmanager
 def served(log: Path, **config: Any) -> Iterator[str]:
     """A server in a process of its own: its base URL. `config` is as of `EndpointServer`, in JSON values."""
-    settings = log.with_suffix(".config.json")
-    settings.write_text(json.dumps(config))
-    command = [sys.executable, "-m", "tests.harness.predictors.endpoint_server", "--until-eof"]
-    command += ["--log", str(log), "--config", str(settings)]
+    command = [sys.executable, "-m", "tests.harness.predictors.endpoint_server", str(log), json.dumps(config)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, start_new_session=True) as process:
         assert process.stdout is not None
         try:
-            yield json.loads(process.stdout.readline())["base_url"]
+            yield process.stdout.readline().decode().strip()
         finally:
             process.terminate()
 
 
-def logged(log: Path, event: str = "asked") -> list[dict[str, Any]]:
-    """The lines of a log that tell of an event."""
-    lines = map(json.loads, log.read_text().splitlines())
-    return [line for line in lines if line["event"] == event]
-
-
-def _await_eof(ended: threading.Event) -> None:
-    while os.read(0, 1024):
-        pass
-    ended.set()
-
-
-def _main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--log", type=Path)
-    parser.add_argument("--config", type=Path)
-    parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--until-eof", action="store_true", help="end when stdin does")
-    options = parser.parse_args()
-    ended = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
-    if options.until_eof:
-        threading.Thread(target=_await_eof, args=(ended,), daemon=True).start()
-    server = EndpointServer(log=options.log, port=options.port)
-    if options.config is not None:
-        server.plan = Plan.of(json.loads(options.config.read_text()))
-    if options.log is not None:
-        options.log.touch()
+def _main(log: Path, config: Mapping[str, Any]) -> None:
+    server = EndpointServer(log=log)
+    server.plan = Plan.of(config)
+    log.touch()
     with server:
-        print(json.dumps({"base_url": server.base_url, "pid": os.getpid()}), flush=True)  # noqa: T201
-        ended.wait(options.seconds)
+        print(server.base_url, flush=True)  # noqa: T201
+        sys.stdin.read()  # until nobody is there any more
 
 
 if __name__ == "__main__":
-    _main()
+    _main(Path(sys.argv[1]), json.loads(sys.argv[2]))
