@@ -32,7 +32,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
-from typing import IO, Any
+from typing import Any
 
 from dialects.errors import BadInput
 from harness.predictors.base import Ask, PredictorBroken, Reply, RequestFailed, Usage
@@ -86,9 +86,8 @@ class CommandProcess:
             start_new_session=True,
             env={"PYTHONUNBUFFERED": "1", **os.environ},  # most programs are Python's, and forget to flush
         )
-        self._stdin = _pipe(self._process.stdin)
-        self._stdout = _pipe(self._process.stdout)
-        self._stderr = _pipe(self._process.stderr)
+        pipes = self._process.stdin, self._process.stdout, self._process.stderr
+        self._stdin, self._stdout, self._stderr = (pipe for pipe in pipes if pipe is not None)
         os.set_blocking(self._stdin.fileno(), False)
         os.set_blocking(self._stdout.fileno(), False)
         self.has_answered = False
@@ -222,11 +221,6 @@ class CommandProcess:
                 self._said = (self._said + piece)[-_STDERR_BYTES:]
 
 
-def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
-    assert pipe is not None  # noqa: S101 - all three were asked for
-    return pipe
-
-
 def _how(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
@@ -289,7 +283,6 @@ class CommandPredictor:
         with self._lock:
             self._closed.set()
             running = list(self._running)
-        self._places.put(None)  # for the one who waits, and who gives it to the next
         with ThreadPoolExecutor(max(len(running), 1)) as pool:
             list(pool.map(CommandProcess.end, running))
 

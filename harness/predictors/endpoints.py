@@ -62,7 +62,13 @@ def _find(
         raise BadInput(f"{variable}: has characters that no key has; set it anew")
     version: str | None = None
     if service == "azure":
-        url, version = _azure(settings, environment)
+        named = settings.base_url or environment.get("AZURE_OPENAI_ENDPOINT", "").strip()
+        version = environment.get("OPENAI_API_VERSION", "").strip()
+        if not named:
+            raise BadInput("azure: no address; set AZURE_OPENAI_ENDPOINT to that of the resource")
+        if not version:
+            raise BadInput("azure: no version of its interface; set OPENAI_API_VERSION, as 2024-10-21")
+        url = _checked(named, "AZURE_OPENAI_ENDPOINT")
     else:
         named = settings.base_url or environment.get("OPENAI_BASE_URL", "").strip() or _OPENAI
         url = _checked(named, "base URL")
@@ -71,16 +77,6 @@ def _find(
         other = ", or give the base URL of another endpoint" if url == _OPENAI else ""
         raise BadInput(f"{service}:{model}: no key; {remedy}{other}")
     return url, version, key, variable
-
-
-def _azure(settings: Settings, environment: Mapping[str, str]) -> tuple[str, str]:
-    named = settings.base_url or environment.get("AZURE_OPENAI_ENDPOINT", "").strip()
-    version = environment.get("OPENAI_API_VERSION", "").strip()
-    if not named:
-        raise BadInput("azure: no address; set AZURE_OPENAI_ENDPOINT to that of the resource")
-    if not version:
-        raise BadInput("azure: no version of its interface; set OPENAI_API_VERSION, as 2024-10-21")
-    return _checked(named, "AZURE_OPENAI_ENDPOINT"), version
 
 
 def _checked(url: str, name: str) -> str:

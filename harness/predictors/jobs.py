@@ -8,7 +8,7 @@ unless it fails again and again; a stop waits for what is under way, because it 
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field, replace
@@ -367,10 +367,6 @@ Check = Callable[[Place, str], str | None]
 _FAILURES = frozenset({Outcome.PREDICTION_ERROR, Outcome.PREDICTION_TIMEOUT, Outcome.PREDICTION_TOO_LARGE})
 
 
-def _silent(line: str) -> None:
-    del line
-
-
 @contextmanager
 def trials(request: Request, setup: Setup) -> Iterator[Check]:
     """Say what engines find wrong with texts; callable from any thread.
@@ -432,44 +428,41 @@ def votes(
     texts = {place: list(dict.fromkeys(filter(None, given))) for place, given in answers.items()}
     questions = setup.questions.by_key
     references = {
-        (place, text): _reference(questions[place[1]], place[0], number, text)
+        (place, text): replace(
+            questions[place[1]],
+            key=f"{place[0]} {place[1]} {number}",
+            gold={dialect_of(place[0]): text},
+        )
         for place, found in texts.items()
         for number, text in enumerate(found)
     }
-    pairs = [(place, a, b) for place, found in texts.items() for a, b in _pairs(found)]
+    # Every text beside itself, which says whether it runs, and beside those that come later.
+    pairs = [
+        (place, a, b)
+        for place, found in texts.items()
+        for a, b in (*((text, text) for text in found), *combinations(found, 2))
+    ]
     with closing(_judging(request, setup, tuple(references.values()))) as judging:
         futures = judging.begin([Asked(references[place, a], place[0], b) for place, a, b in pairs])
-        outcomes = {pair: future.result().outcome for pair, future in zip(pairs, futures, strict=True)}
-
-    def same(place: Place) -> Callable[[str, str], bool]:
-        return lambda a, b: outcomes[place, a, b] is Outcome.MATCH
-
-    return {place: _largest(given, same(place)) for place, given in answers.items()}
-
-
-def _reference(question: Question, dialect: EngineName, number: int, text: str) -> Question:
-    return replace(question, key=f"{dialect} {question.key} {number}", gold={dialect_of(dialect): text})
+        agreeing = {
+            pair
+            for pair, future in zip(pairs, futures, strict=True)
+            if future.result().outcome is Outcome.MATCH
+        }
+    return {place: _largest(place, given, agreeing) for place, given in answers.items()}
 
 
-def _pairs(texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Every text beside itself, which says whether it runs, and beside those that come later."""
-    return [*((text, text) for text in texts), *combinations(texts, 2)]
-
-
-def _largest(given: Sequence[str | None], same: Callable[[str, str], bool]) -> int | None:
-    groups: list[tuple[str, list[int]]] = []
+def _largest(
+    place: Place, given: Sequence[str | None], agreeing: Container[tuple[Place, str, str]]
+) -> int | None:
+    groups: dict[str, list[int]] = {}
     for number, text in enumerate(given):
-        if text is None or not same(text, text):
-            continue
-        for first, members in groups:
-            if first == text or same(first, text):
-                members.append(number)
-                break
-        else:
-            groups.append((text, [number]))
-    if groups:
-        return max(groups, key=lambda group: len(group[1]))[1][0]
-    return next((number for number, text in enumerate(given) if text is not None), None)
+        if text is not None and (place, text, text) in agreeing:
+            alike = (first for first in groups if first == text or (place, first, text) in agreeing)
+            groups.setdefault(next(alike, text), []).append(number)
+    with_text = [number for number, text in enumerate(given) if text is not None]
+    largest = max(groups.values(), key=len) if groups else with_text
+    return largest[0] if largest else None
 
 
 def _judging(request: Request, setup: Setup, questions: tuple[Question, ...]) -> Judging:
@@ -481,4 +474,4 @@ def _judging(request: Request, setup: Setup, questions: tuple[Question, ...]) ->
         diagnoses=False,
         previews=False,
     )
-    return open_judging(request, alone, _silent)
+    return open_judging(request, alone, lambda _: None)

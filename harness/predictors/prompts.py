@@ -9,7 +9,6 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -196,11 +195,11 @@ def shorter(problem: Problem, *, has_example: bool) -> Iterator[tuple[str | None
     yield None, problem, has_example
     parts: tuple[tuple[str, Callable[[TableText], TableText]], ...] = (
         ("sample rows", lambda table: replace(table, rows=())),
-        ("descriptions of values", partial(_described, change=_without_values)),
-        ("descriptions of columns", partial(_described, change=_without_descriptions)),
+        ("descriptions of values", _without("values")),
+        ("descriptions of columns", _without("title", "description")),
     )
-    for what, without in parts:
-        tables = tuple(without(table) for table in problem.database.tables)
+    for what, shortened in parts:
+        tables = tuple(map(shortened, problem.database.tables))
         if tables != problem.database.tables:
             problem = _with(problem, tables)
             yield what, problem, has_example
@@ -213,16 +212,9 @@ def shorter(problem: Problem, *, has_example: bool) -> Iterator[tuple[str | None
             yield f"table {name}", problem, False
 
 
-def _described(table: TableText, change: Callable[[ColumnText], ColumnText]) -> TableText:
-    return replace(table, columns=tuple(map(change, table.columns)))
-
-
-def _without_values(column: ColumnText) -> ColumnText:
-    return replace(column, values=None)
-
-
-def _without_descriptions(column: ColumnText) -> ColumnText:
-    return replace(column, title=None, description=None)
+def _without(*texts: str) -> Callable[[TableText], TableText]:
+    nothing: dict[str, Any] = dict.fromkeys(texts)
+    return lambda table: replace(table, columns=tuple(replace(column, **nothing) for column in table.columns))
 
 
 def _with(problem: Problem, tables: tuple[TableText, ...]) -> Problem:

@@ -10,14 +10,14 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from dialects.errors import BadInput
 from dialects.identifiers import table_name
 from harness.engines import EngineKind, kind_of
-from harness.engines.base import ColumnText, Engine, Row, Session, SqlError, TableText
+from harness.engines.base import ColumnText, Engine, Row, SqlError, TableText
 from harness.predictors.base import DatabaseText
 from loaders.base.errors import EngineUnavailable
 from loaders.namespace import Database
@@ -53,14 +53,17 @@ def read_database(
     reader = kind.schema()
     try:
         with engine.session(database, _SECONDS) as session:
-            run = _runner(session)
+
+            def run(sql: str) -> list[Row]:
+                return [row for batch in session.batches(sql) for row in batch]
+
             version = reader.version(run)
             tables = reader.tables(run, database, declared)
             _require(kind, database, declared, tables)
-            tables = [
-                replace(table, rows=_shown(run(reader.first_rows(table, rows)))) if rows else table
-                for table in tables
-            ]
+            if rows:
+                tables = [
+                    replace(table, rows=_shown(run(reader.first_rows(table, rows)))) for table in tables
+                ]
     except SqlError as error:
         if not kind.has_server:
             raise BadInput(
@@ -71,10 +74,6 @@ def read_database(
             " load the database again"
         ) from error
     return DatabaseText(database.db_id, kind.name, tuple(tables), version)
-
-
-def _runner(session: Session) -> Callable[[str], list[Row]]:
-    return lambda sql: [row for batch in session.batches(sql) for row in batch]
 
 
 def _require(

@@ -1,12 +1,13 @@
 """Jobs side by side, the journal of their replies, and what engines say against an answer."""
 
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Barrier, Lock
 from typing import Any
 
 import pytest
@@ -56,12 +57,20 @@ class Answers:
     answer: Callable[[Ask], Reply]
     identity: Mapping[str, Any] = field(default_factory=lambda: {"kind": "test"})
     asked: Counter[str] = field(default_factory=Counter)
+    at_once: int = 0
+    most_at_once: int = 0
     _lock: Lock = field(default_factory=Lock)
 
     def ask(self, ask: Ask) -> Reply:
         with self._lock:
             self.asked[f"{ask.problem.question}/{ask.sample}/{ask.stage}"] += 1
-        return self.answer(ask)
+            self.at_once += 1
+            self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            return self.answer(ask)
+        finally:
+            with self._lock:
+                self.at_once -= 1
 
     def close(self) -> None:
         pass
@@ -112,6 +121,19 @@ def run(  # noqa: PLR0913 - what a run may differ in
 
 def replying(text: str, **more: Any) -> Callable[[Ask], Reply]:
     return lambda _: Reply(text, Usage(1, 10, 2), **more)
+
+
+def test_as_many_are_asked_at_once_as_told(tmp_path: Path) -> None:
+    together = Barrier(3, timeout=20)
+
+    def answer(_: Ask) -> Reply:
+        together.wait()
+        time.sleep(0.05)  # in which a fourth would come
+        return Reply("SELECT 1")
+
+    predictor = Answers(answer)
+    run(tmp_path, predictor, threads=3)
+    assert predictor.most_at_once == 3
 
 
 def test_every_job_is_answered_and_what_is_known_is_not_asked_again(tmp_path: Path) -> None:
