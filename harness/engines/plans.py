@@ -347,6 +347,15 @@ class PlanComparison:
     is_same: bool
 
 
+def numbered(steps: Iterable[AlignedSteps]) -> Iterator[tuple[int | None, int | None, StepMark]]:
+    """The steps beside each other, each by its number in its plan; None where only the other plan has one."""
+    gold = prediction = 0
+    for each in steps:
+        yield gold if each.gold else None, prediction if each.prediction else None, each.mark
+        gold += each.gold is not None
+        prediction += each.prediction is not None
+
+
 def steps_of(root: PlanNode) -> list[Step]:
     """The steps of a plan, each before those below it."""
     return list(_steps(root, 0))

@@ -60,29 +60,28 @@ class PublishedReference:
 
 @dataclass(frozen=True)
 class PaperRow:
-    """One row of the paper, in percent by metric and level; of the dev set unless `of` says otherwise."""
+    """One row of the paper, of the dev set unless `of` says otherwise.
+
+    `ex` and `ves` are in percent by level, or the total alone.
+    """
 
     predictor: str
-    file_stem: str | None
-    of: str
-    figures: Mapping[tuple[str, str], float]
+    file_stem: str | None = None
+    of: str = DEV
+    ex: tuple[float, ...] = ()
+    ves: tuple[float, ...] = ()
+
+    def printed(self, metric: str) -> list[float | None]:
+        """The figures of a metric by level; None where the paper has none."""
+        values = self.ex if metric == "ex" else self.ves
+        return [*[None] * (len(_LEVELS) - len(values)), *values]
 
 
 @cache
 def _paper() -> tuple[str, tuple[PaperRow, ...]]:
     """The source and the rows."""
-    text = (files("harness.data") / "published_dev.toml").read_text(encoding="utf-8")
-    content: dict[str, Any] = tomllib.loads(text)
-    return str(content["source"]), tuple(map(_row, content["rows"]))
-
-
-def _row(record: Mapping[str, Any]) -> PaperRow:
-    figures: dict[tuple[str, str], float] = {}
-    for metric in _METRICS:
-        values = record.get(metric, [])
-        levels = _LEVELS if len(values) == len(_LEVELS) else (TOTAL,)
-        figures |= {(metric, level): float(value) for level, value in zip(levels, values, strict=False)}
-    return PaperRow(record["predictor"], record.get("file_stem"), record.get("of", DEV), figures)
+    content = tomllib.loads((files("harness.data") / "published_dev.toml").read_text(encoding="utf-8"))
+    return str(content["source"]), to_record(tuple[PaperRow, ...], content["rows"])
 
 
 def dev_rows(run: Run) -> Document:
@@ -111,8 +110,7 @@ def dev_rows(run: Run) -> Document:
 
 
 def _table_row(row: PaperRow, metric: str, score: Score | None) -> TableRow:
-    printed = [row.figures.get((metric, level)) for level in _LEVELS]
-    cells = [None if value is None else Cell(value) for value in printed]
+    cells = [None if value is None else Cell(value) for value in row.printed(metric)]
     name = row.predictor if row.of == DEV else f"{row.predictor} ({row.of} set)"
     return TableRow((name,), (*cells, *_ours(metric, score)), row.file_stem or row.predictor)
 

@@ -23,8 +23,7 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.report.texts import csv_text, json_text, markdown
-from harness.report.writing import write
+from harness.report.writing import write_document
 from harness.runs.reading import Run
 from harness.runs.summary import TOTAL, Score
 
@@ -153,8 +152,7 @@ def write_gold_ranks(document: Document, folder: Path) -> list[Path]:
     Raises:
         BadInput: one cannot be written.
     """
-    made = {"md": markdown(document, _SCORES), "csv": csv_text(document), "json": json_text(document)}
-    return [write(folder / f"{STEM}.{suffix}", text) for suffix, text in made.items()]
+    return write_document(folder, STEM, document, _SCORES)
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:

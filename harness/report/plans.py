@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.engines import TITLES, dialect_of
-from harness.engines.plans import AlignedSteps, Operator, PlanNode, Step, StepMark, steps_of
+from harness.engines.plans import AlignedSteps, Operator, PlanNode, Step, StepMark, numbered, steps_of
 from harness.metrics.work import units
 from harness.report.console import new_table, plain, print_table, wide
 from harness.report.texts import escaped_markdown
@@ -295,9 +295,13 @@ def _pair_json(pair: ExplainedPair) -> dict[str, Any]:
     ):
         record[name] = _text_json(text) if text else {"sql": None, "reason": without}
     comparison = pair.comparison
-    record["comparison"] = None if comparison is None else {
-        "is_same": comparison.is_same, "steps": list(_numbered(comparison.steps)),
-    }  # fmt: skip
+    record["comparison"] = comparison and {
+        "is_same": comparison.is_same,
+        "steps": [
+            {"gold": gold, "prediction": prediction, "mark": mark}
+            for gold, prediction, mark in numbered(comparison.steps)
+        ],
+    }
     return record
 
 
@@ -305,15 +309,3 @@ def _text_json(text: ExplainedText) -> dict[str, Any]:
     """A text as the run folder has it, and what its counters weigh (`units`), where they are known."""
     weight = _units(text)
     return text.to_json() | ({} if weight is None else {"units": weight})
-
-
-def _numbered(steps: Sequence[AlignedSteps]) -> Iterator[dict[str, Any]]:
-    gold = prediction = 0
-    for each in steps:
-        yield {
-            "gold": gold if each.gold else None,
-            "prediction": prediction if each.prediction else None,
-            "mark": each.mark.value,
-        }
-        gold += each.gold is not None
-        prediction += each.prediction is not None

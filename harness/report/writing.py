@@ -6,6 +6,7 @@ The same folder gives the same bytes, wherever it stands: no report has a path o
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from dialects.errors import BadInput
 from harness.report.console import console_text
@@ -108,14 +109,10 @@ def write_reproduction(run: Run, held: PublishedReference) -> list[Path]:
         BadInput: the folder cannot be written.
     """
     document = reproduced(run, held)
-    more = to_plain(held)
-    texts = {
-        ReportFormat.MARKDOWN: markdown(document, f"Published figures and run {document.run_id}"),
-        ReportFormat.CSV: csv_text(document),
-        ReportFormat.JSON: json_text(document, **more),
-        ReportFormat.LATEX: TEXTS[ReportFormat.LATEX](paper(run, PaperRequest(), held.published)),
-    }
-    return [write(run.folder / f"{REPRODUCED}.{SUFFIXES[each]}", text) for each, text in texts.items()]
+    title = f"Published figures and run {document.run_id}"
+    written = write_document(run.folder, REPRODUCED, document, title, **to_plain(held))
+    table = latex(paper(run, PaperRequest(), held.published), f"Run {document.run_id}")
+    return [*written, write(run.folder / f"{REPRODUCED}.tex", table)]
 
 
 DEV_ROWS = "reproduce-dev"
@@ -132,12 +129,17 @@ def write_dev_rows(run: Run) -> list[Path]:
         BadInput: the folder cannot be written.
     """
     document = dev_rows(run)
-    texts = {
-        ReportFormat.MARKDOWN: markdown(document, f"BIRD's paper and run {document.run_id}"),
-        ReportFormat.CSV: csv_text(document),
-        ReportFormat.JSON: json_text(document),
-    }
-    return [write(run.folder / f"{DEV_ROWS}.{SUFFIXES[each]}", text) for each, text in texts.items()]
+    return write_document(run.folder, DEV_ROWS, document, f"BIRD's paper and run {document.run_id}")
+
+
+def write_document(folder: Path, stem: str, document: Document, title: str, **more: Any) -> list[Path]:
+    """Write tables into a folder as `<stem>.md`, `<stem>.csv` and `<stem>.json`; `more` is for the last.
+
+    Raises:
+        BadInput: one cannot be written.
+    """
+    made = {"md": markdown(document, title), "csv": csv_text(document), "json": json_text(document, **more)}
+    return [write(folder / f"{stem}.{suffix}", text) for suffix, text in made.items()]
 
 
 def file_name(kind: ReportFormat, by: Sequence[By] = (), table: ReportTable = ReportTable.ALL) -> str:

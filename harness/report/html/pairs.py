@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ from harness.data.outcomes import AnswerUsage, GoldOrigin, Outcome, PairResult, 
 from harness.data.questions import Question, levels_of
 from harness.engines import TITLES, dialect_of, kinds_by_name
 from harness.engines.errors import ErrorClass
-from harness.engines.plans import PlanComparison, StepMark, compare_plans, steps_of
+from harness.engines.plans import PlanComparison, StepMark, compare_plans, numbered, steps_of
 from harness.metrics.efficiency import Timing
 from harness.metrics.work import WorkRatio
 from harness.report.plans import described
@@ -283,7 +283,7 @@ class Plans:
         ):
             both = [text for text in (gold, prediction) if text.key not in places]
             packed = {text.key: _packed_plan(text, strings) for text in both}
-            steps = None if comparison is None or comparison.is_same else _steps(comparison)
+            steps = None if comparison is None or comparison.is_same else list(_steps(comparison))
             room -= len(json.dumps([list(packed.values()), steps], separators=(",", ":")))
             if room < 0:
                 self._left_out += 1
@@ -325,16 +325,11 @@ def _packed_plan(text: ExplainedText, strings: Numbering) -> list[Any]:
     return [NOTHING if said is None else strings.of(said), counters, rows]
 
 
-def _steps(comparison: PlanComparison) -> list[list[int]]:
+def _steps(comparison: PlanComparison) -> Iterator[list[int]]:
     """The steps beside each other, each by its number in its plan, with the mark's."""
-    found = []
-    gold = prediction = 0
-    for each in comparison.steps:
-        found.append([
-            NOTHING if each.gold is None else gold,
-            NOTHING if each.prediction is None else prediction,
-            _MARKS.index(each.mark),
-        ])  # fmt: skip
-        gold += each.gold is not None
-        prediction += each.prediction is not None
-    return found
+    for gold, prediction, mark in numbered(comparison.steps):
+        yield [
+            NOTHING if gold is None else gold,
+            NOTHING if prediction is None else prediction,
+            _MARKS.index(mark),
+        ]
