@@ -1,6 +1,6 @@
 """What all commands share: where messages go, and options that mean the same everywhere."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -17,7 +17,7 @@ from harness.metrics import METRICS
 from harness.report.table_model import printable_json
 from harness.session.options import OPTIONS
 from harness.session.plan import find_servers
-from harness.session.request import AUTO, Request, parse_dialects, parse_metrics
+from harness.session.request import AUTO, Request, parse_dialects
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import one_line
 from loaders.server import Server
@@ -51,11 +51,8 @@ AsJson = Annotated[
 CHOICE = ("set_name", "limit", "db_ids", "difficulties", "keys", "sample")
 """The fields of `Request` that say which questions are asked."""
 
-_SPELLED: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    "dialects": (AUTO, parse_dialects),
-    "metrics": (USUAL_METRICS, parse_metrics),
-}
-"""Fields that a command takes as one word with commas: the default, and what reads it."""
+_SPELLED = {"dialects": AUTO, "metrics": USUAL_METRICS}
+"""The defaults of fields that a command takes as one word with commas."""
 
 _MORE = {"metrics": f": {', '.join(METRICS)}"}
 
@@ -74,7 +71,7 @@ def asks(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callab
     def parameter(name: str) -> Parameter:
         kind, default = types[name], usual[name]
         if name in _SPELLED:
-            kind, default = str, _SPELLED[name][0]
+            kind, default = str, _SPELLED[name]
         elif OPTIONS[name].repeatable:
             kind, default = list[get_args(kind)[0]] | None, None  # type: ignore[misc]
         annotation = Annotated[kind, option(name, more=_MORE.get(name, ""))]  # type: ignore[valid-type]
@@ -83,19 +80,10 @@ def asks(*names: str, **defaults: Any) -> Callable[[Callable[..., None]], Callab
 
     parameters = {name: parameter(name) for name in names}
 
-    def values(given: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-        for name, each in parameters.items():
-            value = given.pop(each.name)
-            read = _SPELLED[name][1] if name in _SPELLED else None
-            if read is not None:
-                yield name, read(value)
-            elif value is not None or not OPTIONS[name].repeatable:
-                yield name, value
-
     def declared(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def called(**given: Any) -> None:
-            request = Request(**dict(values(given)))
+            request = Request.of({name: given.pop(each.name) for name, each in parameters.items()})
             command(request, **given)
 
         _, *own = signature(command, eval_str=True).parameters.values()

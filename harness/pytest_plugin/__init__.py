@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     if predictions and coverage:
         raise pytest.UsageError("--bird-predictions and --bird-coverage: are two runs; leave one out")
-    from harness.pytest_plugin.starting import start  # noqa: PLC0415 - see the module's docstring
+    from harness.pytest_plugin.start import start  # noqa: PLC0415 - see the module's docstring
 
     start(config)
 

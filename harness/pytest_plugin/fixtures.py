@@ -16,7 +16,7 @@ from harness.engines import EngineName, kind_of, kinds_by_name
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
 from harness.engines.retry import execute_patiently
-from harness.pytest_plugin.starting import request_of
+from harness.pytest_plugin.start import request_of
 from harness.scoring.tasks import Golds, Setup
 from harness.session.evaluator import Evaluator
 from harness.session.options import as_in_pytest

@@ -1,11 +1,12 @@
 """What a user asks for, as the command line, the pytest plugin and the library say it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from math import isfinite
 from pathlib import Path
+from typing import Any, Self, get_args, get_type_hints
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
@@ -64,6 +65,9 @@ class ShownTables(StrEnum):
     ALL = "all"
 
 
+SPELLED: Mapping[str, Callable[[str], Any]] = {"dialects": parse_dialects, "metrics": parse_metrics}
+"""The fields that an option gives as one word with commas, and what reads it."""
+
 _OF_THE_RUN = frozenset({"out", "resume"})
 """What the folder of a run tells by itself."""
 
@@ -117,6 +121,24 @@ class Request:
     tables: ShownTables | None = None
     fail_under: Sequence[str] = ()
 
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Make a request of the values that options were given, by field.
+
+        What is None or an empty list was not given: it is as the class has it.
+
+        Raises:
+            BadInput: a name among them is not known.
+        """
+        types = get_type_hints(cls)
+        return cls(
+            **{
+                name: SPELLED[name](value) if name in SPELLED else _typed(types[name], value)
+                for name, value in given.items()
+                if value is not None and value != []
+            }
+        )
+
     @property
     def gold(self) -> str | None:
         """The golds of the run; None for the set's own."""
@@ -165,6 +187,14 @@ class Request:
     def processes(self) -> int:
         """How many judge on this machine."""
         return self.workers or processors()
+
+
+def _typed(kind: Any, value: Any) -> Any:
+    """A value, or each of a list, as the type that a field has."""
+    made = [each for each in (kind, *get_args(kind)) if each in (Path, Profile, Extract, ShownTables)]
+    if not made:
+        return value
+    return [made[0](one) for one in value] if isinstance(value, list) else made[0](value)
 
 
 def _anywhere(field: str, value: object) -> str:

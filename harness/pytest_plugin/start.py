@@ -1,18 +1,15 @@
 """From the plugin's options to a driver that is registered, or one line about what is wrong with them."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dialects.enums import Profile
 from dialects.errors import HarnessError
-from harness.data.predictions import Extract
 from harness.pytest_plugin.pairs import PairItems, parse_fail_on, refuse_distributed
-from harness.session.options import as_in_pytest
+from harness.session.options import OPTIONS, as_in_pytest
 from harness.session.plan import prepare
-from harness.session.request import Request, ShownTables, parse_dialects, parse_metrics
+from harness.session.request import Request
 from loaders.base.errors import EngineUnavailable
 from loaders.base.files import one_line
 
@@ -61,40 +58,7 @@ def request_of(config: pytest.Config) -> Request:
     Raises:
         BadInput: one is wrong.
     """
-    option = config.getoption
-    metrics, profile = option("--bird-metrics"), option("--bird-profile")
-    seconds, resume = option("--bird-timeout"), option("--bird-resume")
-    tables = option("--bird-tables")
-    # What is not given is as the library has it.
-    given: dict[str, Any] = {
-        "metrics": None if metrics is None else parse_metrics(metrics),
-        "profile": None if profile is None else Profile(profile),
-        "seconds": seconds,
-        # Looking at the items completes nothing.
-        "resume": None if resume is None or config.option.collectonly else Path(resume),
-    }
-    return Request(
-        set_name=option("--bird-set"),
-        predictions=[Path(path) for path in option("--bird-predictions")],
-        dialects=parse_dialects(option("--bird-dialect")),
-        golds=option("--bird-gold"),
-        reference=option("--bird-reference"),
-        predictor=option("--bird-predictor"),
-        extract=Extract(option("--bird-extract")),
-        allow_missing=option("--bird-allow-missing"),
-        variants=option("--bird-variants"),
-        limit=option("--bird-limit"),
-        db_ids=option("--bird-db"),
-        difficulties=option("--bird-difficulty"),
-        keys=option("--bird-question"),
-        sample=option("--bird-sample"),
-        seed=option("--bird-seed"),
-        out=Path(option("--bird-out")),
-        workers=option("--bird-workers"),
-        cache=not option("--bird-no-cache"),
-        ray=option("--bird-ray"),
-        report=not option("--bird-no-report"),
-        fail_under=option("--bird-fail-under"),
-        tables=None if tables is None else ShownTables(tables),
-        **{name: value for name, value in given.items() if value is not None},
-    )
+    given = {name: config.getoption(each.pytest_flag) for name, each in OPTIONS.items()}
+    given |= {name: not given[name] for name, each in OPTIONS.items() if each.off}
+    # Looking at the items completes nothing.
+    return Request.of({**given, "resume": None} if config.option.collectonly else given)
