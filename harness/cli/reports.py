@@ -28,8 +28,8 @@ from harness.report.writing import (
     write_page,
     write_reports,
 )
-from harness.runs.groups import By
 from harness.runs.reading import read_run
+from harness.runs.summary import By
 from loaders.base.store import Store, allowed_bytes, default_path
 
 _OF_PAPER = "Of the paper table: {}, separated by commas. Default: all."

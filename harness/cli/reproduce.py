@@ -26,7 +26,7 @@ from harness.report.writing import write_dev_rows, write_reproduction
 from harness.runs.reading import read_run
 from harness.session.plan import prepare
 from harness.session.request import Request
-from harness.session.runner import run
+from harness.session.runner import Runner, run
 
 
 @app.command()
@@ -70,17 +70,14 @@ def reproduce_published(
         BadInput: the published tables, the questions or the predictions cannot be read.
         EngineUnavailable: an engine that was named is not up.
     """
-    home = Path(os.environ.get("BIRD_HOME") or "data")
+    home = _home()
     published = read_published(home)
-    request = replace(
-        asked, set_name=PUBLISHED_SET, predictions=asked.predictions or [home / "predictions"], bird_home=home
+    done = _scored(
+        replace(asked, set_name=PUBLISHED_SET, predictions=asked.predictions or [home / "predictions"]),
+        say,
+        console,
     )
-    with loading_bar(console) as progress:
-        plan = prepare(request, say=say, progress=progress)
-    with plan:
-        held = PublishedReference(published, provenance(plan.questions, find_published(PUBLISHED_SET).files))
-        done = run(plan, console, "reproduce")
-    done.require_written()
+    held = PublishedReference(published, provenance(done.plan.questions, find_published(PUBLISHED_SET).files))
     finished = read_run(done.path)
     written = write_reproduction(finished, held)
     if as_json:
@@ -99,34 +96,12 @@ def reproduce_dev(
 ) -> int:
     """Score predictions for BIRD's dev set; print and write the rows of its paper beside them.
 
-    Args:
-        asked: what to run; without predictions it is what BIRD publishes, `predict_dev_*.json` in the data.
-            Without an engine it is SQLite, for which they were made.
-        say: takes one line at a time.
-        console: where to tell how it goes.
-        as_json: whether JSON is printed instead of tables.
-
-    Returns:
-        The exit code: 0, or 3 where a pair ended in a harness error.
-
-    Raises:
-        BadInput: the questions or the predictions cannot be read.
-        EngineUnavailable: an engine that was named is not up.
+    The rest is as in `reproduce_published`. Without predictions they are what BIRD publishes,
+    `predict_dev_*.json` in the data; without an engine it is SQLite, for which they were made.
     """
-    home = Path(os.environ.get("BIRD_HOME") or "data")
-    predictions = asked.predictions or _of_dev(home)
-    request = replace(
-        asked,
-        set_name=DEV,
-        predictions=predictions,
-        bird_home=home,
-        dialects=asked.dialects or [Dialect.SQLITE],
-    )
-    with loading_bar(console) as progress:
-        plan = prepare(request, say=say, progress=progress)
-    with plan:
-        done = run(plan, console, "reproduce")
-    done.require_written()
+    predictions = asked.predictions or _of_dev(_home())
+    dialects = asked.dialects or [Dialect.SQLITE]
+    done = _scored(replace(asked, set_name=DEV, predictions=predictions, dialects=dialects), say, console)
     finished = read_run(done.path)
     written = write_dev_rows(finished)
     if as_json:
@@ -135,6 +110,20 @@ def reproduce_dev(
         print_grids(dev_rows(finished).grids)
     say(f"written: {', '.join(map(str, written))}")
     return done.exit_code
+
+
+def _home() -> Path:
+    return Path(os.environ.get("BIRD_HOME") or "data")
+
+
+def _scored(request: Request, say: Callable[[str], None], console: Console) -> Runner:
+    """Run what is asked for, on the data of `_home`."""
+    with loading_bar(console) as progress:
+        plan = prepare(replace(request, bird_home=_home()), say=say, progress=progress)
+    with plan:
+        done = run(plan, console, "reproduce")
+    done.require_written()
+    return done
 
 
 def _of_dev(home: Path) -> Sequence[Path]:

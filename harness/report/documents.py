@@ -33,9 +33,8 @@ from harness.report.table_model import (
     TableModel,
     TableRow,
 )
-from harness.runs.groups import By, Share, pairs, shares
 from harness.runs.reading import AGAIN, Run, read_questions
-from harness.runs.summary import TOTAL, Score, summarize
+from harness.runs.summary import TOTAL, By, Score, Share, pairs, shares, summarize
 from harness.sqltree.constructs import constructs
 from loaders.base.records import read_record, to_record
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from dialects.enums import Dialect, Profile
-from harness.cli.arguments import resumed
+from harness.cli.commands import resumed
 from harness.runs.reading import LATEST, MANIFEST, RESULTS, SUMMARY
 from harness.session.request import Request
 from tests.harness.conftest import Call

@@ -21,18 +21,22 @@ def test_node_ids_are_the_same_in_every_run_and_below_real_files(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("named", "chosen"),
+    ("options", "chosen"),
     [
         ([item("2")], {("careless", "2")}),
         ([item("2"), item("3", "every-fifth-wrong")], {("careless", "2"), ("every-fifth-wrong", "3")}),
         (["answers/predict_sample_careless_sqlite.json"], {("careless", key) for key in "1234"}),
         ([item("1").rpartition("::")[0]], {("careless", key) for key in "1234"}),
+        (["-k", "careless and challenging"], {("careless", "4")}),
+        (["-k", "city_library and not careless", "--deselect", item("1", "every-fifth-wrong")],
+         {("every-fifth-wrong", key) for key in "234"}),
+        (["-k", "careless", "-n", "2"], {("careless", key) for key in "1234"}),
     ],
-)
-def test_items_are_run_by_their_node_ids_as_editors_do(
-    named: list[str], chosen: set[tuple[str, str]], tmp_path: Path
+)  # fmt: skip
+def test_items_are_chosen_by_node_ids_as_editors_do_and_by_what_they_are_about(
+    options: list[str], chosen: set[tuple[str, str]], tmp_path: Path
 ) -> None:
-    done = score(*SOME, *named, cwd=tmp_path)
+    done = score(*SOME, *options, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert outcomes(tmp_path / "results").keys() == chosen
 
@@ -41,23 +45,6 @@ def test_a_node_id_that_names_nothing_is_refused(tmp_path: Path) -> None:
     done = score(*SOME, item("99"), cwd=tmp_path)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert f"not found: {item('99')}" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("options", "chosen"),
-    [
-        (["-k", "careless and challenging"], {("careless", "4")}),
-        (["-k", "city_library and not careless", "--deselect", item("1", "every-fifth-wrong")],
-         {("every-fifth-wrong", key) for key in "234"}),
-        (["-k", "careless", "-n", "2"], {("careless", key) for key in "1234"}),
-    ],
-)  # fmt: skip
-def test_k_and_deselect_choose_by_question_database_difficulty_and_predictor(
-    options: list[str], chosen: set[tuple[str, str]], tmp_path: Path
-) -> None:
-    done = score(*SOME, *options, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert outcomes(tmp_path / "results").keys() == chosen
 
 
 def test_x_stops_at_the_first_failure_and_the_run_can_be_completed(tmp_path: Path) -> None:
@@ -79,7 +66,9 @@ def test_x_stops_at_the_first_failure_and_the_run_can_be_completed(tmp_path: Pat
 def test_lf_runs_what_failed_last_time(tmp_path: Path) -> None:
     failing = (*SOME, "--bird-fail-on", "mismatch", "-k", "careless")
     assert counts(score(*failing, cwd=tmp_path)) == {"match": 2, "failed": 2, "deselected": 4}
-    assert counts(score(*failing, "--lf", cwd=tmp_path)) == {"failed": 2, "deselected": 6}
+    again = score(*failing[:-2], "--lf", cwd=tmp_path)
+    assert counts(again) == {"failed": 2, "deselected": 6}
+    assert "2 of 8 pairs: a selection by --lf, not the set." in again.stdout
 
 
 def test_durations_names_the_pairs_that_took_longest(tmp_path: Path) -> None:

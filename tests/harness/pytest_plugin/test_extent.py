@@ -8,7 +8,7 @@ import pytest
 
 from harness.runs.reading import LATEST, SUMMARY
 from tests.harness.conftest import Call
-from tests.harness.pytest_plugin.running import counts, item, run, score, summary
+from tests.harness.pytest_plugin.running import item, run, score, summary
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +90,7 @@ def test_a_run_of_every_pair_of_its_questions_is_complete_and_says_its_limit(
     assert "complete, --limit 12" in " ".join(call("runs", "--out", str(tmp_path / "results"))[1].split())
 
 
+ITS = "a plugin or conftest.py"
 DROPS = {
     "drops": "def pytest_collection_modifyitems(items):\n    items[:] = items[::2]\n",
     "deselects": (
@@ -100,46 +101,29 @@ DROPS = {
 }
 
 
-@pytest.mark.parametrize("parallel", [(), ("-n", "2")], ids=["alone", "xdist"])
-@pytest.mark.parametrize("how", DROPS)
-def test_items_that_a_conftest_leaves_out_are_missed(
-    how: str, parallel: tuple[str, ...], tmp_path: Path
-) -> None:
-    (tmp_path / "conftest.py").write_text(DROPS[how])
-    done = score(*SOME, *parallel, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "12 of 24 pairs: a selection by a plugin or conftest.py, not the set." in done.stdout
-    assert json.loads(summary(tmp_path / "results"))["pairs"] == {"planned": 24, "completed": 12}
-
-
 @pytest.mark.parametrize(
-    ("options", "completed", "ways"),
+    ("conftest", "options", "completed", "ways"),
     [
-        ([item("2"), item("3", "every-fifth-wrong")], 2, "node ids"),
-        (["--deselect", item("5"), "-k", "careless"], 11, "-k careless and --deselect"),
-        (["-k", "simple and not every", "-n", "2"], 5, "-k 'simple and not every'"),
+        ("", [item("2"), item("3", "every-fifth-wrong")], 2, "node ids"),
+        ("", ["--deselect", item("5"), "-k", "careless"], 11, "-k careless and --deselect"),
+        ("", ["-k", "simple and not every", "-n", "2"], 5, "-k 'simple and not every'"),
+        *((how, parallel, 12, ITS) for how in DROPS.values() for parallel in ([], ["-n", "2"])),
+        (
+            "import pytest\n\n@pytest.hookimpl(trylast=True)\n" + DROPS["drops"],
+            ["-k", "careless"],
+            6,
+            f"-k careless and {ITS}",
+        ),
     ],
 )
-def test_what_chose_is_named(options: list[str], completed: int, ways: str, tmp_path: Path) -> None:
+def test_what_chose_is_named(
+    conftest: str, options: list[str], completed: int, ways: str, tmp_path: Path
+) -> None:
+    (tmp_path / "conftest.py").write_text(conftest)
     done = score(*SOME, *options, cwd=tmp_path)
-    assert f"{completed} of 24 pairs: a selection by {ways}, not the set." in done.stdout, done.stdout
-
-
-def test_last_failed_is_a_selection(tmp_path: Path) -> None:
-    failing = (*SOME, "--bird-fail-on", "mismatch")
-    score(*failing, cwd=tmp_path)
-    done = score(*failing, "--lf", cwd=tmp_path)
-    (failed,) = (count for word, count in counts(done).items() if word == "failed")
-    assert f"{failed} of 24 pairs: a selection by --lf, not the set." in done.stdout
-
-
-def test_a_conftest_that_drops_beside_k_is_named_with_it(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(
-        "import pytest\n\n@pytest.hookimpl(trylast=True)\n" + DROPS["drops"]
-    )
-    done = score(*SOME, "-k", "careless", cwd=tmp_path)
-    ways = "-k careless and a plugin or conftest.py"
-    assert f"6 of 24 pairs: a selection by {ways}, not the set." in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{completed} of 24 pairs: a selection by {ways}, not the set." in done.stdout
+    assert json.loads(summary(tmp_path / "results"))["pairs"] == {"planned": 24, "completed": completed}
 
 
 @pytest.mark.parametrize("parallel", [(), ("-n", "2")], ids=["alone", "xdist"])

@@ -53,6 +53,20 @@ def test_every_option_is_documented(tmp_path: Path) -> None:
         (["--bird-predictions", "answers", "--bird-variants", "2"], "add ts to --bird-metrics"),
         (["--bird-predictions", "answers", "--bird-dialect", "oracle"], "--bird-dialect oracle: 'oracle'"),
         (["--bird-predictions", "answers", "--bird-dialect", "sqlite", "--bird-resume", "no"], "no"),
+        (["--bird-predictions", "nowhere.json"], "nowhere.json"),
+        (
+            [
+                "--bird-predictions",
+                "answers",
+                "--bird-dialect",
+                "sqlite",
+                "--bird-metrics",
+                "r_ves_stable",
+                "-n",
+                "2",
+            ],
+            "leave out pytest's -n",
+        ),
     ],
 )
 def test_wrong_options_stop_pytest_with_one_line(options: list[str], says: str, tmp_path: Path) -> None:
@@ -61,6 +75,7 @@ def test_wrong_options_stop_pytest_with_one_line(options: list[str], says: str, 
     assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout + done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+    assert not list(tmp_path.glob("results/*/results.jsonl"))
 
 
 def test_predictor_timeout_and_limit_mean_what_they_mean_to_eval(tmp_path: Path) -> None:

@@ -13,9 +13,7 @@ import pytest
 import harness
 from harness.data.outcomes import Outcome
 from harness.runs.reading import LATEST, read_results
-from loaders.sample import PREDICTIONS
 from tests import forked
-from tests.harness.pytest_plugin.running import start
 
 pytestmark = pytest.mark.slow
 
@@ -53,50 +51,6 @@ def test_every_pair_has_one_outcome_and_mismatches_fail_nothing(evaluated: Path)
     assert Outcome.HARNESS_ERROR not in outcomes
 
 
-def test_the_direct_driver_pytest_itself_and_xdist_give_the_same_summary(
-    evaluated: Path, tmp_path: Path
-) -> None:
-    direct = run("harness", "eval", "--dialect", "sqlite", "--driver", "direct", cwd=tmp_path)
-    assert direct.returncode == 0, direct.stderr
-    (tmp_path / "empty").mkdir()
-    expected = summary(evaluated / "results")["scores"]
-    assert summary(tmp_path / "results")["scores"] == expected
-    options = ["--bird-predictions", str(PREDICTIONS), "--bird-dialect", "sqlite", "--bird-out"]
-    for out, parallel in (("plugin", []), ("xdist", ["-n", "2"])):
-        arguments = ["-c", os.devnull, "--rootdir", "empty", *options, out, *parallel, "empty"]
-        done = run("pytest", *arguments, cwd=tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "EX (%)" in done.stdout
-        assert summary(tmp_path / out)["scores"] == expected
-
-
-def test_pytests_own_selection_works_on_pairs(tmp_path: Path) -> None:
-    options = ["--bird-predictions", str(PREDICTIONS), "--bird-dialect", "sqlite", "--bird-limit", "5"]
-    done = run(
-        "pytest", "-c", os.devnull, "-q", "-k", "careless", *options, "--rootdir", ".", ".", cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    scores = summary(tmp_path / "results")["scores"]
-    found = {score["predictor"]: (score["planned"], score["questions"]) for score in scores}
-    assert found == {"careless": (5, 5), "every-fifth-wrong": (5, 0)}
-
-
-def test_a_wrong_option_stops_pytest_with_one_line(tmp_path: Path) -> None:
-    done = run("pytest", "-c", os.devnull, "--bird-predictions", "nowhere.json", cwd=tmp_path)
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "nowhere.json" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_times_are_not_measured_in_several_processes_at_once(tmp_path: Path) -> None:
-    options = ["--bird-predictions", str(PREDICTIONS), "--bird-dialect", "sqlite", "--bird-limit", "2"]
-    timed = [*options, "--bird-metrics", "r_ves_stable"]
-    done = run("pytest", "-c", os.devnull, "-n", "2", *timed, "--rootdir", ".", ".", cwd=tmp_path)
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR, done.stdout
-    assert "leave out pytest's -n" in done.stderr
-    assert not list(tmp_path.glob("results/*/results.jsonl"))
-
-
 def test_pytest_and_the_direct_driver_time_the_same_pairs(tmp_path: Path) -> None:
     timed = ["--dialect", "sqlite", "--limit", "6", "--metrics", "ex,r_ves_stable"]
     for driver in ("pytest", "direct"):
@@ -109,16 +63,6 @@ def test_pytest_and_the_direct_driver_time_the_same_pairs(tmp_path: Path) -> Non
     ]
     assert timings[0] == timings[1]
     assert set(map(tuple, timings[0].values())) == {("stable",), ()}
-
-
-def test_the_plugin_imports_nothing_of_the_harness_unless_it_is_used(tmp_path: Path) -> None:
-    (tmp_path / "test_imports.py").write_text(
-        "import sys\n\ndef test_imports():\n"
-        "    assert sorted(m for m in sys.modules if m.startswith('harness.')) == [\n"
-        "        'harness.pytest_plugin', 'harness.session', 'harness.session.options']\n"
-    )
-    done = start("-q", "test_imports.py", cwd=tmp_path)
-    assert done.returncode == 0, done.stdout
 
 
 BREAK_AND_RUN = """

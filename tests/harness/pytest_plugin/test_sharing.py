@@ -25,8 +25,10 @@ def _evaluated(cwd: Path, *args: str) -> str:
 
 
 def test_eval_pytest_and_xdist_give_the_same_summary_to_the_last_byte(tmp_path: Path) -> None:
-    (tmp_path / "eval").mkdir()
-    expected = _evaluated(tmp_path / "eval", "--dialect", "sqlite")
+    for driver in ("pytest", "direct"):
+        (tmp_path / driver).mkdir()
+        expected = _evaluated(tmp_path / driver, "--dialect", "sqlite", "--driver", driver)
+    assert summary(tmp_path / "pytest" / "results") == expected
     for out, options in (
         ("plain", []),
         ("xdist", ["-n", "2"]),

@@ -12,8 +12,8 @@ from harness.engines.errors import ErrorClass
 from harness.metrics.statistics import wilson
 from harness.report.documents import tables
 from harness.report.table_model import NamedCell, figures
-from harness.runs.groups import NO_CLASS, By, shares
 from harness.runs.reading import read_run
+from harness.runs.summary import NO_CLASS, By, shares
 from harness.sqltree.constructs import Construct, constructs
 from tests.harness.report.tables import question, result, results, write_run
 

@@ -20,8 +20,8 @@ from harness.report.documents import tables
 from harness.report.listing import print_runs, runs_in
 from harness.report.writing import ReportFormat, file_name, write_reports
 from harness.runs.folder import RunFolder
-from harness.runs.groups import By
 from harness.runs.reading import LATEST, MANIFEST, QUESTIONS, RESULTS, SUMMARY, read_run
+from harness.runs.summary import By
 from loaders.base.files import one_line
 from loaders.namespace import Database
 from tests.harness.conftest import Call

@@ -18,9 +18,8 @@ from harness.report.comparison import differences, levels
 from harness.report.documents import tables
 from harness.report.html.pairs import Questions
 from harness.runs.folder import RunFolder
-from harness.runs.groups import By, shares
 from harness.runs.reading import MANIFEST, SUMMARY, read_run
-from harness.runs.summary import TOTAL
+from harness.runs.summary import TOTAL, By, shares
 from tests.harness.run_folders import pair, right_on, write_run
 
 OWN = ("warm-up", "7 of 10", "fiendish")
