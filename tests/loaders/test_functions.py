@@ -1,4 +1,4 @@
-"""SQLite's functions come with loads in profile faithful, stay up to date, and touch nothing of others."""
+"""SQLite's functions come with loads in profile faithful; the reading role reads and calls, and no more."""
 
 import threading
 from collections.abc import Iterator
@@ -205,3 +205,99 @@ def test_somebody_elses_namespace_is_left_alone(server: Server, faithful: Databa
     with pytest.raises(BadInput, match="bird_sqlite"):
         load([faithful], server, force=True)
     assert ask(server, faithful, "SELECT count(*) FROM bird_sqlite.theirs") == [(0,)]
+
+
+FORBIDDEN = {
+    Dialect.MYSQL: [
+        "INSERT INTO t VALUES (1)",
+        "UPDATE t SET a = 2",
+        "DELETE FROM t",
+        "DROP TABLE t",
+        "CREATE TABLE u (a INTEGER)",
+        "CREATE TEMPORARY TABLE u (a INTEGER)",
+        "CREATE DATABASE mine",
+        "SELECT * FROM bird_harness.loads",
+        "SELECT * FROM mysql.user",
+        "SELECT 1 INTO OUTFILE '/tmp/x'",
+    ],
+    Dialect.POSTGRESQL: [
+        "INSERT INTO t VALUES (1)",
+        "UPDATE t SET a = 2",
+        "DELETE FROM t",
+        "DROP TABLE t",
+        "CREATE TABLE u (a INTEGER)",
+        "CREATE TABLE public.u (a INTEGER)",
+        "CREATE TEMPORARY TABLE u (a INTEGER)",
+        "CREATE SCHEMA mine",
+        "CREATE DATABASE mine",
+        "SELECT * FROM bird_harness.loads",
+        "SELECT rolpassword FROM pg_authid",
+        "SELECT pg_read_file('/etc/passwd')",
+        "COPY t TO '/tmp/x'",
+        "COPY (SELECT 1) TO PROGRAM 'true'",
+    ],
+}
+
+
+@pytest.mark.engine
+def test_the_reader_reads_and_nothing_else(server: Server, database: Database, make_file: MakeFile) -> None:
+    make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    load([database], server)
+    assert read(server, database, "SELECT a FROM t") == [(1,)]
+    for statement in FORBIDDEN[server.dialect]:
+        with pytest.raises(Exception, match=r"(?i)denied|permission|privilege|read-only"):
+            read(server, database, statement)
+
+
+@pytest.mark.engine
+def test_the_reader_sees_no_bookkeeping(server: Server, database: Database, make_file: MakeFile) -> None:
+    make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    load([database], server)
+    seen = read(server, database, "SELECT table_schema, table_name FROM information_schema.tables")
+    assert not [row for row in seen if "bird_harness" in row[0] or row[1] == "loads"]
+    if server.dialect is Dialect.MYSQL:
+        assert ("bird_harness",) not in read(server, database, "SHOW DATABASES")
+
+
+@pytest.mark.engine
+def test_even_without_its_read_only_setting_the_postgresql_reader_can_only_read(
+    postgresql_server: Server, postgresql_collection: str, make_file: MakeFile
+) -> None:
+    database = Database(postgresql_collection, "shop", make_file("CREATE TABLE t (a INTEGER)", t=[(1,)]))
+    load([database], postgresql_server)
+    for statement in FORBIDDEN[Dialect.POSTGRESQL][:8]:
+        with pytest.raises(Exception, match=r"denied|must be owner|permission"):
+            read(postgresql_server, database, f"SET TRANSACTION READ WRITE; {statement}")
+
+
+@pytest.mark.engine
+def test_a_mysql_grant_is_for_one_database(
+    mysql_server: Server, mysql_collection: str, make_file: MakeFile
+) -> None:
+    """An underscore in a grant stands for any character unless it is escaped."""
+    file = make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    database = Database(mysql_collection, "shop", file)
+    load([database], mysql_server)
+    other = mysql_collection.replace("_", "x")
+    ask(mysql_server, None, f"CREATE DATABASE {other}")
+    try:
+        ask(mysql_server, None, f"CREATE TABLE {other}.secret (a INTEGER)")
+        with pytest.raises(Exception, match="denied"):
+            read(mysql_server, database, f"SELECT * FROM {other}.secret")
+    finally:
+        ask(mysql_server, None, f"DROP DATABASE {other}")
+
+
+@pytest.mark.engine
+def test_a_changed_reader_is_put_right(server: Server, database: Database, make_file: MakeFile) -> None:
+    make_file("CREATE TABLE t (a INTEGER)", t=[(1,)])
+    load([database], server)
+    account = f"'{server.reader_user}'@'%'" if server.dialect is Dialect.MYSQL else server.reader_user
+    change = (
+        "IDENTIFIED BY 'other'" if server.dialect is Dialect.MYSQL else "RESET default_transaction_read_only"
+    )
+    ask(server, None, f"ALTER {'USER' if server.dialect is Dialect.MYSQL else 'ROLE'} {account} {change}")
+    assert [done.skipped for done in load([database], server)] == [True]
+    if server.dialect is Dialect.POSTGRESQL:
+        assert read(server, database, "SHOW default_transaction_read_only") == [("on",)]
+    assert read(server, database, "SELECT a FROM t") == [(1,)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dialects.errors import BadInput
 from harness.data.sets.archives import Limits, unpack
-from tests.loaders.packages.fetched import DEVICE, FIFO, LINK, contents, encrypted, entry, zipped
+from tests.harness.data.sets.packages.fetched import DEVICE, FIFO, LINK, contents, encrypted, entry, zipped
 
 BOMB = bytes(4 * 2**20)
 GOOD = zipped(("a/", b""), ("a/b.txt", b"one"), ("c.txt", os.urandom(5_000)))

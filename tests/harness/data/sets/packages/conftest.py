@@ -10,7 +10,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data import published_sets as manifest
 from loaders.sample import sample_folder
-from tests.loaders.packages.fetched import dev_zip, mini_dev_zip
+from tests.harness.data.sets.packages.fetched import dev_zip, mini_dev_zip
 
 Publish = Callable[..., Path]
 FOLDERS = {"mini_dev": "minidev/MINIDEV", "dev": "dev_20240627", "mini_dev_2025": "MINIDEV_2025"}

@@ -119,7 +119,7 @@ def unpacked(folder: Path, name: str) -> Path:
 def process(
     manifest: Path, name: str, home: Path, what: str = "", stop: int = 0, *options: str
 ) -> "subprocess.Popen[str]":
-    command = [sys.executable, "-m", "tests.loaders.packages.fetched"]
+    command = [sys.executable, "-m", "tests.harness.data.sets.packages.fetched"]
     command += [str(manifest), name, str(home), what, str(stop), *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ)
 

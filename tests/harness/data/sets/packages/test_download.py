@@ -7,7 +7,7 @@ import pytest
 
 from dialects.errors import BadInput
 from harness.data.sets.archives import Unreachable, Wanted, download
-from tests.loaders.packages.server import Answer, serving
+from tests.harness.data.sets.packages.server import Answer, serving
 
 BODY = bytes(range(256)) * 8_000
 OTHER = BODY[::-1]

@@ -20,8 +20,8 @@ from harness.data.sets.packages import PackageRequest, get, kept_archive
 from loaders.sample import sample_folder
 from tests import forked
 from tests.harness import own_sets as sets
-from tests.loaders.packages.conftest import REVISION, Publish
-from tests.loaders.packages.fetched import (
+from tests.harness.data.sets.packages.conftest import REVISION, Publish
+from tests.harness.data.sets.packages.fetched import (
     NO_PAUSES,
     NOWHERE,
     contents,
@@ -33,7 +33,7 @@ from tests.loaders.packages.fetched import (
     unpacked,
     zipped,
 )
-from tests.loaders.packages.server import Answer, serving
+from tests.harness.data.sets.packages.server import Answer, serving
 
 
 @pytest.mark.parametrize(("name", "root"), [("mini_dev", "minidev"), ("dev", "dev_20240627")])
