@@ -9,6 +9,7 @@ import typer
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
+from harness.analyses.describe import census_json, census_lines
 from harness.cli.commands import app
 from harness.cli.console import Dialects, SetName, messages, say, servers_up
 from harness.data.questions import QuestionSet
@@ -16,7 +17,6 @@ from harness.data.sets.loading import load_set
 from harness.data.sets.packages import PackageRequest, get
 from harness.engines import served
 from harness.report.console import getting_bar, loading_bar, loading_lines
-from harness.report.describing import census_json, census_lines
 from harness.session.request import AUTO, check_range
 from loaders import load as loading
 from loaders import verify as verifying

@@ -1,6 +1,6 @@
 """The command that says what question sets consist of."""
 
-from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,14 +9,13 @@ import typer
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.analyses.describe import describe as describe_set
+from harness.analyses.describe import described
 from harness.cli.commands import app
 from harness.cli.console import AsJson, messages, say
-from harness.data.sets.describing import Description
-from harness.data.sets.describing import describe as describe_set
 from harness.data.sets.loading import load_set
 from harness.report.console import print_grids
-from harness.report.describing import described
-from harness.report.table_model import Document, printable_json
+from harness.report.table_model import printable_json
 from harness.report.texts import latex, markdown
 from harness.report.writing import write
 
@@ -29,16 +28,6 @@ class DescriptionFormat(StrEnum):
     LATEX = "latex"
     JSON = "json"
     HTML = "html"
-
-
-_Text = Callable[[Document, Sequence[Description]], str]
-_TEXTS: Mapping[DescriptionFormat, _Text] = {
-    DescriptionFormat.MARKDOWN: lambda document, _: markdown(document, f"Question sets: {document.run_id}"),
-    DescriptionFormat.LATEX: lambda document, _: latex(document, f"Question sets: {document.run_id}"),
-    DescriptionFormat.JSON: lambda _, sets: (
-        f"{printable_json({'schema_version': 1, 'sets': [one.to_json() for one in sets]})}\n"
-    ),
-}
 
 
 @app.command()
@@ -69,19 +58,26 @@ def describe(
         with messages.status(f"counting {questions.name}"):
             sets.append(describe_set(questions, dialect))
     document = described(sets)
-    if form is DescriptionFormat.HTML and to is not None:
-        from harness.report.html.page import write_description_html  # noqa: PLC0415 - as of reports
-
-        write_description_html(document, to)
-        say(f"written: {to}")
-    elif form is DescriptionFormat.CONSOLE:
+    title = f"Question sets: {document.run_id}"
+    if form is DescriptionFormat.CONSOLE:
         for fact in document.facts:
             say(fact)
         print_grids(document.grids)
-    elif to is not None:
-        say(f"written: {write(to, _TEXTS[form](document, sets))}")
+        return
+    if form is DescriptionFormat.HTML and to is not None:
+        from harness.report.html.page import write_tables_html  # noqa: PLC0415 - as of reports
+
+        write_tables_html(document, title, to)
+        say(f"written: {to}")
+        return
+    if form is DescriptionFormat.JSON:
+        text = printable_json({"schema_version": 1, "sets": [asdict(one) for one in sets]}) + "\n"
     else:
-        typer.echo(_TEXTS[form](document, sets), nl=False)
+        text = (latex if form is DescriptionFormat.LATEX else markdown)(document, title)
+    if to is None:
+        typer.echo(text, nl=False)
+    else:
+        say(f"written: {write(to, text)}")
 
 
 def _form(form: DescriptionFormat, to: Path | None, *, as_json: bool) -> DescriptionFormat:

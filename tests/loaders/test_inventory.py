@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.schema import PortableType
+from harness.analyses.describe import census_json, census_lines
 from harness.cli import app
-from harness.report.describing import census_json, census_lines
 from loaders.census import census
 from loaders.inventory import ColumnInventory, inventory
 from tests.loaders.conftest import MakeFile

@@ -192,15 +192,6 @@ class PageSection:
     notes: tuple[str, ...]
 
 
-def write_description_html(document: Document, path: Path) -> None:
-    """Write the tables of question sets as one file, with charts.
-
-    Raises:
-        BadInput: the file cannot be written.
-    """
-    write_tables_html(document, f"Question sets: {document.run_id}", path)
-
-
 def write_tables_html(
     document: Document, title: str, path: Path, charts: Sequence[Sequence[Chart]] | None = None
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.sets.describing import describe
+from harness.analyses.describe import describe
 from harness.data.sets.loading import load_set
 from tests.harness import own_sets as sets
 
