@@ -25,7 +25,7 @@ from harness.analyses.study.copies import (
     copying,
     foreign_indexes,
 )
-from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
+from harness.analyses.study.measures import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.data.sets.loading import load_set
 from harness.engines import dialect_of, kind_of
 from harness.engines.base import Engine

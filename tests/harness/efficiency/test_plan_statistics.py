@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from harness.analyses.study.plan_statistics import q_error, quantile, rank_correlation
+from harness.analyses.study.measures import q_error, quantile, rank_correlation
 
 ROWS = st.floats(0, 1e12)
 

@@ -11,8 +11,8 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.analyses.rewriting import RULES
 from harness.analyses.study.command import StudyRequest, study
+from harness.analyses.study.measures import TOGETHER
 from harness.analyses.study.parts import chosen_parts
-from harness.analyses.study.rewritings import TOGETHER
 from harness.session.request import Request
 
 PARTS = ("e2", "e4")

@@ -12,17 +12,17 @@ from math import log
 from typing import Any
 
 from harness.analyses.base import Analysis, Bar, BarChart, Context, Output, RightPair
-from harness.analyses.study.pair_measures import (
+from harness.analyses.study.measures import (
     CountedText,
     PairMeasures,
     counted_for_tau,
+    rank_correlation,
     texts_of,
     work_of,
 )
-from harness.analyses.study.plan_statistics import rank_correlation
 from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
 from harness.report.writing import write
 from harness.scoring.timing import Method
 from loaders.base.files import as_json
@@ -80,15 +80,13 @@ def run(context: Context) -> Iterator[Output]:
 
 
 def _spread(context: Context, counts: Mapping[CountedText, Sequence[Mapping[str, Any]]]) -> TableModel:
-    columns = tuple(
-        TableColumn(head, metric, "engine", kind=kind)
-        for head, metric, kind in (
-            ("texts", "texts", CellKind.COUNT),
-            ("not counted", "not_counted", CellKind.COUNT),
-            ("other counts", "other_counts", CellKind.COUNT),
-            ("other work", "other_work", CellKind.COUNT),
-            ("largest spread %", "largest_spread", CellKind.PERCENT),
-        )
+    heads = columns(
+        "engine",
+        ("texts", "texts", CellKind.COUNT),
+        ("not counted", "not_counted", CellKind.COUNT),
+        ("other counts", "other_counts", CellKind.COUNT),
+        ("other work", "other_work", CellKind.COUNT),
+        ("largest spread %", "largest_spread"),
     )
     rows = []
     for engine in context.engines:
@@ -96,28 +94,27 @@ def _spread(context: Context, counts: Mapping[CountedText, Sequence[Mapping[str,
         if not some:
             continue
         spreads = [spread for found in some.values() if (spread := spread_of(engine, found)) is not None]
-        cells = (
-            Cell(len(some)),
-            Cell(len(some) - len(spreads)),
-            Cell(sum(found[0] != found[1] for found in map(_outcomes, some.values()))),
-            Cell(sum(spread > 0 for spread in spreads)),
+        values = (
+            len(some),
+            len(some) - len(spreads),
+            sum(found[0] != found[1] for found in map(_outcomes, some.values())),
+            sum(spread > 0 for spread in spreads),
             Cell(100 * max(spreads) if spreads else None, questions=len(spreads)),
         )
-        digest = _write_counts(context, engine, some)
-        rows.append(TableRow((TITLES[engine], digest), cells, "", dialect=engine, level=engine))
-    return TableModel(
+        rows.append(
+            row([TITLES[engine], _write_counts(context, engine, some)], values, engine, dialect=engine)
+        )
+    return table(
         "Work counted twice",
-        ("engine", "digest of counts"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        (
-            "Distinct texts of right predictions and their golds, counted twice, in new sessions.",
-            "not counted: one of the two counts at least did not come to its end.",
-            "other counts: any counter, or the ending, is another one. other work: so is their weighed sum.",
-            "largest spread: the larger work less the smaller one, in % of the smaller one.",
-            "digest: of `work-ENGINE.jsonl` of the study's folder, the first counts: equal on two machines",
-            "  with the same data, texts and engine versions.",
-        ),
+        ["engine", "digest of counts"],
+        heads,
+        rows,
+        "Distinct texts of right predictions and their golds, counted twice, in new sessions.",
+        "not counted: one of the two counts at least did not come to its end.",
+        "other counts: any counter, or the ending, is another one. other work: so is their weighed sum.",
+        "largest spread: the larger work less the smaller one, in % of the smaller one.",
+        "digest: of `work-ENGINE.jsonl` of the study's folder, the first counts: equal on two machines",
+        "  with the same data, texts and engine versions.",
     )
 
 
@@ -149,10 +146,11 @@ def _write_counts(
 
 def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterator[Output]:
     """How tau by work goes together with tau by time, over pairs that are not the same text or program."""
-    columns = (
-        TableColumn("pairs", "pairs", "which", kind=CellKind.COUNT),
-        TableColumn("rank correlation", "work_time", "which", kind=CellKind.DIFFERENCE),
-        TableColumn("same reward %", "same_reward", "which"),
+    heads = columns(
+        "which",
+        ("pairs", "pairs", CellKind.COUNT),
+        ("rank correlation", "work_time", CellKind.DIFFERENCE),
+        ("same reward %", "same_reward"),
     )
     rows, bars = [], []
     for engine in engines:
@@ -164,20 +162,18 @@ def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterato
         ):
             found = rank_correlation([one.tau for one in some], [one.timing.tau for one in some])
             same = 100 * sum(one.is_same_reward for one in some) / len(some) if some else None
-            cells = (Cell(len(some)), Cell(found, questions=len(some)), Cell(same, questions=len(some)))
-            rows.append(TableRow((TITLES[engine], which), cells, "", dialect=engine, level=which))
+            values = (len(some), Cell(found, questions=len(some)), Cell(same, questions=len(some)))
+            rows.append(row([TITLES[engine], which], values, which, dialect=engine))
             if found is not None:
                 bars.append(Bar(f"{TITLES[engine]}, {which}", max(0.0, found), f"{found:.2f}"))
-    yield TableModel(
+    yield table(
         "Work beside time",
-        ("engine", "pairs"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        (
-            "Right predictions that are not gold's text or program, with times as in R-VES stable.",
-            "rank correlation: Spearman's, of tau by work with tau by time.",
-            "decided: the interval of the times has one reward. apart from 1: the interval leaves 1 out.",
-        ),
+        ["engine", "pairs"],
+        heads,
+        rows,
+        "Right predictions that are not gold's text or program, with times as in R-VES stable.",
+        "rank correlation: Spearman's, of tau by work with tau by time.",
+        "decided: the interval of the times has one reward. apart from 1: the interval leaves 1 out.",
     )
     if bars:
         yield BarChart("Rank correlation of tau by work with tau by time", tuple(bars), 1.0)
@@ -185,12 +181,7 @@ def correlations(engines: Sequence[EngineName], held: Sequence[Held]) -> Iterato
 
 def disagreements(engines: Sequence[EngineName], held: Sequence[Held]) -> TableModel:
     """The texts on which work and time disagree most, by engine; who wrote the same stands together."""
-    columns = (
-        TableColumn("tau by work", "tau_work", "question"),
-        TableColumn("by time", "tau_time", "question"),
-        TableColumn("low", "tau_low", "question"),
-        TableColumn("high", "tau_high", "question"),
-    )
+    taus = (("tau by work", "tau_work"), ("by time", "tau_time"), ("low", "tau_low"), ("high", "tau_high"))
     rows = []
     for engine in engines:
         same: dict[tuple[str, str], list[Held]] = {}
@@ -200,17 +191,15 @@ def disagreements(engines: Sequence[EngineName], held: Sequence[Held]) -> TableM
         for ones in sorted(same.values(), key=lambda ones: -ones[0].distance)[:_MOST_SHOWN]:
             first = ones[0]
             who = ", ".join(one.pair.predictor for one in ones)
-            timing = first.timing
-            cells = tuple(map(Cell, (first.tau, timing.tau, timing.low, timing.high)))
-            labels = (TITLES[engine], first.pair.question.key, who)
-            level = first.pair.question.key
-            rows.append(TableRow(labels, cells, who, dialect=engine, level=level))
-    return TableModel(
+            timing, key = first.timing, first.pair.question.key
+            values = (first.tau, timing.tau, timing.low, timing.high)
+            rows.append(row([TITLES[engine], key, who], values, key, dialect=engine, predictor=who))
+    return table(
         "Where work and time disagree most",
-        ("engine", "question", "predictors"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        (f"By the factor between the two taus, {_MOST_SHOWN} texts an engine. low, high: of tau by time.",),
+        ["engine", "question", "predictors"],
+        columns("question", *taus),
+        rows,
+        f"By the factor between the two taus, {_MOST_SHOWN} texts an engine. low, high: of tau by time.",
     )
 
 

@@ -6,7 +6,7 @@ counted under every scheme. Advice is for the golds: an answer has to do with wh
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import sha256
 from statistics import fmean
@@ -23,12 +23,18 @@ from harness.analyses.study.copies import (
     copying,
     foreign_indexes,
 )
-from harness.analyses.study.pair_measures import counted, indexes_of, plan_of, rows_digest, work_of
+from harness.analyses.study.measures import counted, indexes_of, plan_of, rows_digest, work_of
 from harness.data.questions import QuestionSet
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import execute
 from harness.metrics.work import r_ves_work
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import (
+    CellKind,
+    TableColumn,
+    columns,
+    row,
+    table,
+)
 
 _ORDER = (Scheme.PRIMARY, Scheme.FOREIGN, Scheme.ADVISED, Scheme.NONE)
 """In which a copy goes through them: the last one stores its tables anew."""
@@ -236,21 +242,22 @@ class _Schemes:
 
 
 def _workload(scales: Sequence[_Scale]) -> Iterator[Output]:
-    columns: tuple[TableColumn, ...] = (
-        TableColumn("work", "work", "scheme", kind=CellKind.COUNT),
-        TableColumn("% of primary", "work_percent", "scheme"),
-        TableColumn("less", "less", "scheme", kind=CellKind.COUNT),
-        TableColumn("more", "more", "scheme", kind=CellKind.COUNT),
-        TableColumn("unfinished", "unfinished", "scheme", kind=CellKind.COUNT),
-        TableColumn("other rows", "other_rows", "scheme", kind=CellKind.COUNT),
-        TableColumn("indexes", "indexes", "scheme", kind=CellKind.COUNT),
-        TableColumn("index MB", "index_megabytes", "scheme"),
-        TableColumn("table MB", "table_megabytes", "scheme"),
-        TableColumn("made in s", "build_seconds", "scheme"),
+    heads = columns(
+        "scheme",
+        ("work", "work", CellKind.COUNT),
+        ("% of primary", "work_percent"),
+        ("less", "less", CellKind.COUNT),
+        ("more", "more", CellKind.COUNT),
+        ("unfinished", "unfinished", CellKind.COUNT),
+        ("other rows", "other_rows", CellKind.COUNT),
+        ("indexes", "indexes", CellKind.COUNT),
+        ("index MB", "index_megabytes"),
+        ("table MB", "table_megabytes"),
+        ("made in s", "build_seconds"),
     )
     timed = any("seconds" in record for scale in scales for record in scale.works.values())
     if timed:
-        columns += (TableColumn("time s", "seconds", "scheme"),)
+        heads += columns("scheme", ("time s", "seconds"))
     rows, bars = [], []
     for scale in scales:
         for scheme in Scheme:
@@ -269,22 +276,19 @@ def _workload(scales: Sequence[_Scale]) -> Iterator[Output]:
                 ),
             )
             labels = (scale.name, TITLES[scale.engine], scheme.value)
-            level = f"{scale.name} / {scheme}"
-            rows.append(TableRow(labels, tuple(map(Cell, cells)), "", dialect=scale.engine, level=level))
+            rows.append(row(labels, cells, f"{scale.name} / {scheme}", dialect=scale.engine))
             if found[1] is not None:
                 bars.append(Bar(", ".join((labels[1], labels[2], labels[0])), found[1], f"{found[1]:.1f}"))
-    yield TableModel(
+    yield table(
         "The golds under four schemes",
         ("set", "engine", "scheme"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        (
-            "work: in units, of all golds that come to their end under every scheme.",
-            "unfinished: golds that do not come to their end under this one.",
-            "less, more: golds whose work is at least 1 % less or more than with primary keys.",
-            "other rows: golds whose rows are others than with primary keys, as a bag: ties at a LIMIT.",
-            "indexes, made in s: those beyond primary keys. MySQL's tables are stored in their primary keys.",
-        ),
+        heads,
+        rows,
+        "work: in units, of all golds that come to their end under every scheme.",
+        "unfinished: golds that do not come to their end under this one.",
+        "less, more: golds whose work is at least 1 % less or more than with primary keys.",
+        "other rows: golds whose rows are others than with primary keys, as a bag: ties at a LIMIT.",
+        "indexes, made in s: those beyond primary keys. MySQL's tables are stored in their primary keys.",
     )
     yield BarChart("Work of the golds, in % of that with primary keys", tuple(bars), 100.0)
 
@@ -309,10 +313,11 @@ def _compared(scale: _Scale, scheme: Scheme) -> tuple[float | None, ...]:
 
 
 def _advised(scales: Sequence[_Scale]) -> Iterator[Output]:
-    columns = (
-        TableColumn("golds", "golds", "index", kind=CellKind.COUNT),
-        TableColumn("KB", "kilobytes", "index", kind=CellKind.COUNT),
-        TableColumn("made in ms", "build_milliseconds", "index", kind=CellKind.MEAN),
+    heads = columns(
+        "index",
+        ("golds", "golds", CellKind.COUNT),
+        ("KB", "kilobytes", CellKind.COUNT),
+        ("made in ms", "build_milliseconds", CellKind.MEAN),
     )
     rows, notes = [], []
     for scale in scales:
@@ -332,21 +337,22 @@ def _advised(scales: Sequence[_Scale]) -> Iterator[Output]:
                     if where == db_id
                 )
                 labels = (scale.name, TITLES[scale.engine], db_id, index["index"])
-                cells = (using, index["bytes"] / 1000, 1000 * index["seconds"])
+                values = (using, index["bytes"] / 1000, 1000 * index["seconds"])
                 level = " / ".join((scale.name, db_id, index["index"]))
-                rows.append(TableRow(labels, tuple(map(Cell, cells)), "", dialect=scale.engine, level=level))
-    yield TableModel(
+                rows.append(row(labels, values, level, dialect=scale.engine))
+    yield table(
         "Advised indexes",
         ("set", "engine", "database", "index"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        ("golds: how many have the index in their plan.", *notes),
+        heads,
+        rows,
+        "golds: how many have the index in their plan.",
+        *notes,
     )
 
 
 def _predictors(context: Context, scales: Sequence[_Scale]) -> Iterator[Output]:
     """R-VES by work under each scheme, and whether the ranks of predictors change."""
-    columns = tuple(TableColumn(scheme.value, "r_ves_work", "scheme", level=scheme) for scheme in Scheme)
+    heads = tuple(TableColumn(scheme.value, "r_ves_work", "scheme", level=scheme) for scheme in Scheme)
     rows, notes, bars = [], [], []
     for scale in scales:
         asked = len(scale.golds)
@@ -358,10 +364,9 @@ def _predictors(context: Context, scales: Sequence[_Scale]) -> Iterator[Output]:
                 scheme: 100 * sum(_reward(scale, scheme, pair) for pair in mine) / asked for scheme in Scheme
             }
             labels = (scale.name, TITLES[scale.engine], predictor)
-            cells = tuple(Cell(figures[predictor][scheme]) for scheme in Scheme)
-            rows.append(
-                TableRow(labels, cells, predictor, dialect=scale.engine, by="scheme", level=scale.name)
-            )
+            values = [figures[predictor][scheme] for scheme in Scheme]
+            made = row(labels, values, scale.name, dialect=scale.engine, predictor=predictor)
+            rows.append(replace(made, by="scheme"))
         ranks = {scheme: _ranked(figures, scheme) for scheme in Scheme}
         notes += [
             f"{scale.name}, {TITLES[scale.engine]}, {scheme}: {moved}."
@@ -373,13 +378,8 @@ def _predictors(context: Context, scales: Sequence[_Scale]) -> Iterator[Output]:
             Bar(f"{TITLES[scale.engine]}, {scheme}, {scale.name}", mean, f"{mean:.2f}")
             for scheme, mean in spread.items()
         ]
-    yield TableModel(
-        "R-VES by work under four schemes",
-        ("set", "engine", "predictor"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        tuple(notes) or ("No predictor has another rank under any scheme than with primary keys.",),
-    )
+    notes = notes or ["No predictor has another rank under any scheme than with primary keys."]
+    yield table("R-VES by work under four schemes", ["set", "engine", "predictor"], heads, rows, *notes)
     yield BarChart("R-VES by work, mean of the predictors", tuple(bars))
 
 

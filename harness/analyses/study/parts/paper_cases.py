@@ -19,11 +19,19 @@ from typing import Any
 from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
 from harness.analyses.study.advice import advise, candidates
 from harness.analyses.study.copies import CopyRoom, DatabaseCopy, Index, Keys, copying
-from harness.analyses.study.pair_measures import counted, indexes_of, outline, plan_of, work_of
+from harness.analyses.study.measures import counted, indexes_of, outline, plan_of, work_of
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.engines.execution import Ending, execute
 from harness.metrics.comparison import compare
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    TableColumn,
+    TableModel,
+    columns,
+    row,
+    table,
+)
 from harness.scoring.timing import Method, measure
 from loaders.namespace import Database
 
@@ -324,9 +332,10 @@ _Found = dict[_Trial, Any]
 
 def _equivalence(found: _Found) -> TableModel:
     """Whether the two texts return the same rows; it does not depend on keys, unless ties decide."""
-    columns = (
-        TableColumn("rows", "rows", "case", kind=CellKind.COUNT),
-        TableColumn("rows rewritten", "rewritten_rows", "case", kind=CellKind.COUNT),
+    heads = columns(
+        "case",
+        ("rows", "rows", CellKind.COUNT),
+        ("rows rewritten", "rewritten_rows", CellKind.COUNT),
     )
     groups: defaultdict[tuple[str, ...], list[tuple[_Trial, Any]]] = defaultdict(list)
     for trial, record in found.items():
@@ -335,7 +344,6 @@ def _equivalence(found: _Found) -> TableModel:
     for labels, members in groups.items():
         trial, record = members[0]
         schemes = "" if len(members) == len(SCHEMES) else ", ".join(one.scheme for one, _ in members)
-        cells = tuple(Cell(count) for count in record["rows"])
         shown = (
             trial.case.name,
             trial.case.rule,
@@ -345,16 +353,14 @@ def _equivalence(found: _Found) -> TableModel:
             labels[3],
         )
         level = " / ".join((trial.case.name, trial.scale, schemes or "all", labels[3]))
-        rows.append(TableRow(shown, cells, "", dialect=trial.engine, level=level))
-    return TableModel(
+        rows.append(row(shown, record["rows"], level, dialect=trial.engine))
+    return table(
         "Do the rewritten texts return the same rows?",
         ("case", "rule", "database", "engine", "indexes", "rows are"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        (
-            "same set, other bag: each row is in both results, but not as often.",
-            "Case 2.1 rewrites nothing: its second run has two indexes more.",
-        ),
+        heads,
+        rows,
+        "same set, other bag: each row is in both results, but not as often.",
+        "Case 2.1 rewrites nothing: its second run has two indexes more.",
     )
 
 
@@ -374,7 +380,7 @@ def _work_saved(engine: EngineName, record: dict[str, Any]) -> float | None:
 
 
 def _savings(found: _Found) -> TableModel:
-    columns = (
+    heads = (
         TableColumn("rows in database", "database_rows", "case", kind=CellKind.COUNT),
         TableColumn("paper", "published_saving", "case"),
         TableColumn("time", "time_saved", "case", kind=CellKind.DIFFERENCE, has_interval=True),
@@ -384,27 +390,17 @@ def _savings(found: _Found) -> TableModel:
     for trial, record in found.items():
         saved = _saved(record)
         time = Cell(None) if saved is None else Cell(saved[0], (saved[1], saved[2]))
-        cells = (
-            Cell(record["database_rows"]),
-            Cell(trial.case.saving),
-            time,
-            Cell(_work_saved(trial.engine, record)),
-        )
+        values = (record["database_rows"], trial.case.saving, time, _work_saved(trial.engine, record))
         labels = (trial.case.name, trial.scale, TITLES[trial.engine], trial.scheme)
-        rows.append(
-            TableRow(
-                labels, cells, "", dialect=trial.engine, level=" / ".join((labels[0], labels[1], labels[3]))
-            )
-        )
-    return TableModel(
+        level = " / ".join((labels[0], labels[1], labels[3]))
+        rows.append(row(labels, values, level, dialect=trial.engine))
+    return table(
         "What is saved (% of the original)",
         ("case", "database", "engine", "indexes"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        (
-            "time: by the engine's clock, with the interval of R-VES stable; work: in units.",
-            "A negative figure: the rewritten text takes longer. 0 where both texts are the same program.",
-        ),
+        heads,
+        rows,
+        "time: by the engine's clock, with the interval of R-VES stable; work: in units.",
+        "A negative figure: the rewritten text takes longer. 0 where both texts are the same program.",
     )
 
 
@@ -425,9 +421,10 @@ def _charts(found: _Found) -> Iterator[BarChart]:
 
 
 def _plans(found: _Found) -> TableModel:
-    columns = (
-        TableColumn("work", "work", "case", kind=CellKind.COUNT),
-        TableColumn("work rewritten", "rewritten_work", "case", kind=CellKind.COUNT),
+    heads = columns(
+        "case",
+        ("work", "work", CellKind.COUNT),
+        ("work rewritten", "rewritten_work", CellKind.COUNT),
     )
     rows = []
     for trial, record in found.items():
@@ -441,25 +438,23 @@ def _plans(found: _Found) -> TableModel:
             before,
             "the same" if before == after else after,
         )
-        works = tuple(Cell(work_of(trial.engine, one)) for one in record["works"])
+        works = [work_of(trial.engine, one) for one in record["works"]]
         level = " / ".join((*trial.key[:2], trial.scheme))
-        rows.append(TableRow(labels, works, "", dialect=trial.engine, level=level))
-    return TableModel(
+        rows.append(row(labels, works, level, dialect=trial.engine))
+    return table(
         "Plans before and after",
         ("case", "database", "engine", "indexes", "advised", "original", "rewritten"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        ("work: in units, of the original and of the rewritten text.",),
+        heads,
+        rows,
+        "work: in units, of the original and of the rewritten text.",
     )
 
 
 def _claims(found: _Found) -> TableModel:
     """Where the paper's claim holds: the rows are the same, and time is saved for sure."""
-    columns = tuple(
-        TableColumn(head, metric, "claim", kind=CellKind.COUNT)
-        for head, metric in (("trials", "trials"), ("same rows", "equivalent"), ("less time", "faster"),
-                             ("no difference", "alike"), ("more time", "slower"), ("less work", "less_work"))
-    )  # fmt: skip
+    names = {"trials": "trials", "same rows": "equivalent", "less time": "faster", "no difference": "alike",
+             "more time": "slower", "less work": "less_work"}  # fmt: skip
+    heads = columns("claim", *((head, metric, CellKind.COUNT) for head, metric in names.items()))
     rows = []
     for case in CASES:
         for engine in dict.fromkeys(trial.engine for trial in found):
@@ -474,13 +469,13 @@ def _claims(found: _Found) -> TableModel:
             other = sum(not record.get("same_bag", True) for _, record in records)
             counts = (len(records), same, faster, len(saved) - faster - slower, slower, less)
             labels = (case.name, case.claim, TITLES[engine], _verdict(counts, other))
-            rows.append(TableRow(labels, tuple(map(Cell, counts)), "", dialect=engine, level=case.name))
-    return TableModel(
+            rows.append(row(labels, counts, case.name, dialect=engine))
+    return table(
         "Which claims hold",
         ("case", "claim", "engine", "verdict"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        ("No difference: the interval holds 0, or less than 5 % of the time is saved or lost.",),
+        heads,
+        rows,
+        "No difference: the interval holds 0, or less than 5 % of the time is saved or lost.",
     )
 
 

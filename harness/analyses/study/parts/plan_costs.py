@@ -1,6 +1,5 @@
 """E5: what plans consist of, how good their estimates are, and whether a plan's cost is a fair score."""
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -8,12 +7,22 @@ from functools import partial
 from typing import Any
 
 from harness.analyses.base import Analysis, Bar, BarChart, Context, Output, RightPair
-from harness.analyses.study.plan_statistics import q_error, quantile, rank_correlation
+from harness.analyses.study.measures import CountedText, q_error, quantile, rank_correlation
 from harness.engines import TITLES, EngineName
 from harness.engines.plans import Operator, QueryPlan, compare_plans
 from harness.metrics.efficiency import same_text
 from harness.metrics.work import ratio
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import (
+    Cell,
+    CellKind,
+    ColumnGroup,
+    TableColumn,
+    TableModel,
+    TableRow,
+    columns,
+    row,
+    table,
+)
 from harness.scoring.tasks import PlanTask, TimingTask
 from harness.scoring.timing import Method
 from harness.scoring.workers import LocalWorkers
@@ -36,20 +45,6 @@ _NOTES = (
 
 
 @dataclass(frozen=True)
-class _Text:
-    """A text on an engine."""
-
-    dialect: EngineName
-    db_id: str
-    sql: str
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """What its units are filed under."""
-        return self.dialect, self.db_id, hashlib.sha256(self.sql.encode("utf-8", "replace")).hexdigest()
-
-
-@dataclass(frozen=True)
 class _Held:
     """A right prediction of another text: costs, work and time of gold over the prediction's."""
 
@@ -63,14 +58,14 @@ class _Held:
 def run(context: Context) -> Iterator[Output]:
     """Explain every gold and every prediction, and time what is right beside its gold."""
     golds = {
-        _Text(name, question.db_id, text): None
+        CountedText(name, question.db_id, text): None
         for name in context.engines
         for question in context.questions.questions
         if (text := context.gold(question, name)) is not None
     }
     right = [] if not context.files else _distinct(context.right_pairs())
     predicted = dict.fromkeys(
-        _Text(file.dialect, question.db_id, sql)
+        CountedText(file.dialect, question.db_id, sql)
         for file in context.files
         for question in context.questions.questions
         if (sql := file.predictions.get(question.key)) is not None
@@ -98,7 +93,7 @@ def _distinct(pairs: Iterable[RightPair]) -> list[RightPair]:
     return list(found.values())
 
 
-def _plan(context: Context, workers: LocalWorkers, text: _Text) -> QueryPlan:
+def _plan(context: Context, workers: LocalWorkers, text: CountedText) -> QueryPlan:
     def ask() -> dict[str, Any]:
         task = PlanTask(text.dialect, text.db_id, text.sql, counts=True)
         future: Future[QueryPlan] = workers.plan(task)
@@ -108,13 +103,13 @@ def _plan(context: Context, workers: LocalWorkers, text: _Text) -> QueryPlan:
 
 
 def _held(
-    context: Context, workers: LocalWorkers, plans: Mapping[_Text, QueryPlan], pair: RightPair
+    context: Context, workers: LocalWorkers, plans: Mapping[CountedText, QueryPlan], pair: RightPair
 ) -> _Held | None:
     """The pair with its time; None where a text could not be timed, or has no plan."""
     gold, prediction = (
-        plans.get(_Text(pair.dialect, pair.question.db_id, sql)) for sql in (pair.gold, pair.sql)
+        plans.get(CountedText(pair.dialect, pair.question.db_id, sql)) for sql in (pair.gold, pair.sql)
     )
-    sql = _Text(pair.dialect, pair.question.db_id, pair.sql)
+    sql = CountedText(pair.dialect, pair.question.db_id, pair.sql)
     tau = context.unit(("tau", pair.question.key, *sql.key), partial(_tau, workers, pair))
     if tau is None or gold is None or prediction is None or gold.root is None or prediction.root is None:
         return None
@@ -142,8 +137,8 @@ def _tau(workers: LocalWorkers, pair: RightPair) -> float | None:
 
 def _operators(
     engines: Sequence[EngineName],
-    plans: Mapping[_Text, QueryPlan],
-    sides: Mapping[str, Sequence[_Text]],
+    plans: Mapping[CountedText, QueryPlan],
+    sides: Mapping[str, Sequence[CountedText]],
 ) -> TableModel:
     """Which operators the plans of golds and predictions have: the share of plans with at least one."""
     found: dict[tuple[EngineName, str], list[frozenset[Operator]]] = {}
@@ -181,7 +176,7 @@ def _operators(
     )
 
 
-def _estimates(context: Context, plans: Mapping[_Text, QueryPlan]) -> Iterator[Output]:
+def _estimates(context: Context, plans: Mapping[CountedText, QueryPlan]) -> Iterator[Output]:
     """By which factor the optimizers' estimates of rows are wrong, step by step."""
     found: dict[tuple[EngineName, str], list[float]] = {}
     for text, plan in plans.items():
@@ -197,24 +192,15 @@ def _estimates(context: Context, plans: Mapping[_Text, QueryPlan]) -> Iterator[O
             kinds += ["joins"] if node.operator in _JOINING else []
             for kind in kinds:
                 found.setdefault((text.dialect, kind), []).append(wrong_by)
-    heads = {0.5: "median", 0.9: "90 %", 0.99: "99 %", 1.0: "worst"}
-    columns = (
-        TableColumn("steps", "steps", "kind", kind=CellKind.COUNT),
-        *(
-            TableColumn(heads[share], f"q_error_{share:g}", "kind", kind=CellKind.MEAN)
-            for share in _QUANTILES
-        ),
-    )
+    shown = {0.5: "median", 0.9: "90 %", 0.99: "99 %", 1.0: "worst"}
+    shares = ((shown[share], f"q_error_{share:g}", CellKind.MEAN) for share in _QUANTILES)
+    heads = columns("kind", ("steps", "steps", CellKind.COUNT), *shares)
     rows = [
-        TableRow(
-            (TITLES[engine], kind),
-            (
-                Cell(len(values)),
-                *(Cell(quantile(values, share), questions=len(values)) for share in _QUANTILES),
-            ),
-            "",
+        row(
+            [TITLES[engine], kind],
+            [len(values), *(Cell(quantile(values, share), questions=len(values)) for share in _QUANTILES)],
+            kind,
             dialect=engine,
-            level=kind,
         )
         for engine in context.engines
         for kind in ("whole query", "joins", "reading a table", "all steps")
@@ -225,24 +211,22 @@ def _estimates(context: Context, plans: Mapping[_Text, QueryPlan]) -> Iterator[O
         "q-error: the larger of estimated and real rows over the smaller, at least 1 row each; 1 is right."
     ]
     notes += [f"{', '.join(silent)}: tells no estimates."] if silent else []
-    yield TableModel(
-        "Estimated against real rows: q-error", ("engine", "of"), (ColumnGroup("", columns),), tuple(rows),
-        tuple(notes),
-    )  # fmt: skip
+    yield table("Estimated against real rows: q-error", ["engine", "of"], heads, rows, *notes)
 
 
 def _costs(held: Sequence[_Held]) -> Iterator[Output]:
     """What a plan's cost says of the time that a text takes."""
     engines = list(dict.fromkeys(one.dialect for one in held))
-    columns = (
-        TableColumn("pairs", "pairs", "engine", kind=CellKind.COUNT),
-        TableColumn("same plan %", "same_plan", "engine"),
-        TableColumn("cost and time", "cost_tau", "engine", kind=CellKind.DIFFERENCE),
-        TableColumn("cost and work", "cost_work", "engine", kind=CellKind.DIFFERENCE),
-        TableColumn("work and time", "work_tau", "engine", kind=CellKind.DIFFERENCE),
-        TableColumn("clear pairs", "clear_pairs", "engine", kind=CellKind.COUNT),
-        TableColumn("cost right %", "cost_right", "engine"),
-        TableColumn("work right %", "work_right", "engine"),
+    heads = columns(
+        "engine",
+        ("pairs", "pairs", CellKind.COUNT),
+        ("same plan %", "same_plan"),
+        ("cost and time", "cost_tau", CellKind.DIFFERENCE),
+        ("cost and work", "cost_work", CellKind.DIFFERENCE),
+        ("work and time", "work_tau", CellKind.DIFFERENCE),
+        ("clear pairs", "clear_pairs", CellKind.COUNT),
+        ("cost right %", "cost_right"),
+        ("work right %", "work_right"),
     )
     rows, bars = [], []
     for engine in engines:
@@ -250,27 +234,21 @@ def _costs(held: Sequence[_Held]) -> Iterator[Output]:
         clear = [one for one in of_engine if one.tau >= _CLEAR or one.tau <= 1 / _CLEAR]
         by_cost = _correlation([(one.cost, one.tau) for one in of_engine])
         by_work = _correlation([(one.work, one.tau) for one in of_engine])
-        cells = (
-            Cell(len(of_engine)),
-            Cell(100 * sum(one.is_same_plan for one in of_engine) / len(of_engine)),
+        values = (
+            len(of_engine),
+            100 * sum(one.is_same_plan for one in of_engine) / len(of_engine),
             by_cost,
             _correlation([(one.cost, one.work) for one in of_engine]),
             by_work,
-            Cell(len(clear)),
+            len(clear),
             _right([(one.cost, one.tau) for one in clear]),
             _right([(one.work, one.tau) for one in clear]),
         )
-        rows.append(TableRow((TITLES[engine],), cells, "", dialect=engine, level=engine))
+        rows.append(row([TITLES[engine]], values, engine, dialect=engine))
         for name, cell in (("cost", by_cost), ("work", by_work)):
             if cell.value is not None:
                 bars.append(Bar(f"{TITLES[engine]}, {name}", max(0.0, cell.value), f"{cell.value:.2f}"))
-    yield TableModel(
-        "Is a plan's cost a fair score?",
-        ("engine",),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        _NOTES,
-    )
+    yield table("Is a plan's cost a fair score?", ["engine"], heads, rows, *_NOTES)
     if bars:
         yield BarChart("Rank correlation with measured tau", tuple(bars), 1.0)
 

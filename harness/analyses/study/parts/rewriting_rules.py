@@ -10,10 +10,10 @@ from statistics import median
 
 from harness.analyses.base import Analysis, Bar, BarChart, Context, Output
 from harness.analyses.rewriting import RULES
-from harness.analyses.study.rewritings import TOGETHER, Rewriting, Variant
+from harness.analyses.study.measures import TOGETHER, Rewriting, Variant
 from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import TOLERANCE
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
 
 TWICE = 2.0
 _MOST_REASONS = 3
@@ -100,44 +100,42 @@ def _rows(
 
 
 def _table(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
-    by = "rule"
-    columns = (
-        TableColumn("golds", "golds", by, kind=CellKind.COUNT),
-        TableColumn("proven", "proven", by, kind=CellKind.COUNT),
-        TableColumn("for any data", "declared", by, kind=CellKind.COUNT),
-        TableColumn("refused", "refused", by, kind=CellKind.COUNT),
-        TableColumn("median tau", "tau_work", by),
-        TableColumn("% twice as fast", "twice", by),
-        TableColumn("% slower", "slower", by),
-        TableColumn("% same plan", "same_plan", by),
+    heads = columns(
+        "rule",
+        ("golds", "golds", CellKind.COUNT),
+        ("proven", "proven", CellKind.COUNT),
+        ("for any data", "declared", CellKind.COUNT),
+        ("refused", "refused", CellKind.COUNT),
+        ("median tau", "tau_work"),
+        ("% twice as fast", "twice"),
+        ("% slower", "slower"),
+        ("% same plan", "same_plan"),
     )
     rows, notes = [], list[str]()
     for engine, rule, title, found in _rows(context, by_rule):
-        cells = (
-            Cell(found.applied),
-            Cell(found.proven),
-            Cell(found.declared),
-            Cell(sum(found.refused.values())),
+        values = (
+            found.applied,
+            found.proven,
+            found.declared,
+            sum(found.refused.values()),
             Cell(median(found.taus) if found.taus else None, questions=len(found.taus)),
             _share([tau >= TWICE for tau in found.taus]),
             _share([tau < 1 / TOLERANCE for tau in found.taus]),
             _share(found.same_plans),
         )
-        rows.append(TableRow((title, TITLES[engine]), cells, "", dialect=engine, level=rule))
+        rows.append(row([title, TITLES[engine]], values, rule, dialect=engine))
         notes += [f"{title} on {TITLES[engine]}, not the same rows: {one}" for one in found.others]
-    return TableModel(
+    return table(
         "Rules on the golds, by counted work",
-        ("rule", "engine"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        (
-            "golds: a rule applies. proven: both texts return the same rows, as often, and in order.",
-            "for any data: all that the rule relies on is declared.",
-            "refused: a rule has a place, but its precondition does not hold or the answer is open.",
-            f"tau: the gold's work by that of the rewritten text. slower: {TOLERANCE:g} times the work.",
-            "same plan: the same operators on the same tables by the same indexes.",
-            *notes,
-        ),
+        ["rule", "engine"],
+        heads,
+        rows,
+        "golds: a rule applies. proven: both texts return the same rows, as often, and in order.",
+        "for any data: all that the rule relies on is declared.",
+        "refused: a rule has a place, but its precondition does not hold or the answer is open.",
+        f"tau: the gold's work by that of the rewritten text. slower: {TOLERANCE:g} times the work.",
+        "same plan: the same operators on the same tables by the same indexes.",
+        *notes,
     )
 
 
@@ -151,47 +149,42 @@ def _chart(engine: EngineName, by_rule: dict[tuple[EngineName, str], _Found]) ->
 
 
 def _timed(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
-    by = "rule"
-    columns = (
-        TableColumn("timed", "timed", by, kind=CellKind.COUNT),
-        TableColumn("median tau", "tau_time", by),
-        TableColumn("% surely faster", "surely_faster", by),
-        TableColumn("% twice as fast", "twice_time", by),
-        TableColumn("% surely slower", "surely_slower", by),
+    heads = columns(
+        "rule",
+        ("timed", "timed", CellKind.COUNT),
+        ("median tau", "tau_time"),
+        ("% surely faster", "surely_faster"),
+        ("% twice as fast", "twice_time"),
+        ("% surely slower", "surely_slower"),
     )
     rows = []
     for engine, rule, title, found in _rows(context, by_rule):
         taus = [tau for tau, _, _ in found.times]
-        cells = (
-            Cell(len(taus)),
+        values = (
+            len(taus),
             Cell(median(taus) if taus else None, questions=len(taus)),
             _share([low is not None and low > 1 for _, low, _ in found.times]),
             _share([tau >= TWICE for tau in taus]),
             _share([high is not None and high < 1 for _, _, high in found.times]),
         )
-        rows.append(TableRow((title, TITLES[engine]), cells, "", dialect=engine, level=rule))
-    return TableModel(
+        rows.append(row([title, TITLES[engine]], values, rule, dialect=engine))
+    return table(
         "Rules on the golds, by time",
-        ("rule", "engine"),
-        (ColumnGroup("", columns),),
-        tuple(rows),
-        ("Timed as in R-VES stable. surely: the whole interval of tau is above 1, or below.",),
+        ["rule", "engine"],
+        heads,
+        rows,
+        "Timed as in R-VES stable. surely: the whole interval of tau is above 1, or below.",
     )
 
 
 def _refusals(context: Context, by_rule: dict[tuple[EngineName, str], _Found]) -> TableModel:
     rows = [
-        TableRow((title, TITLES[engine], reason), (Cell(count),), "", dialect=engine, level=rule)
+        row([title, TITLES[engine], reason], [count], rule, dialect=engine)
         for engine, rule, title, found in _rows(context, by_rule)
         for reason, count in _grouped(found.refused).most_common(_MOST_REASONS)
     ]
-    column = TableColumn("golds", "refused_for", "rule", kind=CellKind.COUNT)
-    return TableModel(
-        "Why rules do not apply where they could",
-        ("rule", "engine", "most common reasons"),
-        (ColumnGroup("", (column,)),),
-        tuple(rows),
-    )
+    heads, labels = columns("rule", ("golds", "refused_for", CellKind.COUNT)), ("rule", "engine")
+    return table("Why rules do not apply where they could", [*labels, "most common reasons"], heads, rows)
 
 
 def _grouped(reasons: Counter[str]) -> Counter[str]:

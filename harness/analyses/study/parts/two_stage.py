@@ -12,10 +12,10 @@ from statistics import fmean
 from typing import Any
 
 from harness.analyses.base import Analysis, Context, Output, RightPair
-from harness.analyses.study.rewritings import Rewriting, Variants
+from harness.analyses.study.measures import Rewriting, Variants
 from harness.engines import TITLES, EngineName
 from harness.metrics.work import r_ves_work
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
 
 
 @dataclass
@@ -95,45 +95,37 @@ def _table(
     by_predictor: Mapping[tuple[EngineName, str], _Scores],
     planned: Mapping[tuple[EngineName, str], int],
 ) -> TableModel:
-    by = "stage"
-    columns = [
-        TableColumn("right", "right", by, kind=CellKind.COUNT),
-        TableColumn("rewritten", "rewritten", by, kind=CellKind.COUNT),
-        TableColumn("better", "better", by, kind=CellKind.COUNT),
-        TableColumn("worse", "worse", by, kind=CellKind.COUNT),
-        TableColumn("R-VES by work", "r_ves_work_before", by),
-        TableColumn("after", "r_ves_work_after", by),
-        TableColumn("change", "r_ves_work_change", by, kind=CellKind.DIFFERENCE),
-        TableColumn("best of all", "r_ves_work_best", by),
-    ]
+    heads = columns(
+        "stage",
+        ("right", "right", CellKind.COUNT),
+        ("rewritten", "rewritten", CellKind.COUNT),
+        ("better", "better", CellKind.COUNT),
+        ("worse", "worse", CellKind.COUNT),
+        ("R-VES by work", "r_ves_work_before"),
+        ("after", "r_ves_work_after"),
+        ("change", "r_ves_work_change", CellKind.DIFFERENCE),
+        ("best of all", "r_ves_work_best"),
+    )
     if context.with_times:
-        columns += [
-            TableColumn("R-VES stable", "r_ves_stable_before", by),
-            TableColumn("after", "r_ves_stable_after", by),
-            TableColumn("change", "r_ves_stable_change", by, kind=CellKind.DIFFERENCE),
-        ]
+        heads += columns(
+            "stage",
+            ("R-VES stable", "r_ves_stable_before"),
+            ("after", "r_ves_stable_after"),
+            ("change", "r_ves_stable_change", CellKind.DIFFERENCE),
+        )
     rows, uncounted = [], 0
     for (engine, predictor), asked in planned.items():
         scores = by_predictor.get((engine, predictor), _Scores())
         uncounted += scores.uncounted
         counted = asked - scores.uncounted
         before, after, best = (_mean(some, counted) for some in (scores.before, scores.after, scores.best))
-        cells = [
-            Cell(scores.right),
-            Cell(scores.rewritten),
-            Cell(scores.better),
-            Cell(scores.worse),
-            Cell(before, questions=counted),
-            Cell(after, questions=counted),
-            Cell(_less(after, before), questions=counted),
-            Cell(best, questions=counted),
-        ]
+        values: list[Cell | float | None] = [scores.right, scores.rewritten, scores.better, scores.worse]
+        values += (Cell(one, questions=counted) for one in (before, after, _less(after, before), best))
         if context.with_times:
             timed = [_mean(some, asked) for some in (scores.timed_before, scores.timed_after)]
-            cells += [Cell(timed[0]), Cell(timed[1]), Cell(_less(timed[1], timed[0]))]
-        rows.append(
-            TableRow((predictor, TITLES[engine]), tuple(cells), predictor, dialect=engine, level=predictor)
-        )
+            values += [*timed, _less(timed[1], timed[0])]
+        labels = (predictor, TITLES[engine])
+        rows.append(row(labels, values, predictor, dialect=engine, predictor=predictor))
     notes = [
         "R-VES is of all answers, in percent; wrong ones score 0.",
         "after: rewritten by all rules together, without a look at work, where the rows are proven the same.",
@@ -141,13 +133,7 @@ def _table(
     ]
     if uncounted:
         notes.append(f"{uncounted} right answers whose work cannot be counted are left out.")
-    return TableModel(
-        "Right answers before and after rewriting",
-        ("predictor", "engine"),
-        (ColumnGroup("", tuple(columns)),),
-        tuple(rows),
-        tuple(notes),
-    )
+    return table("Right answers before and after rewriting", ["predictor", "engine"], heads, rows, *notes)
 
 
 def _mean(scores: list[float], asked: int) -> float | None:

@@ -6,10 +6,10 @@ from contextlib import closing
 from statistics import fmean
 
 from harness.analyses.base import Analysis, Context, Output, RightPair
-from harness.analyses.study.pair_measures import PairMeasures, counted_for_tau
+from harness.analyses.study.measures import PairMeasures, counted_for_tau
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.metrics import METRICS, Basis, Metric
-from harness.report.table_model import Cell, CellKind, ColumnGroup, TableColumn, TableModel, TableRow
+from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
 from harness.scoring.timing import Method
 
 _METHODS = {Basis.STABLE_TIMES: Method.STABLE, Basis.TIMES: Method.OFFICIAL}
@@ -55,17 +55,15 @@ def _table(
     asked: Mapping[_Who, int],
     scores: Mapping[tuple[_Who, str], Sequence[float | None]],
 ) -> TableModel:
-    columns = (
-        TableColumn("right", "right", "predictor", kind=CellKind.COUNT),
-        *(TableColumn(metric.title, metric.name, "predictor") for metric in metrics),
-    )
+    own = ((metric.title, metric.name) for metric in metrics)
+    heads = columns("predictor", ("right", "right", CellKind.COUNT), *own)
     rows, uncounted = [], 0
     for (engine, predictor), planned in asked.items():
         some = [scores.get(((engine, predictor), metric.name), ()) for metric in metrics]
         uncounted += max(sum(score is None for score in each) for each in some)
-        cells = (Cell(len(some[0])), *(_mean(each, planned) for each in some))
+        values: list[Cell | float] = [len(some[0]), *(_mean(each, planned) for each in some)]
         labels = (predictor, TITLES[engine])
-        rows.append(TableRow(labels, cells, predictor, dialect=engine, level=predictor))
+        rows.append(row(labels, values, predictor, dialect=engine, predictor=predictor))
     notes = [
         "Of all answers, in percent; wrong ones score 0. Equal texts about a question are measured once.",
         "VES is no share: an answer of four times gold's speed scores 200.",
@@ -74,9 +72,7 @@ def _table(
         notes.append("With `--times`, too: VES, R-VES and R-VES documented, by the script's 100 runs a text.")
     if uncounted:
         notes.append(f"{uncounted} right answers whose work cannot be counted are left out by work.")
-    return TableModel(
-        "The VES family", ("predictor", "engine"), (ColumnGroup("", columns),), tuple(rows), tuple(notes)
-    )
+    return table("The VES family", ["predictor", "engine"], heads, rows, *notes)
 
 
 def _mean(scores: Sequence[float | None], asked: int) -> Cell:
