@@ -1,10 +1,8 @@
 """The methods by name: how a problem becomes asks, and which part of a schema a draft of a query links."""
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
-
-from sqlglot import exp
+from typing import TYPE_CHECKING, Any
 
 from dialects.errors import BadInput
 from harness.data.predictions import unfenced
@@ -13,7 +11,9 @@ from harness.engines.base import TableText
 from harness.predictors.base import DatabaseText, Problem, Prompt
 from harness.predictors.extraction import take_sql
 from harness.predictors.prompts import ESTIMATE, Prompter, PromptOptions, Tokens, open_prompter
-from harness.sqltree.parsing import statements
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 Stages = Generator[tuple[str, Prompt], str, str]
 """Yields the prompt of each stage, takes the text of its reply, and returns the text with the answer's SQL in
@@ -108,24 +108,37 @@ def linked_columns(sql: str, database: DatabaseText) -> Mapping[str, frozenset[s
     Raises:
         UnreadableDraft: it is no query, cannot be parsed, or names no table of the schema.
     """
+    from sqlglot import exp  # noqa: PLC0415 - takes as long as many prompts, and most methods have no draft
+
     queries = _parsed(sql, database.dialect)
-    aliases = _aliases(queries, {table.name.casefold(): table for table in database.tables})
-    named = {table.name: table for tables in aliases.values() for table in tables}
+    tables = {table.name.casefold(): table for table in database.tables}
+    # The tables that a name before a column may mean: several if subqueries give them one alias.
+    aliases: dict[str, dict[str, TableText]] = {}
+    for item in (item for query in queries for item in query.find_all(exp.Table)):
+        if table := tables.get(item.name.casefold()):
+            for alias in (table.name, item.alias_or_name):
+                aliases.setdefault(alias.casefold(), {})[table.name] = table
+    named = {name: table for meant in aliases.values() for name, table in meant.items()}
     if not named:
         raise UnreadableDraft("the draft names no table of the database")
     found: dict[str, set[str]] = {name: set() for name in named}
-    for column in (column for query in queries for column in query.find_all(exp.Column)):
-        before = column.table.casefold()
-        for table in aliases.get(before, ()) if before else named.values():
-            found[table.name].update(_columns(table, column))
-    for select in (select for query in queries for select in query.find_all(exp.Select)):
-        if any(isinstance(each, exp.Star) for each in select.expressions):
+    for node in (node for query in queries for node in query.find_all(exp.Column, exp.Select)):
+        if isinstance(node, exp.Column):
+            before, name = node.table.casefold(), node.name.casefold()
+            for table in (aliases.get(before, {}) if before else named).values():
+                columns = (column.name for column in table.columns)
+                found[table.name].update(each for each in columns if node.is_star or each.casefold() == name)
+        elif any(isinstance(each, exp.Star) for each in node.expressions):
             for table in named.values():
                 found[table.name].update(column.name for column in table.columns)
     return _completed(database, found)
 
 
-def _parsed(sql: str, dialect: EngineName) -> list[exp.Query]:
+def _parsed(sql: str, dialect: EngineName) -> "list[exp.Query]":
+    from sqlglot import exp  # noqa: PLC0415 - see `linked_columns`
+
+    from harness.sqltree.parsing import statements  # noqa: PLC0415 - the same
+
     try:
         trees = statements(sql, dialect)
     except Exception as error:
@@ -134,23 +147,6 @@ def _parsed(sql: str, dialect: EngineName) -> list[exp.Query]:
     if not queries or len(queries) < len(trees):
         raise UnreadableDraft("the draft is no query")
     return queries
-
-
-def _aliases(queries: list[exp.Query], tables: Mapping[str, TableText]) -> Mapping[str, list[TableText]]:
-    """The tables that a name before a column may mean: several if subqueries give them one alias."""
-    aliases: dict[str, list[TableText]] = {}
-    for node in (node for query in queries for node in query.find_all(exp.Table)):
-        table = tables.get(node.name.casefold())
-        if table is not None:
-            for alias in {table.name.casefold(), node.alias_or_name.casefold()}:
-                if table not in aliases.setdefault(alias, []):
-                    aliases[alias].append(table)
-    return aliases
-
-
-def _columns(table: TableText, named: exp.Column) -> Iterator[str]:
-    name = named.name.casefold()
-    return (column.name for column in table.columns if named.is_star or column.name.casefold() == name)
 
 
 def _completed(database: DatabaseText, found: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
