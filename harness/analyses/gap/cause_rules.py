@@ -113,28 +113,22 @@ ABOUT: Mapping[Cause, AboutCause] = {
 }
 """In the order of tables and of the waterfall."""
 
-OF_EDIT: Mapping[EditKind, Cause] = {
-    EditKind.UNESCAPE: Cause.SYNTAX,
-    EditKind.FUNCTION: Cause.SYNTAX,
-    EditKind.READ_AS: Cause.SYNTAX,
-    EditKind.GROUP: Cause.SYNTAX,
-    EditKind.FIRST_ROW: Cause.SYNTAX,
-    EditKind.CONCAT: Cause.SYNTAX,
-    EditKind.REQUOTE: Cause.NAMES,
-    EditKind.QUOTE: Cause.NAMES,
-    EditKind.TEXT_QUOTES: Cause.NAMES,
-    EditKind.RESPELL: Cause.NAMES,
-    EditKind.RENAME: Cause.NAMES,
-    EditKind.QUALIFY: Cause.NAMES,
-    EditKind.UNQUALIFY: Cause.NAMES,
-    EditKind.CAST: Cause.TYPES,
-    EditKind.PRECISION: Cause.TYPES,
-    EditKind.NULLS: Cause.SEMANTICS,
-    EditKind.COLLATE: Cause.SEMANTICS,
-    EditKind.LIKE_CASE: Cause.SEMANTICS,
-    EditKind.DIVISION: Cause.SEMANTICS,
-    EditKind.ZERO: Cause.SEMANTICS,
-}
+_EDITS: Mapping[Cause, Sequence[EditKind]] = {
+    Cause.SYNTAX: (
+        EditKind.UNESCAPE, EditKind.FUNCTION, EditKind.READ_AS, EditKind.GROUP, EditKind.FIRST_ROW,
+        EditKind.CONCAT,
+    ),
+    Cause.NAMES: (
+        EditKind.REQUOTE, EditKind.QUOTE, EditKind.TEXT_QUOTES, EditKind.RESPELL, EditKind.RENAME,
+        EditKind.QUALIFY, EditKind.UNQUALIFY,
+    ),
+    Cause.TYPES: (EditKind.CAST, EditKind.PRECISION),
+    Cause.SEMANTICS: (
+        EditKind.NULLS, EditKind.COLLATE, EditKind.LIKE_CASE, EditKind.DIVISION, EditKind.ZERO,
+    ),
+}  # fmt: skip
+
+OF_EDIT: Mapping[EditKind, Cause] = {kind: cause for cause, kinds in _EDITS.items() for kind in kinds}
 """What an edit mends."""
 
 OF_ERROR: Mapping[ErrorClass | None, Cause] = {
@@ -266,27 +260,12 @@ class Decider:
         question, target = found.question, found.target
         native = found.native.sql or ""
         gold = self._trying.gold(question, target)
+        texts = [("the native answer", native), *([("the dialect's gold", gold)] if gold is not None else [])]
         asks = [
-            Ask("the native answer", target, native, SQLITE_ROWS),
-            Ask(
-                "the native answer where columns are as SQLite stores them",
-                target,
-                native,
-                SQLITE_ROWS,
-                faithful=True,
-            ),
+            Ask(f"{what}{where}", target, sql, SQLITE_ROWS, faithful=bool(where))
+            for what, sql in texts
+            for where in ("", " where columns are as SQLite stores them")
         ]
-        if gold is not None:
-            asks += [
-                Ask("the dialect's gold", target, gold, SQLITE_ROWS),
-                Ask(
-                    "the dialect's gold where columns are as SQLite stores them",
-                    target,
-                    gold,
-                    SQLITE_ROWS,
-                    faithful=True,
-                ),
-            ]
         answer, answer_there, *golds = self._run(found, *asks)
         differs = bool(golds) and not golds[0].is_right
         if found.direction is Direction.LOSS:

@@ -5,11 +5,10 @@ through the result cache, so that nothing that is known is executed again.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from threading import Lock
 from typing import Any
 
 from dialects.enums import Dialect, Profile
@@ -25,6 +24,7 @@ from harness.engines import EngineName, dialect_of, in_order
 from harness.metrics import OUTCOME_METRIC
 from harness.scoring.dispatch import Asked, Judging
 from harness.scoring.once import Once
+from harness.scoring.tasks import NoGold
 from loaders.base.files import one_line
 from loaders.census import census
 
@@ -112,9 +112,6 @@ class Trying:
         self.profile = profile
         self._schemas = Once()
         self._names = Once()
-        self._lock = Lock()
-        self.executed = 0
-        """How many texts were asked for."""
 
     @property
     def engines(self) -> Sequence[EngineName]:
@@ -138,18 +135,15 @@ class Trying:
 
     def _names_of(self, db_id: str, dialect: Dialect) -> Names:
         schema, path = self.schema(db_id), self._questions.database(db_id).sqlite_path
-        if dialect is Dialect.SQLITE:
-            return Names(
-                {table.name: [column.name for column in table.columns] for table in schema.tables}, db_id
-            )
-        tables = server_tables(schema, dialect, self.profile, path)
+        is_server = dialect is not Dialect.SQLITE
+        tables = server_tables(schema, dialect, self.profile, path) if is_server else schema.tables
         return Names({table.name: [column.name for column in table.columns] for table in tables}, db_id)
 
     def gold(self, question: Question, dialect: EngineName) -> str | None:
         """The text of the gold that counts on an engine; None where there is none."""
         try:
             return self._base.golds.text(question, dialect)
-        except (BadInput, Exception):  # noqa: BLE001 - `NoGold` is scoring's own
+        except (BadInput, NoGold):
             return None
 
     def translation(self, question: Question, sql: str, dialect: Dialect) -> str | None:
@@ -161,25 +155,17 @@ class Trying:
 
     def run(self, question: Question, asks: Sequence[Ask]) -> list[Trial]:
         """What comes of texts for a question, run side by side."""
-        waiting: list[tuple[Ask, Future[Judgement]]] = []
-        for ask in asks:
-            judging = self._faithful if ask.faithful else self._base
-            asked = Asked(self._question(question, ask), ask.dialect, ask.sql)
-            waiting.append((ask, judging.begin([asked])[0]))
-        with self._lock:
-            self.executed += len(asks)
-        return [self._trial(ask, future.result()) for ask, future in waiting]
+        waiting = [self.begin(question, ask) for ask in asks]
+        return [self._trial(ask, future.result()) for ask, future in zip(asks, waiting, strict=True)]
 
     def one(self, question: Question, ask: Ask) -> Trial:
         """What comes of one text."""
         return self.run(question, [ask])[0]
 
-    def begin(self, question: Question, ask: Ask, told: Callable[[], None]) -> "Future[Judgement]":
-        """Have one text judged; `told` is called when it is."""
+    def begin(self, question: Question, ask: Ask) -> "Future[Judgement]":
+        """Have one text judged."""
         judging = self._faithful if ask.faithful else self._base
-        future = judging.begin([Asked(self._question(question, ask), ask.dialect, ask.sql)])[0]
-        future.add_done_callback(lambda _: told())
-        return future
+        return judging.begin([Asked(self._question(question, ask), ask.dialect, ask.sql)])[0]
 
     def _trial(self, ask: Ask, judgement: Judgement) -> Trial:
         return Trial(

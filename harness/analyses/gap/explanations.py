@@ -338,7 +338,9 @@ def _held(
                 counted(2)
                 continue
             asks = [Ask("", each.target, native.sql, SQLITE_ROWS, faithful=there) for there in (False, True)]
-            one, other = (trying.begin(question, ask, lambda: counted(1)) for ask in asks)
+            one, other = (trying.begin(question, ask) for ask in asks)
+            for future in (one, other):
+                future.add_done_callback(lambda _: counted(1))
             some.append((one, other))
     return {
         whose: (sum(_is_match(one) for one, _ in some), sum(_is_match(other) for _, other in some))

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -23,7 +23,7 @@ from urllib.parse import quote
 from dialects.errors import BadInput
 from dialects.identifiers import quoted
 from dialects.schema import Schema
-from dialects.server_schema import ServerTable, server_tables
+from dialects.server_schema import server_tables
 from harness.engines import EngineName
 from loaders import indexing
 from loaders.base import paths
@@ -39,11 +39,6 @@ from loaders.source import DeclaredTable, declarations, opened
 # What SQLite calls INTEGER PRIMARY KEY is the number under which it stores a row, no index beside the
 # table. A file without keys has such a column as any other, and SQLite numbers the rows by itself.
 # https://sqlite.org/lang_createtable.html#rowid
-
-
-def copy_file(source: Path, target: Path) -> None:
-    """Copy a file with all its keys and indexes."""
-    shutil.copyfile(source, target)
 
 
 def copy_with_keys(source: Path, target: Path, *, primary: bool) -> None:
@@ -295,7 +290,7 @@ class _FileCopy:
         self.schema = census(self._source)
         path = folder / "copy.sqlite"
         if keys is Keys.DECLARED:
-            copy_file(self._source, path)
+            shutil.copyfile(self._source, path)
         else:
             copy_with_keys(self._source, path, primary=True)
         self.database = replace(database, sqlite_path=path)
@@ -347,13 +342,10 @@ class _ServerCopy:
         indexing.drop_index(self._server, self.database, self._tables[index.table], index.name)
 
     def drop_primary_keys(self) -> None:
-        indexing.drop_primary_keys(self._server, self.database, self._all())
+        indexing.drop_primary_keys(self._server, self.database, list(self._tables.values()))
 
     def sizes(self) -> Mapping[tuple[str, str], int]:
         return indexing.sizes(self._server, self.database)
-
-    def _all(self) -> Sequence[ServerTable]:
-        return list(self._tables.values())
 
 
 def foreign_indexes(schema: Schema) -> list[Index]:
