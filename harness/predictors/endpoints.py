@@ -236,7 +236,7 @@ class EndpointPredictor:
             )
         )
         self._open = ExitStack()
-        self._portal = self._open.enter_context(start_blocking_portal(name="endpoint"))
+        self._portal = self._open.enter_context(start_blocking_portal())
         self._open.enter_context(self._portal.wrap_async_context_manager(self._http))
         self._running: set[CancelScope] = set()
         self._closed = False

@@ -120,25 +120,11 @@ def _act(act: Mapping[str, Any]) -> Act:
 
 
 class EndpointServer:
-    """Serves on a free port from entering to leaving.
+    """Serves on a free port from entering to leaving, as a `Plan` says; `requests` are those that came."""
 
-    `requests` are those that came; `answered` how many were answered to the end.
-    """
-
-    def __init__(  # noqa: PLR0913 - all that can be told
-        self,
-        answers: Answers | None = None,
-        *,
-        script: Sequence[Act] = (),
-        rules: Sequence[Rule] = (),
-        delay: float = 0.0,
-        api_key: str | None = None,
-        models: Sequence[str] | None = None,
-        log: Path | None = None,
-    ) -> None:
-        self.plan = Plan(answers or {}, script, rules, delay, api_key, models)
+    def __init__(self, answers: Answers | None = None, *, log: Path | None = None, **plan: Any) -> None:
+        self.plan = Plan(answers or {}, **plan)
         self.requests: list[Recorded] = []
-        self.answered = 0
         self.most_at_once = 0
         self.stopping = threading.Event()
         self._log = log
@@ -190,7 +176,6 @@ class EndpointServer:
         with self._lock:
             self._open -= 1
             if whole:
-                self.answered += 1
                 self._write({"event": "answered", "number": recorded.number, "key": recorded.key})
 
     def answer(self, body: Mapping[str, Any]) -> str:
