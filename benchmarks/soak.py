@@ -38,7 +38,7 @@ from harness.data.outcomes import Judgement, Outcome
 from harness.data.predictions import read_predictions
 from harness.data.sets.loading import load_set
 from harness.engines import EngineName
-from harness.engines.retry import administrating
+from harness.engines.execution import administrating
 from harness.provision import dsn
 from harness.runs.reading import LATEST, read_results
 from loaders.base.files import FILE_BYTES, is_text

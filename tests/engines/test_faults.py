@@ -19,8 +19,7 @@ import pytest
 from dialects.enums import Dialect
 from harness.data.outcomes import Outcome
 from harness.engines import on_server
-from harness.engines.execution import Ending, Limits
-from harness.engines.retry import BACKOFF, EngineFull, execute_patiently, posted
+from harness.engines.execution import BACKOFF, Ending, EngineFull, Limits, execute_patiently, posted
 from harness.runs.reading import LATEST, RESULTS, SUMMARY, read_results
 from loaders.base.errors import EngineUnavailable
 from loaders.load import load
@@ -273,7 +272,7 @@ def impatient(tmp_path: Path) -> Mapping[str, str]:
     folder = tmp_path / "impatient"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
-        "from harness.engines.retry import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 1.0)\n",
+        "from harness.engines.execution import BACKOFF\nobject.__setattr__(BACKOFF, 'total', 1.0)\n",
         encoding="utf-8",
     )
     return {"PYTHONPATH": str(folder)}

@@ -13,9 +13,8 @@ import pytest
 
 from dialects.enums import Dialect
 from harness.engines import on_server
-from harness.engines.execution import Ending, Execution, Limits, execute
+from harness.engines.execution import Ending, Execution, Limits, execute, execute_patiently
 from harness.engines.mysql.engine import MySQLEngine
-from harness.engines.retry import execute_patiently
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server

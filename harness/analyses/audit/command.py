@@ -18,8 +18,7 @@ from harness.analyses.coverage.checking import Held, Reference
 from harness.data.gold_packs import Status, under
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set
-from harness.engines.execution import Execution, Limits, execute
-from harness.engines.retry import execute_patiently
+from harness.engines.execution import Execution, Limits, execute, execute_patiently
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.sqltree import DatabaseSchema
 from loaders.base.paths import FIGURES

@@ -9,8 +9,7 @@ from dialects.schema import Schema
 from harness.analyses.rewriting.rewriter import Rewritten
 from harness.engines import kind_of
 from harness.engines.base import Engine
-from harness.engines.execution import Ending, Execution, Limits
-from harness.engines.retry import execute_patiently
+from harness.engines.execution import Ending, Execution, Limits, execute_patiently
 from harness.metrics.comparison import compare
 from harness.scoring.ties import is_ordered
 from harness.sqltree.engine_facts import ENGINES

@@ -46,7 +46,7 @@ from harness.engines.mysql.plans import (
     STATUS,
     TABLE,
     TABLE_SETTING,
-    TableShape,
+    TableSize,
     counters,
     read_plan,
     requests,
@@ -87,7 +87,7 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
         self._seconds = seconds
         self._database = database
         self._connection = connections.take(database, seconds)
-        self._tables: dict[tuple[str, str], TableShape] = {}
+        self._tables: dict[tuple[str, str], TableSize] = {}
         self._closing = contextlib.ExitStack()
         self._thread: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
         self._runs = False
@@ -210,11 +210,11 @@ class MySQLSession(AbstractContextManager["MySQLSession"]):
                 raise CannotCount(words) from error
             raise translated(error, in_time=not self._stopped, is_open=self._connection.open) from error
 
-    def _table_of(self, schema: str, table: str) -> TableShape:
+    def _table_of(self, schema: str, table: str) -> TableSize:
         key = (schema, table)
         if key not in self._tables:
             sql = TABLE.format(self._connection.escape(schema), self._connection.escape(table))
-            self._tables[key] = TableShape.of(self._all(sql.encode()))
+            self._tables[key] = TableSize.of(self._all(sql.encode()))
         return self._tables[key]
 
     def _all(self, text: bytes) -> list[Row]:

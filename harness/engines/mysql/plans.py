@@ -160,10 +160,10 @@ TABLE = (
     " FROM information_schema.columns JOIN information_schema.tables USING (table_schema, table_name)"
     " WHERE table_schema = {} AND table_name = {}"
 )
-"""What a `TableShape` is made of, a row a column."""
+"""What a `TableSize` is made of, a row a column."""
 
 
-class TableShape(NamedTuple):
+class TableSize(NamedTuple):
     """A table when its statistics were gathered, with the names of its text columns.
 
     A row of many columns or bytes takes longer to read, however few of them are wanted.
@@ -175,7 +175,7 @@ class TableShape(NamedTuple):
     bytes: int
 
     @classmethod
-    def of(cls, found: Sequence[Sequence[object]]) -> "TableShape":
+    def of(cls, found: Sequence[Sequence[object]]) -> "TableSize":
         """Of the rows of `TABLE`."""
         texts = frozenset(str(name).lower() for name, is_text, *_ in found if is_text)
         row, table = (int(str(figure or 0)) for figure in (found[0][2:] if found else (0, 0)))
@@ -186,7 +186,7 @@ class TableShape(NamedTuple):
         return sum(name.lower() in self.texts for name in names)
 
 
-TableOf = Callable[[str, str], TableShape]
+TableOf = Callable[[str, str], TableSize]
 """The same, of a schema and a table."""
 
 _NEAR_BYTES = 2**24
