@@ -28,6 +28,12 @@ def test_every_command_of_the_readme_is_run_by_ci() -> None:
     assert [command for command in commands(ROOT / "README.md") if command not in ci] == []
 
 
+def test_the_tests_that_ci_names_are_there() -> None:
+    named = re.findall(r"\btests/[\w/.]*\w", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
 MADE_WITH_THE_SITE = {"example/report.html"}
 """What `make docs` makes beside the pages."""
 
