@@ -1,7 +1,7 @@
 """Joins across affinities give SQLite's rows for the values at which engines differ, and stay equalities."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 from functools import cache
 from itertools import combinations
@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from dialects.enums import Dialect, Profile
+from dialects.enums import Profile
 from dialects.schema import Schema
 from dialects.translate import translate
 from harness.engines import on_server
@@ -17,10 +17,8 @@ from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
 from loaders.census import census
-from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
-from tests.loaders.servers import drop
 
 TEXTS = (
     "1", " 1", "1 ", "1.0", "1e0", "01", "+1", "-1", "0x1", "", None, "abc", "1abc", "9007199254740992",
@@ -93,22 +91,6 @@ def schema(database: Database) -> Schema:
     return census(database.sqlite_path, escape=True)
 
 
-@pytest.fixture(scope="module")
-def mysql_loaded(mysql_server: Server, database: Database) -> Iterator[Server]:
-    yield from _loaded(mysql_server, database)
-
-
-@pytest.fixture(scope="module")
-def postgresql_loaded(postgresql_server: Server, database: Database) -> Iterator[Server]:
-    yield from _loaded(postgresql_server, database)
-
-
-def _loaded(server: Server, database: Database) -> Iterator[Server]:
-    load([database], server, escape=True)
-    yield server
-    drop(server, database.collection)
-
-
 @cache
 def _expected(database: Database, sql: str) -> Execution:
     """What SQLite answers, for both servers."""
@@ -117,17 +99,17 @@ def _expected(database: Database, sql: str) -> Execution:
 
 @pytest.mark.engine
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("dialect", [Dialect.MYSQL, Dialect.POSTGRESQL])
 def test_a_comparison_has_the_rows_of_sqlite(
-    request: pytest.FixtureRequest, dialect: Dialect, shape: str, database: Database, schema: Schema
+    server: Server, stand: Callable[[Server, Database], None], shape: str, database: Database, schema: Schema
 ) -> None:
-    engine = on_server(request.getfixturevalue(f"{dialect}_loaded"))
+    stand(server, database)
+    engine = on_server(server)
     differences = []
     for a, b in PAIRS:
         if shape in SHAPES[_FILTERS:] and FILTERS_ALONE & {a, b}:
             continue
         sql = shape.format(a=a, b=b)
-        text = translate(sql, schema, dialect).sql
+        text = translate(sql, schema, server.dialect).sql
         expected = _expected(database, sql)
         found = execute(engine, database, text, LIMITS)
         assert expected.ending is Ending.ROWS, f"{sql}: {expected.error}"

@@ -3,7 +3,7 @@
 import math
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
@@ -11,17 +11,16 @@ from uuid import uuid4
 import pytest
 
 from dialects.enums import Dialect, Profile
-from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.dialects.function_inputs import CASES, KNOWN_DIFFERENCES, Case
-from tests.loaders.servers import drop, read
+from tests.loaders.servers import read
 
 pytestmark = pytest.mark.engine
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def database(tmp_path_factory: pytest.TempPathFactory) -> Database:
     """One table of arguments for each case."""
     path = tmp_path_factory.mktemp("functions") / "arguments.sqlite"
     with closing(sqlite3.connect(path)) as connection:
@@ -32,31 +31,13 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 f"INSERT INTO t{number} VALUES (NULL{', ?' * len(columns)})", case.arguments()
             )
         connection.commit()
-    return path
-
-
-@pytest.fixture(scope="module")
-def mysql_arguments(mysql_server: Server, path: Path) -> Iterator[Database]:
-    yield from _loaded(mysql_server, path)
-
-
-@pytest.fixture(scope="module")
-def postgresql_arguments(postgresql_server: Server, path: Path) -> Iterator[Database]:
-    yield from _loaded(postgresql_server, path)
-
-
-def _loaded(server: Server, path: Path) -> Iterator[Database]:
-    database = Database(f"test_{uuid4().hex[:8]}", "arguments", path, Profile.FAITHFUL)
-    load([database], server)
-    yield database
-    drop(server, database.collection)
+    return Database(f"test_{uuid4().hex[:8]}", "arguments", path, Profile.FAITHFUL)
 
 
 @pytest.fixture
-def arguments(request: pytest.FixtureRequest, server: Server) -> Database:
-    found = request.getfixturevalue(f"{server.dialect}_arguments")
-    assert isinstance(found, Database)
-    return found
+def arguments(server: Server, database: Database, stand: Callable[[Server, Database], None]) -> Database:
+    stand(server, database)
+    return database
 
 
 def _qualified(call: str) -> str:

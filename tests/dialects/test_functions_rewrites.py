@@ -2,7 +2,7 @@
 
 import math
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from uuid import uuid4
@@ -14,11 +14,9 @@ from dialects.schema import Schema
 from dialects.translate import Untranslatable, translate
 from harness.engines import on_server
 from loaders.census import census
-from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.dialects.function_calls import CALLS, CLOCK, REFUSED, ROWS, TABLE
-from tests.loaders.servers import drop
 
 SECONDS = 60
 
@@ -39,20 +37,14 @@ def schema(path: Path) -> Schema:
 
 
 @pytest.fixture(scope="module")
-def mysql_calls(mysql_server: Server, path: Path) -> Iterator[Database]:
-    yield from _loaded(mysql_server, path)
+def database(path: Path) -> Database:
+    return Database(f"test_{uuid4().hex[:8]}", "calls", path, Profile.FAITHFUL)
 
 
-@pytest.fixture(scope="module")
-def postgresql_calls(postgresql_server: Server, path: Path) -> Iterator[Database]:
-    yield from _loaded(postgresql_server, path)
-
-
-def _loaded(server: Server, path: Path) -> Iterator[Database]:
-    database = Database(f"test_{uuid4().hex[:8]}", "calls", path, Profile.FAITHFUL)
-    load([database], server)
-    yield database
-    drop(server, database.collection)
+@pytest.fixture
+def calls(server: Server, database: Database, stand: Callable[[Server, Database], None]) -> Database:
+    stand(server, database)
+    return database
 
 
 def _differs(found: object, expected: object) -> bool:
@@ -64,12 +56,11 @@ def _differs(found: object, expected: object) -> bool:
 @pytest.mark.engine
 @pytest.mark.parametrize("group", CALLS)
 def test_calls_give_what_sqlite_gives(
-    server: Server, group: str, path: Path, schema: Schema, request: pytest.FixtureRequest
+    server: Server, group: str, path: Path, schema: Schema, calls: Database
 ) -> None:
-    database = request.getfixturevalue(f"{server.dialect}_calls")
     engine = on_server(server)
     wrong = []
-    with closing(sqlite3.connect(path)) as connection, engine.session(database, SECONDS) as session:
+    with closing(sqlite3.connect(path)) as connection, engine.session(calls, SECONDS) as session:
         for call in CALLS[group]:
             question = f"SELECT {call} FROM t ORDER BY id"
             expected = [value for (value,) in connection.execute(question)]
@@ -84,12 +75,11 @@ def test_calls_give_what_sqlite_gives(
 @pytest.mark.engine
 @pytest.mark.parametrize("condition", CLOCK)
 def test_the_clock_is_the_same_in_every_form(
-    server: Server, condition: str, schema: Schema, request: pytest.FixtureRequest
+    server: Server, condition: str, schema: Schema, calls: Database
 ) -> None:
-    database = request.getfixturevalue(f"{server.dialect}_calls")
     translation = translate(f"SELECT {condition}", schema, server.dialect)
     engine = on_server(server)
-    with engine.session(database, SECONDS) as session:
+    with engine.session(calls, SECONDS) as session:
         assert list(session.batches(translation.sql)) == [[(1,)]]
 
 

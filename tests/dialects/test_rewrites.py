@@ -1,7 +1,7 @@
 """Every rewrite is needed by a query, and every query has SQLite's rows on the real servers."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from uuid import uuid4
@@ -18,11 +18,9 @@ from harness.engines.execution import Ending, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import compare
 from loaders.census import census
-from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
 from tests.dialects.school import build
-from tests.loaders.servers import drop
 
 
 def _read(name: str) -> dict[str, list[str]]:
@@ -67,28 +65,11 @@ def schema(school: Database) -> Schema:
     return census(school.sqlite_path, escape=True)
 
 
-@pytest.fixture(scope="module")
-def mysql_school(mysql_server: Server, school: Database) -> Iterator[Server]:
-    yield from _loaded(mysql_server, school)
-
-
-@pytest.fixture(scope="module")
-def postgresql_school(postgresql_server: Server, school: Database) -> Iterator[Server]:
-    yield from _loaded(postgresql_server, school)
-
-
-def _loaded(server: Server, school: Database) -> Iterator[Server]:
-    load([school], server, escape=True)
-    yield server
-    drop(server, school.collection)
-
-
-@pytest.fixture(params=TARGETS)
-def standing(request: pytest.FixtureRequest) -> Server:
+@pytest.fixture
+def standing(server: Server, school: Database, stand: Callable[[Server, Database], None]) -> Server:
     """Each server engine in turn, with the school loaded."""
-    found = request.getfixturevalue(f"{request.param}_school")
-    assert isinstance(found, Server)
-    return found
+    stand(server, school)
+    return server
 
 
 @cache

@@ -70,25 +70,13 @@ def _of_make(arguments: Sequence[str]) -> str | None:
     named = {argument.partition("=")[0] for argument in arguments if "=" in argument}
     if named - known:
         return f"make has no variable {', '.join(sorted(named - known))}"
-    dry = [
-        "make",
-        "-C",
-        str(ROOT),
-        "--no-print-directory",
-        "-n",
-        "-o",
-        ".venv/.ready",
-        "-o",
-        ".venv/.dev",
-        *arguments,
-    ]
-    done = subprocess.run(dry, capture_output=True, text=True, check=False)
+    words = ("make", "-C", str(ROOT), "--no-print-directory", "-n", "-o", ".venv/.ready", "-o", ".venv/.dev")
+    done = subprocess.run([*words, *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return done.stderr.strip()
     printed = re.sub(r"\\\n\s*", "", done.stdout)
-    calls = [
-        line.strip() for line in printed.splitlines() if line.strip().startswith(".venv/bin/bird-harness")
-    ]
+    lines = (line.strip() for line in printed.splitlines())
+    calls = (line for line in lines if line.startswith(".venv/bin/bird-harness"))
     return next((found for call in calls if (found := fault(call))), None)
 
 

@@ -38,19 +38,9 @@ def test_the_metric_of_the_page_is_computed(tmp_path: Path) -> None:
     text = text.replace(start, f"{start}from harness.metrics.row_recall import row_recall\n")
     rows.write_text(text.replace(end, f"    {row[1].strip()}\n{end}"), encoding="utf-8")
 
+    options = ("--dialect", "sqlite", "--limit", "10", "--out", "out")
     done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "harness",
-            *command[1].split(),
-            "--dialect",
-            "sqlite",
-            "--limit",
-            "10",
-            "--out",
-            "out",
-        ],
+        [sys.executable, "-m", "harness", *command[1].split(), *options],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": str(tmp_path), "BIRD_STORE": str(tmp_path / "store.sqlite")},
         capture_output=True,
