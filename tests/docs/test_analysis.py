@@ -11,6 +11,8 @@ import pytest
 
 from tests.docs.blocks import ROOT, blocks
 
+pytestmark = pytest.mark.slow
+
 PAGE = ROOT / "docs" / "how-to" / "analysis.md"
 
 
