@@ -27,7 +27,7 @@ from harness import Answer, Evaluator
 from harness.data.outcomes import Outcome, PairResult
 from harness.pytest_plugin.pairs import PairItems, run_with_pytest
 from harness.runs.reading import LATEST, read_results
-from harness.scoring.tasks import Judged, Task, Workers
+from harness.scoring.tasks import JudgeTask, TaskResult, Workers
 from harness.session.evaluation import Pair
 from harness.session.plan import Plan, prepare
 from harness.session.request import Request, parse_dialects
@@ -267,14 +267,14 @@ class _Counting:
     """Workers that pass everything on and keep the tasks."""
 
     workers: Workers
-    tasks: list[Task]
+    tasks: list[JudgeTask]
 
-    def submit(self, task: Task) -> "Future[Judged]":
+    def submit(self, task: JudgeTask) -> "Future[TaskResult]":
         """See `Workers.submit`."""
         self.tasks.append(task)
         return self.workers.submit(task)
 
-    def at_once(self, task: Task) -> "Future[Judged] | None":
+    def at_once(self, task: JudgeTask) -> "Future[TaskResult] | None":
         """See `Workers.at_once`."""
         judged = self.workers.at_once(task)
         if judged is not None:
@@ -286,19 +286,21 @@ class _Counting:
         self.workers.close()
 
 
-def _given(plan: Plan) -> list[Task]:
+def _given(plan: Plan) -> list[JudgeTask]:
     """The tasks that the plan will give to its workers."""
-    judging = plan.evaluation._judging  # noqa: SLF001 - to count what is executed; nothing else has to
-    tasks: list[Task] = []
-    judging._workers = _Counting(judging._workers, tasks)  # noqa: SLF001
+    scheduler = plan.evaluation._scheduler  # noqa: SLF001 - to count what is executed; nothing else has to
+    tasks: list[JudgeTask] = []
+    scheduler._workers = _Counting(scheduler._workers, tasks)  # noqa: SLF001
     return tasks
 
 
-def _measured(results: Sequence[PairResult], given: Sequence[Task], seconds: float, whole: float) -> Measured:
+def _measured(
+    results: Sequence[PairResult], given: Sequence[JudgeTask], seconds: float, whole: float
+) -> Measured:
     broken = [result for result in results if result.outcome is Outcome.HARNESS_ERROR]
     assert not broken, f"{len(broken)} harness errors, the first: {broken[0].error}"
     found = {f"{result.dialect}/{result.predictor}::{result.question}": result for result in results}
-    executed = sum(1 - len(task.golds) + len(task.texts) - len(task.known) for task in given)
+    executed = sum(1 - len(task.known.golds) + len(task.texts) - len(task.known.executions) for task in given)
     # Equal predictions for a question have one measurement.
     timings = {
         (result.dialect, result.question, method, timing): timing.executions

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from harness.data.outcomes import PairResult
 from harness.data.predictions import PredictionFile
-from harness.scoring.dispatch import Judging
+from harness.scoring.scheduler import Scheduler
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.evaluation import Evaluation
@@ -14,10 +14,10 @@ MANY = 200
 
 
 def results(
-    setup: Setup, files: Sequence[PredictionFile], judging: Judging | None = None
+    setup: Setup, files: Sequence[PredictionFile], scheduler: Scheduler | None = None
 ) -> list[PairResult]:
     count = 2 if sum(len(file.predictions) for file in files) > MANY else 1
-    evaluation = Evaluation(setup, files, judging or Judging(setup, lambda: LocalWorkers(setup, count)))
+    evaluation = Evaluation(setup, files, scheduler or Scheduler(setup, lambda: LocalWorkers(setup, count)))
     try:
         return list(evaluation.run())
     finally:

@@ -5,7 +5,7 @@ from typing import Any, Self, cast
 
 from harness.engines.base import Engine, Row, Session
 from harness.metrics.efficiency import Timing
-from harness.scoring.timing import Method
+from harness.scoring.tasks import Method
 from loaders.namespace import Database
 
 

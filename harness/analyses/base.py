@@ -43,12 +43,12 @@ from harness.engines import EngineName, dialect_of, on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Limits
 from harness.report.table_model import TableModel
-from harness.scoring.once import Once
 from harness.scoring.tasks import NoGold, Setup
 from harness.session.evaluation import Evaluation
 from loaders import load as loading
 from loaders.base.digests import digests
 from loaders.base.files import locked
+from loaders.base.processes import Memo
 from loaders.base.records import Recorder, to_record
 from loaders.census import census
 from loaders.load import Progress as Loading
@@ -279,7 +279,7 @@ class Bench:
     limits: Limits
     workers: int = 1
     unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
-    _schemas: Once = field(default_factory=Once, repr=False)
+    _schemas: Memo = field(default_factory=Memo, repr=False)
 
     @classmethod
     def open(  # noqa: PLR0913 - what it stands on
@@ -360,7 +360,7 @@ class Context(Bench):
     progress: Progress
     folder: Path
     with_times: bool = False
-    _shared: Once = field(default_factory=Once, repr=False)
+    _shared: Memo = field(default_factory=Memo, repr=False)
 
     def timed_engine(self, name: EngineName) -> Engine:
         """The engine as times are taken on it: see `harness.scoring.timing.measure`."""

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import partial
 from itertools import chain
 from threading import Condition, Thread
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 from weakref import WeakKeyDictionary
 
 from harness.engines import Administration, kind_of, on_server
@@ -142,7 +142,7 @@ ABANDON_AFTER = 0.6
 """Seconds after the limit until its connection is broken."""
 
 LAST_RESORT_AFTER = 0.75
-"""Seconds after the limit until `Watchdog.last_resort` is called."""
+"""Seconds after the limit until the last resort of `Watchdog.supervise` is called."""
 
 SUPERVISED_AFTER = 10.0
 """Seconds after the limit until a process may be ended in which not even the last resort is heard of."""
@@ -151,14 +151,14 @@ SUPERVISED_AFTER = 10.0
 class Guarded:
     """A statement that is being watched. `fired`: whether it was cancelled."""
 
-    def __init__(self, session: Session, limit: float) -> None:
+    def __init__(self, session: Session, limit: float, last_resort: Callable[[], None]) -> None:
         self.session = session
         self.limit = limit
         self.fired = False
         self._steps: list[tuple[float, Callable[[], None]]] = [
             (limit + CANCEL_AFTER, self._cancel),
             (limit + ABANDON_AFTER, session.abandon),
-            (limit + LAST_RESORT_AFTER, Watchdog.last_resort),
+            (limit + LAST_RESORT_AFTER, last_resort),
         ]
 
     @property
@@ -189,17 +189,23 @@ class Watchdog:
     so that it disturbs nothing that is timed.
     """
 
-    last_resort: ClassVar[Callable[[], None]] = staticmethod(lambda: None)
-    """What is done about a statement that goes on after its connection was broken."""
-
-    until: ClassVar[Callable[[float | None], None]] = staticmethod(lambda _due: None)
-    """Is told by when whoever supervises this process may end it, and None when that is over."""
-
     def __init__(self) -> None:
         self._changed = Condition()
         self._guarded: set[Guarded] = set()
         self._wakes: float | None = None
         self._process: int | None = None
+        self._until: Callable[[float | None], None] = lambda _due: None
+        self._last_resort: Callable[[], None] = lambda: None
+
+    def supervise(self, until: Callable[[float | None], None], last_resort: Callable[[], None]) -> None:
+        """Tell a supervisor of statements from now on.
+
+        Args:
+            until: is told by when this process may be ended, and None when that is over.
+            last_resort: is called where a statement goes on after its connection was broken; may end the
+                process.
+        """
+        self._until, self._last_resort = until, last_resort
 
     @contextlib.contextmanager
     def guard(self, session: Session, seconds: float) -> Iterator[Guarded]:
@@ -207,17 +213,17 @@ class Watchdog:
 
         No cancel is on its way any more when the context ends: the session may go on to somebody else.
         """
-        guarded = Guarded(session, time.monotonic() + seconds)
+        guarded = Guarded(session, time.monotonic() + seconds, self._last_resort)
         with self._changed:
             self._started()
             self._guarded.add(guarded)
             if self._wakes is None or (guarded.due or 0.0) < self._wakes:
                 self._changed.notify()
-        Watchdog.until(guarded.limit + SUPERVISED_AFTER)
+        self._until(guarded.limit + SUPERVISED_AFTER)
         try:
             yield guarded
         finally:
-            Watchdog.until(None)
+            self._until(None)
             with self._changed:
                 self._guarded.discard(guarded)
             if guarded.cancelling is not None:

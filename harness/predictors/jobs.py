@@ -38,9 +38,9 @@ from harness.predictors.base import (
 from harness.predictors.common import dumped
 from harness.predictors.extraction import Taking, take_sql
 from harness.predictors.methods import Method
-from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import Setup
-from harness.session.plan import open_judging
+from harness.session.plan import open_scheduler
 from harness.session.request import Request
 from loaders.base.records import Recorder, to_record
 
@@ -380,11 +380,11 @@ def trials(request: Request, setup: Setup) -> Iterator[Check]:
 
     def error(place: Place, sql: str) -> str | None:
         dialect, question = place
-        (future,) = judging.begin([Asked(questions[question], dialect, sql)])
+        (future,) = scheduler.begin([Candidate(questions[question], dialect, sql)])
         judgement = future.result()
         return judgement.error if judgement.outcome in _FAILURES else None
 
-    with closing(_judging(request, setup, tuple(questions.values()))) as judging:
+    with closing(_scheduler(request, setup, tuple(questions.values()))) as scheduler:
         yield error
 
 
@@ -442,8 +442,8 @@ def votes(
         for place, found in texts.items()
         for a, b in (*((text, text) for text in found), *combinations(found, 2))
     ]
-    with closing(_judging(request, setup, tuple(references.values()))) as judging:
-        futures = judging.begin([Asked(references[place, a], place[0], b) for place, a, b in pairs])
+    with closing(_scheduler(request, setup, tuple(references.values()))) as scheduler:
+        futures = scheduler.begin([Candidate(references[place, a], place[0], b) for place, a, b in pairs])
         agreeing = {
             pair
             for pair, future in zip(pairs, futures, strict=True)
@@ -465,7 +465,7 @@ def _largest(
     return largest[0] if largest else None
 
 
-def _judging(request: Request, setup: Setup, questions: tuple[Question, ...]) -> Judging:
+def _scheduler(request: Request, setup: Setup, questions: tuple[Question, ...]) -> Scheduler:
     alone = replace(
         setup,
         questions=replace(setup.questions, questions=questions),
@@ -474,4 +474,4 @@ def _judging(request: Request, setup: Setup, questions: tuple[Question, ...]) ->
         diagnoses=False,
         previews=False,
     )
-    return open_judging(request, alone, lambda _: None)
+    return open_scheduler(request, alone, lambda _: None)

@@ -1,1 +1,1 @@
-"""From SQL texts to judgements: what is known is looked up, the rest is put on tasks and judged."""
+"""Turns SQL texts into judgements: looks up what is known, and has workers do the rest as tasks."""

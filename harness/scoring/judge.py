@@ -1,4 +1,4 @@
-"""Judges tasks in this process: the core that local workers, Ray and tests share.
+"""Judges texts in this process, whoever predicted them: executes, compares with gold, scores, classes errors.
 
 Promises: each gold is executed once for all texts of a task, and not at all where its execution is known, and
 a text once for all golds; a gold that fails is never held against a prediction; a fault of the harness is one
@@ -7,15 +7,16 @@ text's, not the run's.
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import cache, partial
 
 from dialects.enums import Dialect
-from harness.cache.codec import decode, encode
-from harness.data.outcomes import Judgement, Outcome
+from harness.data.outcomes import Judgement, Outcome, preview
 from harness.data.questions import Question
-from harness.engines import EngineName, dialect_of
-from harness.engines.base import Engine, EngineLost, SqlError
+from harness.engines import EngineName, dialect_of, kind_of
+from harness.engines.base import EMPTY, Engine, EngineLost, Row, SqlError, is_empty
+from harness.engines.errors import ErrorClass
 from harness.engines.execution import (
     Ending,
     Execution,
@@ -28,26 +29,29 @@ from harness.engines.execution import (
     refuses,
 )
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.metrics import METRICS, Basis, of_basis
-from harness.metrics.accuracy import Answers
+from harness.metrics import METRICS, OUTCOME_METRIC, Basis, of_basis
+from harness.metrics.accuracy import Answers, ex
+from harness.metrics.comparison import alike
+from harness.metrics.distinct import TooManyRows
 from harness.metrics.efficiency import same_text
 from harness.metrics.work import IDENTICAL, WorkRatio, ratio
-from harness.scoring import alternatives
-from harness.scoring.once import Once
-from harness.scoring.scorer import Scoring, best
+from harness.scoring.codec import decode, encode
 from harness.scoring.tasks import (
-    During,
+    Announce,
     Gold,
     Golds,
-    Judged,
-    LeftOut,
-    Progress,
+    JudgeTask,
     Setup,
     Stage,
-    Task,
+    TaskResult,
     explain,
-    undisturbed,
+    unsupervised,
 )
+from harness.scoring.variants import Suite
+from harness.sqltree.diagnosis import Reading, diagnose
+from harness.sqltree.diagnosis import read as read_for_diagnosis
+from harness.sqltree.spider import SpiderSchema, Structure, compare
+from harness.sqltree.spider import read as read_for_spider
 from loaders.namespace import Database
 
 MOST_KEPT_BYTES = 2**20
@@ -56,6 +60,16 @@ MOST_KEPT_BYTES = 2**20
 _MOMENT = 0.1
 """Seconds of work that may be done again if the process ends."""
 
+_FAILURES = {
+    Ending.ERROR: Outcome.PREDICTION_ERROR,
+    Ending.TIMEOUT: Outcome.PREDICTION_TIMEOUT,
+    Ending.TOO_LARGE: Outcome.PREDICTION_TOO_LARGE,
+}
+
+_GOLD_FAILED = frozenset({Outcome.GOLD_ERROR, Outcome.GOLD_TIMEOUT})
+
+_BEST_FIRST = (Outcome.MATCH, Outcome.MISMATCH)
+
 
 class Judge:
     """Judges one task at a time.
@@ -63,93 +77,165 @@ class Judge:
     Args:
         setup: what is the same for every task.
         engines: one for each dialect of the setup.
-        during: is entered for whatever is done for a text, with the seconds that it may take.
+        announce: is entered for whatever is done for a text, with the seconds that it may take.
     """
 
     def __init__(
-        self,
-        setup: Setup,
-        engines: Mapping[EngineName, Engine],
-        during: During = undisturbed,
+        self, setup: Setup, engines: Mapping[EngineName, Engine], announce: Announce = unsupervised
     ) -> None:
         self._setup = setup
-        self._during = during
-        self._left_out: frozenset[tuple[Stage, str]] = frozenset()
+        self._announce = announce
         self._engines = engines
         self._sqlite = self._engines.get(Dialect.SQLITE) or SQLiteEngine(pooled=True)
-        self._questions = {question.key: question for question in setup.questions.questions}
         self._golds = Golds(setup.questions, tuple(setup.servers), setup.limits, setup.unloaded)
-        self._scoring = Scoring(setup, self._enter)
+        self._scorer = Scorer(setup, announce)
 
-    def judge(self, task: Task, tell: Callable[[Progress], None] = lambda _progress: None) -> Judged:
+    def judge(self, task: JudgeTask, tell: Callable[[TaskResult], None] = lambda _part: None) -> TaskResult:
         """What the texts of a task come to; never raises for what an engine or a statement does.
 
         Args:
             task: the task.
             tell: is given what has been done, before it goes on, if that took longer than a moment.
         """
-        self._left_out = task.left_out
-        executed: dict[str, bytes] = {}
-        kept: dict[int, bytes] = {}
-        works: dict[str, bytes] = {}
-        judged = dict(task.judged)
-        began = time.monotonic()
+        found = TaskResult(dict(task.known.judgements))
+        if found.judgements.keys() >= set(task.texts):
+            return found
+        told = time.monotonic()
         try:
-            golds = list(self._golds_of(task, kept, tell))
+            golds = list(self._golds_of(task, found, tell))
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
-            return Judged(tuple(self._broken(task.dialect, error) for _ in task.texts), executed, {})
-        answers = Once()
+            broken = self._setup.broken(task.dialect, explain(error))
+            return TaskResult(dict.fromkeys(task.texts, broken))
+        answers = cache(lambda place: self._answers(task, golds[place]))
         for text in task.texts:
-            if text in judged:
+            if text in found.judgements:
                 continue
-            if time.monotonic() - began > _MOMENT:
-                tell(Progress(judged, executed, kept, works))
-                began = time.monotonic()
-            runs = Once()
+            if time.monotonic() - told > _MOMENT:
+                tell(found)
+                told = time.monotonic()
+            run = cache(partial(self._run, task, golds, text, found))
+            beside = [
+                self._judgement(task, gold, text, run, partial(answers, place))
+                for place, gold in enumerate(golds)
+            ]
+            judgement = best(beside)
+            found.judgements[text] = self._weighed(task, golds[judgement.gold_index], text, judgement, found)
+        return found
 
-            def run(text: str = text, runs: Once = runs) -> Execution:
-                return runs(None, lambda: self._run(task, golds, text, executed))
-
-            found = best([self._judgement(gold, text, run, answers) for gold in golds])
-            judged[text] = self._weighed(task, golds[found.gold_index], text, found, works)
-        return Judged(tuple(judged[text] for text in task.texts), executed, kept, works)
-
-    def _judgement(self, gold: Gold, text: str, run: Callable[[], Execution], answers: Once) -> Judgement:
+    def _judgement(
+        self,
+        task: JudgeTask,
+        gold: Gold,
+        text: str,
+        run: Callable[[], Execution],
+        find: Callable[[], Answers],
+    ) -> Judgement:
         """What a text comes to beside one gold."""
-
-        def find() -> Answers:
-            return answers(gold.sql, lambda: self._answers(gold))
-
         try:
-            with self._during(Stage.SCORING, text, self._setup.scoring_seconds):
-                return self._scoring.judgement(gold, text, run, find)
+            with self._announce(Stage.SCORING, text, self._setup.scoring_seconds):
+                return self._scorer.judgement(task, gold, text, run, find)
         except MemoryError:
-            return self._too_large(gold, "scoring its rows needs more memory than a result may take")
+            why = "scoring its rows needs more memory than a result may take"
         except RecursionError:
-            return self._too_large(gold, "its values are nested too deeply to be scored")
+            why = "its values are nested too deeply to be scored"
         except Exception as error:  # noqa: BLE001 - as above
-            return self._broken(gold.dialect, error)
+            return self._setup.broken(task.dialect, explain(error))
+        scores = self._setup.zero(task.dialect)
+        return Judgement(Outcome.PREDICTION_TOO_LARGE, scores, error=why, gold_seconds=gold.execution.seconds)
+
+    def _golds_of(
+        self, task: JudgeTask, found: TaskResult, tell: Callable[[TaskResult], None]
+    ) -> Iterator[Gold]:
+        """The golds of a task; those that are new and can be kept go into `found`."""
+        several = task.question.each(dialect_of(task.dialect))
+        for place, question in enumerate(several):
+            yield self._golds.of(
+                question, task.dialect, partial(self._run_gold, task, question, place, found)
+            )
+            if len(several) > 1:
+                # Should the next one end this process, it has to be seen which it was.
+                tell(found)
+
+    def _run_gold(
+        self, task: JudgeTask, question: Question, place: int, found: TaskResult, sql: str
+    ) -> Execution:
+        is_by_rows = dialect_of(task.dialect) in question.by_rows
+        known = task.known.golds.get(place) or (None if is_by_rows else task.known.executions.get(sql))
+        if known is not None:
+            return decode(known)
+        execution = self._execute(task, self._sqlite if is_by_rows else self._engines[task.dialect], sql)
+        encoded = encode(execution, MOST_KEPT_BYTES)
+        if encoded is not None:
+            found.golds[place] = encoded
+        return execution
+
+    def _run(self, task: JudgeTask, golds: Sequence[Gold], text: str, found: TaskResult) -> Execution:
+        if text in task.known.executions:
+            return decode(task.known.executions[text])
+        for gold in golds:
+            if text == gold.sql and not gold.is_by_rows:
+                return gold.execution
+        engine = self._engines[task.dialect]
+        execution = self._execute(task, engine, text)
+        if text in task.volatile and not refuses(
+            engine, self._database(task), text, execution, self._setup.limits
+        ):
+            return execution
+        encoded = encode(execution, MOST_KEPT_BYTES)
+        if encoded is not None:
+            found.executions[text] = encoded
+        return execution
+
+    def _execute(self, task: JudgeTask, engine: Engine, sql: str) -> Execution:
+        with self._announce(Stage.RUNNING, sql, None):
+            return execute_patiently(engine, self._database(task), sql, self._setup.limits)
+
+    def _database(self, task: JudgeTask) -> Database:
+        return self._setup.questions.database(task.question.db_id, self._setup.profile)
+
+    def _answers(self, task: JudgeTask, gold: Gold) -> Answers:
+        """Which answers a gold allows beside its own rows.
+
+        A translation decides ties as SQLite does, so its other answers are those of SQLite's gold, there.
+        """
+        from harness.scoring.ties import answers  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+
+        question = gold.question
+        is_written = self._golds.origin(question, gold.dialect).is_written
+        dialect: EngineName = gold.dialect if is_written else Dialect.SQLITE
+        engine = self._engines[dialect] if is_written else self._sqlite
+        text = question.gold[dialect_of(dialect)]
+
+        def run(sql: str) -> Execution:
+            if (Stage.ANSWERING, text) in task.left_out:
+                return Execution(Ending.TIMEOUT, error="it did not stop when its time was up")
+            with self._announce(Stage.ANSWERING, text, None):
+                return execute_patiently(engine, self._database(task), sql, self._setup.limits)
+
+        with self._announce(Stage.ANSWERING, text, self._setup.scoring_seconds):
+            return answers(text, dialect, run, gold.execution.rows)
 
     def _weighed(
-        self, task: Task, gold: Gold, text: str, judgement: Judgement, works: dict[str, bytes]
+        self, task: JudgeTask, gold: Gold, text: str, judgement: Judgement, found: TaskResult
     ) -> Judgement:
-        """A judgement with its scores by work; what was counted for it goes into `works`."""
+        """A judgement with its scores by work; what was counted for it goes into `found`."""
         names = of_basis(judgement.scores, Basis.WORK)
         if not names or judgement.outcome is not Outcome.MATCH:
             return judgement
-        try:
-            with self._enter(Stage.COUNTING, text, None):
-                work = self._work_ratio(task, gold, text, works)
-        except LeftOut:
+        if (Stage.COUNTING, text) in task.left_out:
             work = WorkRatio(reason="it did not stop when its time was up, while its work was counted")
-        except Exception as error:  # noqa: BLE001 - as above
-            return self._broken(task.dialect, error)
+        else:
+            try:
+                with self._announce(Stage.COUNTING, text, None):
+                    work = self._work_ratio(task, gold, text, found)
+            except Exception as error:  # noqa: BLE001 - as above
+                return self._setup.broken(task.dialect, explain(error))
         scores = {name: score for name, score in judgement.scores.items() if name not in names}
         if work.tau is not None:
             scores |= {name: of(work.tau) for name in names if (of := METRICS[name].of_work) is not None}
         return replace(judgement, scores=scores, work=work)
 
-    def _work_ratio(self, task: Task, gold: Gold, text: str, works: dict[str, bytes]) -> WorkRatio:
+    def _work_ratio(self, task: JudgeTask, gold: Gold, text: str, found: TaskResult) -> WorkRatio:
         """The work of a text beside that of its gold.
 
         Raises:
@@ -161,130 +247,232 @@ class Judge:
             return IDENTICAL
         counted = []
         for whose, sql in (("gold", gold.sql), ("the prediction", text)):
-            found = self._work(task, sql, works)
-            if not isinstance(found, Work):
-                return WorkRatio(reason=f"{whose}: {found.reason}")
-            counted.append(found.counters)
+            work = self._work(task, sql, found)
+            if isinstance(work, NotCounted):
+                return WorkRatio(reason=f"{whose}: {work.reason}")
+            counted.append(work.counters)
         try:
             return ratio(dialect_of(task.dialect), counted[1], counted[0])
         except LookupError as error:
             return WorkRatio(reason=f"the engine's counters cannot be weighed: {error}")
 
-    def _work(self, task: Task, sql: str, works: dict[str, bytes]) -> Work | NotCounted:
+    def _work(self, task: JudgeTask, sql: str, found: TaskResult) -> Work | NotCounted:
         """What a text makes its engine do, counted once for all that ask within a task."""
-        known = works.get(sql) or task.works.get(sql)
+        known = found.works.get(sql) or task.known.works.get(sql)
         if known is not None:
             return decode_work(known)
-        engine, database = self._engines[task.dialect], self._database(self._asked(task))
-        limits = self._setup.limits
+        engine, database, limits = self._engines[task.dialect], self._database(task), self._setup.limits
         try:
             try:
-                found = count_work(engine, database, sql, limits)
+                work = count_work(engine, database, sql, limits)
             except EngineLost:
                 # Waits for a server that comes back.
                 execute_patiently(engine, database, "SELECT 1", limits)
-                found = count_work(engine, database, sql, limits)
+                work = count_work(engine, database, sql, limits)
         except SqlError as error:
             return NotCounted(f"it failed while its work was counted: {error.message}")
-        if isinstance(found, Work) and sql not in task.fleeting:
-            works[sql] = encode_work(found)
-        return found
+        if isinstance(work, Work) and sql not in task.volatile:
+            found.works[sql] = encode_work(work)
+        return work
 
-    def _enter(self, stage: Stage, text: str, seconds: float | None) -> AbstractContextManager[None]:
-        """As `During`.
+
+def best(judgements: Sequence[Judgement]) -> Judgement:
+    """What a prediction comes to that was held against several golds, of which any counts.
+
+    It is the judgement beside the first gold that it matches, or else beside the first that ran; each of its
+    scores is the highest beside any gold that ran.
+
+    Args:
+        judgements: one for each gold, in their order; one at least.
+    """
+    if len(judgements) == 1:
+        return judgements[0]
+    ran = [place for place, one in enumerate(judgements) if one.outcome not in _GOLD_FAILED]
+    if not ran:
+        return judgements[0]
+    at = next(
+        (place for outcome in _BEST_FIRST for place in ran if judgements[place].outcome is outcome), ran[0]
+    )
+    scores: dict[str, float] = {}
+    for place in ran:
+        for name, score in judgements[place].scores.items():
+            scores[name] = max(score, scores.get(name, 0.0))
+    return replace(judgements[at], scores=scores, gold_index=at)
+
+
+class Scorer:
+    """Scores what a prediction returned beside what its gold did, by the metrics that were asked for.
+
+    Args:
+        setup: what is the same for every pair.
+        announce: see `Judge`.
+    """
+
+    def __init__(self, setup: Setup, announce: Announce) -> None:
+        self._setup = setup
+        self._announce = announce
+        self._metrics = [METRICS[name] for name in setup.metrics]
+        self._suites = {} if setup.variants is None else {
+            name: Suite(setup.variants, kind_of(name).make(None, pooled=True), setup.limits)
+            for name in setup.servers
+            if dialect_of(name) is Dialect.SQLITE
+        }  # fmt: skip
+        self._reads_structure = any(metric.basis is Basis.STRUCTURE for metric in self._metrics)
+        self._spider_schema = cache(self._read_spider_schema)
+        # Of golds, which are read once for all predictions.
+        self._structure_of = cache(lambda sql, db_id: read_for_spider(sql, self._spider_schema(db_id)))
+        self._reading_of = cache(self._read_gold)
+
+    def judgement(
+        self,
+        task: JudgeTask,
+        gold: Gold,
+        sql: str,
+        run: Callable[[], Execution],
+        find: Callable[[], Answers],
+    ) -> Judgement:
+        """What a prediction comes to.
+
+        Args:
+            task: what is judged.
+            gold: the reference.
+            sql: the prediction.
+            run: executes the prediction; is called only if gold returned rows.
+            find: finds the other answers that gold allows; is called only where they matter.
 
         Raises:
-            LeftOut: a process has ended in this stage of this text.
+            EngineLost: the engine is to blame.
         """
-        if (stage, text) in self._left_out:
-            raise LeftOut
-        return self._during(stage, text, seconds)
+        structure = self._structure(task, gold, sql)
+        if gold.failure is not None:
+            judgement = Judgement(
+                gold.failure,
+                self._setup.zero(gold.dialect),
+                error=gold.execution.error,
+                code=gold.execution.code,
+                gold_seconds=gold.execution.seconds,
+            )
+        else:
+            judgement = self._answered(task, gold, sql, run(), find)
+        # Spider's Exact Matching has no score where gold cannot be read.
+        ours = of_basis(judgement.scores, Basis.STRUCTURE)
+        scores = {name: score for name, score in judgement.scores.items() if name not in ours}
+        if structure is not None:
+            scores |= dict.fromkeys(ours, float(structure.exact))
+        return replace(judgement, scores=scores, structure=structure)
 
-    def _golds_of(
-        self, task: Task, kept: dict[int, bytes], tell: Callable[[Progress], None]
-    ) -> Iterator[Gold]:
-        """The golds of a task; those that are new and can be kept go into `kept`, encoded."""
-        several = self._asked(task).each(dialect_of(task.dialect))
-        for place, question in enumerate(several):
-            is_by_rows = dialect_of(task.dialect) in question.by_rows
-
-            def run(sql: str, place: int = place, *, is_by_rows: bool = is_by_rows) -> Execution:
-                if place in task.golds:
-                    return decode(task.golds[place])
-                if sql in task.known and not is_by_rows:
-                    return decode(task.known[sql])
-                engine = self._sqlite if is_by_rows else self._engines[task.dialect]
-                execution = self._execute(task, engine, sql)
-                encoded = encode(execution, MOST_KEPT_BYTES)
-                if encoded is not None:
-                    kept[place] = encoded
-                return execution
-
-            yield self._golds.of(question, task.dialect, run)
-            if len(several) > 1:
-                # Should the next one end this process, it has to be seen which it was.
-                tell(Progress(task.judged, {}, kept))
-
-    def _run(self, task: Task, golds: Sequence[Gold], text: str, executed: dict[str, bytes]) -> Execution:
-        if text in task.known:
-            return decode(task.known[text])
-        for gold in golds:
-            if text == gold.sql and not gold.is_by_rows:
-                return gold.execution
-        question = golds[0].question
-        execution = self._execute(task, self._engines[task.dialect], text)
-        if text in task.fleeting and not self._is_refused(question, task.dialect, text, execution):
-            return execution
-        encoded = encode(execution, MOST_KEPT_BYTES)
-        if encoded is not None:
-            executed[text] = encoded
-        return execution
-
-    def _is_refused(self, question: Question, dialect: EngineName, sql: str, execution: Execution) -> bool:
-        return refuses(self._engines[dialect], self._database(question), sql, execution, self._setup.limits)
-
-    def _execute(self, task: Task, engine: Engine, sql: str) -> Execution:
-        database = self._database(self._asked(task))
-        with self._during(Stage.RUNNING, sql, None):
-            return execute_patiently(engine, database, sql, self._setup.limits)
-
-    def _asked(self, task: Task) -> Question:
-        return task.of or self._questions[task.question]
-
-    def _database(self, question: Question) -> Database:
-        return self._setup.questions.database(question.db_id, self._setup.profile)
-
-    def _answers(self, gold: Gold) -> Answers:
-        """Which answers a gold allows beside its own rows.
-
-        A translation decides ties as SQLite does, so its other answers are those of SQLite's gold, there.
-        """
-        question = gold.question
-        is_written = self._golds.origin(question, gold.dialect).is_written
-        dialect: EngineName = gold.dialect if is_written else Dialect.SQLITE
-        engine = self._engines[dialect] if is_written else self._sqlite
-        database = self._database(question)
-
-        text = question.gold[dialect_of(dialect)]
-        is_left_out = (Stage.ANSWERING, text) in self._left_out
-
-        def run(sql: str) -> Execution:
-            if is_left_out:
-                return Execution(Ending.TIMEOUT, error="it did not stop when its time was up")
-            with self._during(Stage.ANSWERING, text, None):
-                return execute_patiently(engine, database, sql, self._setup.limits)
-
-        with self._during(Stage.ANSWERING, text, self._setup.scoring_seconds):
-            return alternatives.answers(text, dialect, run, gold.execution.rows)
-
-    def _too_large(self, gold: Gold, why: str) -> Judgement:
-        scores = self._setup.zero(gold.dialect)
+    def _answered(
+        self, task: JudgeTask, gold: Gold, sql: str, execution: Execution, find: Callable[[], Answers]
+    ) -> Judgement:
+        if execution.ending is not Ending.ROWS:
+            outcome, error = _FAILURES[execution.ending], execution.error
+        # The official limit is one for both together, although gold is executed only once here.
+        elif execution.seconds + gold.execution.seconds > self._setup.limits.seconds:
+            outcome = Outcome.PREDICTION_TIMEOUT
+            error = f"with its gold it took longer than {self._setup.limits.seconds:g} s"
+        else:
+            return self._compared(task, gold, sql, execution, find)
         return Judgement(
-            Outcome.PREDICTION_TOO_LARGE,
-            scores,
-            error=why,
-            gold_seconds=gold.execution.seconds,
+            outcome,
+            self._setup.zero(gold.dialect),
+            error,
+            execution.code,
+            execution.seconds,
+            gold.execution.seconds,
+            self._diagnose(task, gold, sql, execution.code, error),
+            preview=self._preview(gold, None),
         )
 
-    def _broken(self, dialect: EngineName, error: Exception) -> Judgement:
-        return Judgement(Outcome.HARNESS_ERROR, self._setup.zero(dialect), error=explain(error))
+    def _compared(
+        self, task: JudgeTask, gold: Gold, sql: str, execution: Execution, find: Callable[[], Answers]
+    ) -> Judgement:
+        predicted: Sequence[Row] = execution.rows
+        expected: Sequence[Row] = gold.execution.rows
+        if gold.is_by_rows:
+            predicted, expected = alike(predicted, expected)
+        same = ex(predicted, expected)
+        outcome = Outcome.MATCH if same == 1.0 else Outcome.MISMATCH
+        scores = self._setup.zero(gold.dialect)
+        for metric in self._metrics:
+            if metric.name == OUTCOME_METRIC:
+                scores[metric.name] = same
+            elif metric.is_searched and (Stage.ALIGNING, sql) in task.left_out:
+                del scores[metric.name]
+            elif metric.of_rows is not None:
+                seconds = self._setup.scoring_seconds
+                with self._announce(Stage.ALIGNING, sql, seconds) if metric.is_searched else nullcontext():
+                    try:
+                        scores[metric.name] = metric.of_rows(predicted, expected)
+                    except TooManyRows:
+                        del scores[metric.name]
+            elif metric.of_answers is not None:
+                scores[metric.name] = metric.of_answers(predicted, expected, find)
+        error, error_class, compared, failed = None, None, None, None
+        if outcome is Outcome.MISMATCH:
+            # Engines that run such a text return no rows for it, which official scripts compare with gold's.
+            error = EMPTY if not predicted and is_empty(sql) else None
+            error_class = self._diagnose(task, gold, sql, None, None)
+        elif (suite := self._suites.get(gold.dialect)) is not None:
+            tested = suite.score(gold.question, sql)
+            compared, failed = tested.compared, tested.failed_variant
+            scores.update(dict.fromkeys(of_basis(self._setup.metrics, Basis.VARIANTS), tested.score))
+        return Judgement(
+            outcome,
+            scores,
+            error,
+            prediction_seconds=execution.seconds,
+            gold_seconds=gold.execution.seconds,
+            error_class=error_class,
+            compared_variants=compared,
+            failed_variant=failed,
+            preview=self._preview(gold, execution),
+        )
+
+    def _preview(self, gold: Gold, execution: Execution | None) -> str | None:
+        if not self._setup.previews:
+            return None
+        translated = dialect_of(gold.language) not in gold.question.gold
+        rows = None if execution is None else execution.rows
+        return preview(gold.execution.rows, rows, gold.sql if translated else None).to_text()
+
+    def _structure(self, task: JudgeTask, gold: Gold, sql: str) -> Structure | None:
+        """What Spider's measures find.
+
+        None where they were not asked for, the dialect is not SQLite's, or gold cannot be read.
+        """
+        if not self._reads_structure or dialect_of(gold.dialect) is not Dialect.SQLITE or gold.sql is None:
+            return None
+        db_id = gold.question.db_id
+        expected = self._structure_of(gold.sql, db_id)
+        if expected is None:
+            return None
+        if (Stage.READING, sql) in task.left_out:
+            return compare(None, expected)
+        with self._announce(Stage.READING, sql, self._setup.scoring_seconds):
+            return compare(read_for_spider(sql, self._spider_schema(db_id)), expected)
+
+    def _read_spider_schema(self, db_id: str) -> SpiderSchema:
+        published = self._setup.questions.schemas.get(db_id)
+        if published is None:
+            return SpiderSchema({}, ())
+        tables: dict[str, list[str]] = {table: [] for table in published.tables}
+        for column in published.columns:
+            tables[column.table].append(column.name)
+        keys = [(f"{one.table}.{one.name}", f"{two.table}.{two.name}") for one, two in published.foreign_keys]
+        return SpiderSchema(tables, keys)
+
+    def _diagnose(
+        self, task: JudgeTask, gold: Gold, sql: str, code: str | None, error: str | None
+    ) -> ErrorClass | None:
+        if not self._setup.diagnoses:
+            return None
+        if (Stage.READING, sql) in task.left_out:
+            return ErrorClass.OTHER
+        db_id = gold.question.db_id
+        of_gold = partial(self._reading_of, gold.sql or "", gold.language, db_id)
+        with self._announce(Stage.READING, sql, self._setup.scoring_seconds):
+            schema = self._setup.questions.schemas.get(db_id)
+            return diagnose(sql, of_gold, gold.dialect, schema, code=code, error=error)
+
+    def _read_gold(self, sql: str, language: EngineName, db_id: str) -> Reading | None:
+        return read_for_diagnosis(sql, language, self._setup.questions.schemas.get(db_id))

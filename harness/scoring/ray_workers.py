@@ -16,9 +16,9 @@ import socket
 import sqlite3
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -27,8 +27,8 @@ from typing import Any
 
 from dialects.errors import BadInput
 from harness.engines.base import EngineLost
-from harness.scoring.cache_keys import code
-from harness.scoring.tasks import Judged, Setup, Task
+from harness.scoring.cache import CODE
+from harness.scoring.tasks import JudgeTask, Setup, TaskResult
 from harness.scoring.workers import LocalWorkers
 from loaders.base.digests import digests
 from loaders.base.errors import EngineUnavailable
@@ -89,126 +89,78 @@ def require_answer(address: str) -> None:
         raise BadInput(f"{name}: nothing answers there ({reason}); {_GIVE}") from None
 
 
-class Cluster:
-    """A connection to a cluster, until it is closed. One that was started here ends then.
+@contextlib.contextmanager
+def _connected(address: str, cpus: int | None) -> Iterator[Any]:
+    """Connect to a cluster: Ray. A cluster that is started here ends with the context.
 
     A program that is connected to a cluster already stays connected to that one.
-
-    Args:
-        address: `HOST:PORT` of its head, `AUTO` for the one that this machine is a node of, or `LOCAL`.
-        cpus: how many processors one that is started here has; default: all.
 
     Raises:
         BadInput: Ray is not installed, or there is no cluster at the address.
     """
-
-    def __init__(self, address: str, cpus: int | None = None) -> None:
-        self.name = f"--ray {address}"
-        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-        if address == LOCAL:
-            for name, value in _ALONE.items():
-                os.environ.setdefault(name, value)
-        self.ray = import_ray()
-        self._folder: Path | None = None
-        self._is_ours = not self.ray.is_initialized()
-        if not self._is_ours:
-            return
-        try:
-            self._connect(address, cpus)
-        except BaseException:
-            self.close()
-            raise
-
-    def _connect(self, address: str, cpus: int | None) -> None:
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if address == LOCAL:
+        for variable, value in _ALONE.items():
+            os.environ.setdefault(variable, value)
+    ray = import_ray()
+    if ray.is_initialized():
+        yield ray
+        return
+    name = f"--ray {address}"
+    with contextlib.ExitStack() as stack:
         alone: dict[str, Any] = {}
         if address == LOCAL:
             # Not below TMPDIR: the paths of Ray's sockets must not be longer than the system allows.
-            self._folder = Path(tempfile.mkdtemp(prefix="bird-ray-", dir="/tmp"))
+            folder = tempfile.mkdtemp(prefix="bird-ray-", dir="/tmp")
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
             alone = {
                 "num_cpus": cpus or processors(),
                 "object_store_memory": _STORE_BYTES,
                 "include_dashboard": False,
                 "_node_ip_address": "127.0.0.1",
-                "_temp_dir": str(self._folder),
+                "_temp_dir": folder,
             }
         elif address != AUTO:
             require_answer(address)
+        stack.callback(ray.shutdown)
         try:
             # Ray's workers import from the folder in which it is connected to: an empty one.
             with tempfile.TemporaryDirectory() as nothing, contextlib.chdir(nothing):
-                self.ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **alone)
+                ray.init(address, log_to_driver=False, logging_level=logging.ERROR, **alone)
         except Exception as error:
-            raise BadInput(f"{self.name}: {words(error)}; {_GIVE}") from error
-        if address == LOCAL and not ipaddress.ip_address(self._here).is_loopback:
+            raise BadInput(f"{name}: {words(error)}; {_GIVE}") from error
+        here = _here(ray)
+        if address == LOCAL and not ipaddress.ip_address(here).is_loopback:
             raise BadInput(
-                f"{self.name}: this program has imported Ray before, so Ray would listen on {self._here}; "
+                f"{name}: this program has imported Ray before, so Ray would listen on {here}; "
                 "start a cluster yourself and give its address"
             )
-
-    @property
-    def cpus(self) -> int:
-        """How many processors it has."""
-        return int(self.ray.cluster_resources().get("CPU", 0))
-
-    @property
-    def _here(self) -> str:
-        return str(self.ray.util.get_node_ip_address())
-
-    def require(self, servers: list[Server]) -> None:
-        """Refuse servers that only this machine reaches, where the cluster has others.
-
-        Raises:
-            BadInput: there is one.
-        """
-        nodes = [node["NodeManagerAddress"] for node in self.ray.nodes() if node["Alive"]]
-        others = sorted(node for node in nodes if node != self._here)
-        for server in servers:
-            if others and server.is_local:
-                raise BadInput(
-                    f"{self.name}: node {others[0]} cannot reach {server.dialect} at {server.address}, which "
-                    f"is this machine's own address; name a server in BIRD_{server.dialect.upper()}_DSN"
-                )
-
-    def close(self) -> None:
-        """Disconnect."""
-        try:
-            if self._is_ours:
-                self.ray.shutdown()
-        finally:
-            if self._folder is not None:
-                shutil.rmtree(self._folder, ignore_errors=True)
+        yield ray
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What has to be the same wherever tasks are judged: versions by name, digests of files by path."""
+def _here(ray: Any) -> str:
+    return str(ray.util.get_node_ip_address())
 
-    versions: Mapping[str, str]
-    files: Mapping[Path, str]
 
-    @classmethod
-    def here(cls, setup: Setup) -> "Facts":
-        """Those of this machine.
+def difference(versions: Mapping[str, str], files: Mapping[Path, str]) -> str | None:
+    """What is different on the node where this is called, in one line.
 
-        Raises:
-            BadInput: a file can't be read.
-        """
-        return cls(_versions(), digests(_paths(setup)))
-
-    def fault(self) -> str | None:
-        """What is different on the node where this is called, in one line."""
-        found = _versions()
-        for name, expected in self.versions.items():
-            if found[name] != expected:
-                return f"{name} is {found[name]} there and {expected} here; install the same on every node"
-        try:
-            files = digests(self.files)
-        except BadInput as error:
-            return f"{error}, the same on every node"
-        for path, expected in self.files.items():
-            if files[path] != expected:
-                return f"{path} has other contents there; give every node the same files"
-        return None
+    Args:
+        versions: what has to be the same wherever tasks are judged, by name.
+        files: digests of files that have to be the same, too.
+    """
+    found = _versions()
+    for name, expected in versions.items():
+        if found[name] != expected:
+            return f"{name} is {found[name]} there and {expected} here; install the same on every node"
+    try:
+        there = digests(files)
+    except BadInput as error:
+        return f"{error}, the same on every node"
+    for path, expected in files.items():
+        if there[path] != expected:
+            return f"{path} has other contents there; give every node the same files"
+    return None
 
 
 def words(error: BaseException) -> str:
@@ -232,7 +184,7 @@ def _paths(setup: Setup) -> list[Path]:
 
 def _versions() -> dict[str, str]:
     packages = {name: version(name) for name in _PACKAGES}
-    own = {"the code of bird-harness": code().partition(" ")[0][:12]}
+    own = {"the code of bird-harness": CODE.digest[:12]}
     return {"Python": platform.python_version(), "SQLite": sqlite3.sqlite_version, **packages, **own}
 
 
@@ -252,12 +204,12 @@ class _Actor:
         self._place = place
         self._workers: LocalWorkers | None = None
 
-    def fault(self, expected: Facts) -> str | None:
+    def fault(self, versions: Mapping[str, str], files: Mapping[Path, str]) -> str | None:
         """Why it cannot be used, in one line."""
-        fault = expected.fault()
-        return None if fault is None else f"node {import_ray().util.get_node_ip_address()}: {fault}"
+        fault = difference(versions, files)
+        return None if fault is None else f"node {_here(import_ray())}: {fault}"
 
-    def judge(self, setup: Sequence[Any], task: Task) -> Judged:
+    def judge(self, setup: Sequence[Any], task: JudgeTask) -> TaskResult:
         """What the texts of a task come to.
 
         `setup` is the one element of a list: as an argument of its own Ray would copy it for every task.
@@ -272,62 +224,62 @@ class RayWorkers:
 
     Args:
         setup: what is the same for every task. It goes to every node, passwords included.
-        address: the cluster's, see `Cluster`.
+        address: `HOST:PORT` of the cluster's head, `AUTO` for the one that this machine is a node of, or
+            `LOCAL`.
         count: how many workers; default: as many as the cluster has processors. The number of a worker
             decides which of several servers it uses.
 
     Raises:
-        BadInput: see `Cluster`; or it has fewer processors than `count`, or a node has other versions or
-            files than this one, or cannot reach a server.
+        BadInput: Ray is not installed, or there is no cluster at the address; it has fewer processors than
+            `count`, or a node has other versions or files than this one, or cannot reach a server.
         EngineUnavailable: no worker has come up.
     """
 
     def __init__(self, setup: Setup, address: str, count: int | None = None) -> None:
+        self._name = f"--ray {address}"
         self._closed = False
         self._actors: list[Any] = []
         self._free: SimpleQueue[int] = SimpleQueue()
         self._living: set[int] = set()
         self._lost = "none has come up"
-        self._cluster = Cluster(address, count)
-        self._ray = self._cluster.ray
-        cpus = self._cluster.cpus
-        self._threads = ThreadPoolExecutor(max(count or cpus, 1), thread_name_prefix="bird-ray")
-        try:
+        with contextlib.ExitStack() as stack:
+            self._ray = stack.enter_context(_connected(address, count))
+            cpus = int(self._ray.cluster_resources().get("CPU", 0))
+            self._threads = ThreadPoolExecutor(max(count or cpus, 1), thread_name_prefix="bird-ray")
+            stack.callback(self._stop)
             self._start(_absolute(setup), cpus if count is None else count, cpus)
-        except BaseException:
-            self.close()
-            raise
+            self._opened = stack.pop_all()
 
-    def at_once(self, task: Task) -> None:
+    def at_once(self, task: JudgeTask) -> None:
         """See `Workers.at_once`: the way to another machine is longer than what it would spare."""
 
-    def submit(self, task: Task) -> Future[Judged]:
+    def submit(self, task: JudgeTask) -> Future[TaskResult]:
         """See `Workers.submit`."""
         try:
             return self._threads.submit(self._judge, task)
         except RuntimeError:  # closed
-            future: Future[Judged] = Future()
+            future: Future[TaskResult] = Future()
             future.cancel()
             return future
 
     def close(self) -> None:
         """See `Workers.close`. A cluster that was started here ends."""
+        self._opened.close()
+
+    def _stop(self) -> None:
         self._closed = True
         # Before the actors end: what waits would otherwise be taken up, and fail instead of being cancelled.
         self._threads.shutdown(wait=False, cancel_futures=True)
-        try:
-            for actor in self._actors:
-                self._ray.kill(actor)
-            self._threads.shutdown()
-        finally:
-            self._cluster.close()
+        for actor in self._actors:
+            self._ray.kill(actor)
+        self._threads.shutdown()
 
     def _start(self, setup: Setup, count: int, cpus: int) -> None:
-        ray, name = self._ray, self._cluster.name
+        ray = self._ray
         if not 1 <= count <= cpus:
-            raise BadInput(f"{name}: has {cpus} processors, so it cannot have {count} workers")
-        self._cluster.require([server for servers in setup.servers.values() for server in servers])
-        self._facts = Facts.here(setup)
+            raise BadInput(f"{self._name}: has {cpus} processors, so it cannot have {count} workers")
+        self._require([server for servers in setup.servers.values() for server in servers])
+        self._expected = _versions(), digests(_paths(setup))
         self._setup = ray.put(setup)
         kind = ray.remote(_Actor).options(
             num_cpus=1, scheduling_strategy="SPREAD", max_restarts=_MOST_RESTARTS, max_task_retries=-1
@@ -342,16 +294,28 @@ class RayWorkers:
             except ray.exceptions.RayError as error:
                 fault = words(error)
             if fault is not None:
-                raise BadInput(f"{name}: {fault}")
+                raise BadInput(f"{self._name}: {fault}")
         if not ready:
             raise EngineUnavailable(
-                f"{name}: no worker has come up in {_START_SECONDS} seconds; try again when fewer of its "
-                f"{cpus} processors are in use"
+                f"{self._name}: no worker has come up in {_START_SECONDS} seconds; try again when fewer of "
+                f"its {cpus} processors are in use"
             )
+
+    def _require(self, servers: list[Server]) -> None:
+        """Refuse servers that only this machine reaches, where the cluster has others."""
+        nodes = [node["NodeManagerAddress"] for node in self._ray.nodes() if node["Alive"]]
+        others = sorted(node for node in nodes if node != _here(self._ray))
+        for server in servers:
+            if others and server.is_local:
+                raise BadInput(
+                    f"{self._name}: node {others[0]} cannot reach {server.dialect} at {server.address}, "
+                    "which is this machine's own address; "
+                    f"name a server in BIRD_{server.dialect.upper()}_DSN"
+                )
 
     def _await(self, place: int) -> Any:
         """Use a worker as soon as it is there, if nothing is wrong with it."""
-        asked = self._actors[place].fault.remote(self._facts)
+        asked = self._actors[place].fault.remote(*self._expected)
         asked.future().add_done_callback(partial(self._join, place))
         return asked
 
@@ -366,7 +330,7 @@ class RayWorkers:
         self._living.add(place)
         self._free.put(place)
 
-    def _judge(self, task: Task) -> Judged:
+    def _judge(self, task: JudgeTask) -> TaskResult:
         """Have a task judged by the next worker that is free, and by another one where that is lost.
 
         Raises:
@@ -378,7 +342,7 @@ class RayWorkers:
             # Not tried again by Ray: it would wait for this very worker, and others may be free.
             judge = self._actors[place].judge.options(max_task_retries=0)
             try:
-                judged: Judged = ray.get(judge.remote([self._setup], task))
+                judged: TaskResult = ray.get(judge.remote([self._setup], task))
             except ray.exceptions.RayTaskError as error:
                 self._free.put(place)
                 raise error.cause from None
@@ -390,7 +354,7 @@ class RayWorkers:
             else:
                 self._free.put(place)
                 return judged
-        raise EngineLost(f"{self._cluster.name}: {_MOST_TRIES} workers were lost with it: {self._lost}")
+        raise EngineLost(f"{self._name}: {_MOST_TRIES} workers were lost with it: {self._lost}")
 
     def _take(self) -> int:
         """Wait for a worker that is free; its number."""
@@ -402,7 +366,7 @@ class RayWorkers:
                 if self._living:
                     seen = time.monotonic()
                 if time.monotonic() - seen > _LOST_SECONDS:
-                    raise EngineLost(f"{self._cluster.name}: no worker is left: {self._lost}") from None
+                    raise EngineLost(f"{self._name}: no worker is left: {self._lost}") from None
         raise EngineLost("the run was stopped")
 
 

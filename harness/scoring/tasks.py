@@ -1,7 +1,7 @@
-"""The unit of work: all that is asked about one question on one engine, and what came of it.
+"""What workers do: judge the texts for a question, time a pair, explain a text; and what comes of it.
 
-A task has everything that the process that judges it needs beside the `Setup` of the run, and its result
-everything that is to be kept. So it makes no difference where tasks are judged: in which process, on which
+A task has everything that the process that does it needs beside the `Setup` of the run, and its result
+everything that is to be kept. So it makes no difference where tasks are done: in which process, on which
 machine, and in which order.
 """
 
@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, overrides
@@ -20,10 +20,11 @@ from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, kind_of
 from harness.engines.base import Engine, EngineLost, cut
 from harness.engines.execution import Ending, Execution, Limits
+from harness.engines.plans import QueryPlan
 from harness.metrics import DEFAULT_METRICS, METRICS
-from harness.scoring.once import Once
-from harness.scoring.timing import Method
+from harness.metrics.efficiency import Timing
 from harness.scoring.variants import Variants
+from loaders.base.processes import Memo
 from loaders.server import Server
 
 _SCORING_SECONDS = 3.0
@@ -84,6 +85,10 @@ class Setup:
             and not (metric.of_work and dialect in self.uncounted)
         }
 
+    def broken(self, dialect: EngineName, why: str) -> Judgement:
+        """The judgement of a pair that nobody's SQL is to blame for."""
+        return Judgement(Outcome.HARNESS_ERROR, self.zero(dialect), error=why)
+
 
 class Stage(IntEnum):
     """What is being done for a text."""
@@ -102,78 +107,80 @@ class Stage(IntEnum):
     """Its work and that of its gold are counted."""
 
 
-During = Callable[[Stage, str, float | None], AbstractContextManager[None]]
+OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING, Stage.COUNTING})
+"""Stages that can be left out: the outcome is known without them."""
+
+Announce = Callable[[Stage, str, float | None], AbstractContextManager[None]]
 """Is entered for a stage of a text, with the seconds that it may take unless it has limits of its own."""
 
 
-def undisturbed(_stage: Stage, _text: str, _seconds: float | None) -> AbstractContextManager[None]:
+def unsupervised(_stage: Stage, _text: str, _seconds: float | None) -> AbstractContextManager[None]:
     """For who is not supervised."""
     return nullcontext()
 
 
-class LeftOut(Exception):
-    """Instead of entering a stage: it has ended a process before."""
-
-
-OPTIONAL = frozenset({Stage.READING, Stage.ALIGNING, Stage.ANSWERING, Stage.COUNTING})
-"""Stages that can be left out: the outcome is known without them."""
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Task:
-    """One question on one engine, with the distinct SQL texts that were predicted for it.
-
-    `question` is its key. `known` has executions that need not be repeated, by SQL text, and `golds` those of
-    its golds, by their places; encoded (`harness.cache.codec`). `fleeting` are the texts that may give other
-    rows in a moment: what came of them is not to be kept, unless the engine refuses them. `judged` has what
-    an earlier try has decided, and `left_out` the stages that ended a process then, with the text.
-    """
+class Task(Generic[Result]):
+    """What a worker does on an engine; one of the three that follow."""
 
     dialect: EngineName
-    question: str
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """What came of the texts of a question: of some while others are still judged, in the end of all.
+
+    `judgements` are by text. `executions`, by text, and `golds`, by the gold's place, are encoded
+    (`harness.scoring.codec`), and so is `works`, what texts and golds make the engine do (`encode_work`).
+    """
+
+    judgements: dict[str, Judgement] = field(default_factory=dict)
+    executions: dict[str, bytes] = field(default_factory=dict)
+    golds: dict[int, bytes] = field(default_factory=dict)
+    works: dict[str, bytes] = field(default_factory=dict)
+
+    def __or__(self, other: "TaskResult") -> "TaskResult":
+        return TaskResult(
+            self.judgements | other.judgements,
+            self.executions | other.executions,
+            self.golds | other.golds,
+            self.works | other.works,
+        )
+
+
+@dataclass(frozen=True)
+class JudgeTask(Task[TaskResult]):
+    """A question on an engine, with the distinct SQL texts that were predicted for it, to be judged.
+
+    `known` need not be done again. `volatile` are the texts that may give other rows in a moment: what came
+    of them is not to be kept, unless the engine refuses them. `left_out` has the stages that ended a process
+    before, with the text. The result has what was executed for it, without what takes too much room to be
+    kept or is soon other rows.
+    """
+
+    question: Question
     texts: tuple[str, ...]
-    known: Mapping[str, bytes] = field(default_factory=dict)
-    golds: Mapping[int, bytes] = field(default_factory=dict)
-    fleeting: frozenset[str] = frozenset()
-    judged: Mapping[str, Judgement] = field(default_factory=dict)
+    known: TaskResult = field(default_factory=TaskResult)
+    volatile: frozenset[str] = frozenset()
     left_out: frozenset[tuple[Stage, str]] = frozenset()
-    of: Question | None = None
-    """The question, where it is none of the set's."""
-    works: Mapping[str, bytes] = field(default_factory=dict)
-    """What is known of what texts and golds make the engine do, by text: `encode_work`."""
+
+
+class Method(StrEnum):
+    """How a pair is timed."""
+
+    OFFICIAL = "official"
+    """As the published script does: 100 times each, a new session for every execution, the client's clock."""
+    STABLE = "stable"
+    """Until the reward is decided, in two warm sessions, by the engine's own clock where it has one."""
 
 
 @dataclass(frozen=True)
-class Judged:
-    """What came of a task.
+class TimeTask(Task[Timing]):
+    """A prediction that matches, to be timed beside its gold; both are SQL texts."""
 
-    `judgements` has one entry per text of the task. `executed`, by text, and `golds`, by place, have the
-    executions that were done for it, encoded; without those whose rows take too much room to be kept, or are
-    soon others.
-    """
-
-    judgements: tuple[Judgement, ...]
-    executed: Mapping[str, bytes]
-    golds: Mapping[int, bytes]
-    works: Mapping[str, bytes] = field(default_factory=dict)
-    """What was counted for it, as in `Task.works`."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What has come of some texts of a task, while others are still to be judged; as in `Judged`."""
-
-    judged: Mapping[str, Judgement]
-    executed: Mapping[str, bytes]
-    golds: Mapping[int, bytes]
-    works: Mapping[str, bytes] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class TimingTask:
-    """A prediction that matches, to be timed beside its gold on an engine by a method; both are SQL texts."""
-
-    dialect: EngineName
     db_id: str
     prediction: str
     gold: str
@@ -181,27 +188,27 @@ class TimingTask:
 
 
 @dataclass(frozen=True)
-class PlanTask:
-    """A text whose plan on an engine is asked for.
+class ExplainTask(Task[QueryPlan]):
+    """A text whose plan on an engine is asked for, with the rows that it really has.
 
-    `is_run`: with the rows that it really has. `counts`: with the work that it makes the engine do.
+    `counts`: with the work that it makes the engine do. `failure` is what came of running it where that
+    ended its process: its plan is asked for without.
     """
 
-    dialect: EngineName
     db_id: str
     sql: str
-    is_run: bool = True
     counts: bool = False
+    failure: QueryPlan | None = None
 
 
 class Workers(Protocol):
     """Judge tasks, several at a time; callable from any thread."""
 
-    def submit(self, task: Task) -> "Future[Judged]":
+    def submit(self, task: JudgeTask) -> "Future[TaskResult]":
         """Take a task; the future never raises for what an engine or a statement does."""
         ...
 
-    def at_once(self, task: Task) -> "Future[Judged] | None":
+    def at_once(self, task: JudgeTask) -> "Future[TaskResult] | None":
         """Have a task judged before this returns, by an idle worker; None where there is none.
 
         For who waits for nothing else: no thread has to be woken on the way there and back.
@@ -283,7 +290,7 @@ class Golds:
             for dialect in map(dialect_of, dialects)
             if dialect is not Dialect.SQLITE
         }
-        self._schemas = Once()
+        self._schemas = Memo()
 
     def origin(self, question: Question, dialect: EngineName) -> GoldOrigin:
         """Where the text of a gold comes from."""
@@ -327,7 +334,7 @@ class Golds:
             return Translation(written, dialect_of(dialect))
         try:
             # No prediction returns numbers and texts as JSON, and none would be compared with them.
-            return translate(written, self._schema(question.db_id), dialect_of(dialect), as_json=False)
+            return translate(written, self.schema(question.db_id), dialect_of(dialect), as_json=False)
         except Untranslatable as error:
             raise NoGold(str(error)) from error
 
@@ -354,7 +361,8 @@ class Golds:
         failure = Outcome.GOLD_TIMEOUT if timed_out else Outcome.GOLD_ERROR
         return Gold(question, dialect, sql, execution, failure)
 
-    def _schema(self, db_id: str) -> Schema:
-        from loaders.census import census  # noqa: PLC0415 - as in `text`
+    def schema(self, db_id: str) -> Schema:
+        """The census of a database, which is read once."""
+        from loaders.census import census  # noqa: PLC0415 - as in `translation`
 
         return self._schemas(db_id, lambda: census(self._questions.database(db_id).sqlite_path))

@@ -1,27 +1,85 @@
-"""The answers that a query as written allows, where it leaves a choice: rankings of the rows of its engine.
+"""The answers that a query as written allows, where it leaves a choice; found on the engine that it runs on.
 
-Of the outermost query, `harness.scoring.ranking` knows the valid answers. A LIMIT without ORDER BY allows
-any choice of rows. A subquery that cuts among ties is shown to have another answer by a witness: its ORDER BY
-is refined by one more term, so that every answer of the refined query is a valid one of the query as written.
+A query allows any order of rows that its ORDER BY calls equal, any choice among them where its LIMIT cuts
+through, any choice at all where it has a LIMIT and no ORDER BY; the same in its subqueries. What it leaves
+open elsewhere is not looked for: bare columns of a group, the order inside of an aggregate, a ROW_NUMBER()
+among equals.
+
+The outermost query is run without its LIMIT, and the engine itself says which rows are equal to it, by its
+collations, its order of NULLs and its types. Keys that are the same by `harness.metrics.comparison` are
+equal, too: two ways to add up the same numbers may differ in the last digit. A subquery that cuts among ties
+is shown to have another answer by a witness: its ORDER BY is refined by one more term, so that every answer
+of the refined query is a valid one of the query as written.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from decimal import Decimal
 from itertools import islice, product
 
 from sqlglot import exp
 
+from dialects.enums import Dialect
+from dialects.uncut import Uncut, uncut
 from harness.engines import EngineName, dialect_of, kind_of
-from harness.metrics.comparison import Ranking
+from harness.engines.execution import Ending, Execution
+from harness.metrics.accuracy import Answers
+from harness.metrics.comparison import Ranking, compare
 from harness.metrics.distinct import Row
-from harness.scoring.ranking import Run, rank
 from harness.sqltree.parsing import read_query
-from harness.sqltree.query import cuts
+from harness.sqltree.query import cut_of, cuts
+
+MOST_QUERIES = 40
+"""Texts that are run to find the other answers of one gold; all but a few golds need one or none."""
 
 MOST_WITNESSES = 64
 """Refined queries that are run for one query."""
 
 _MOST_ALTERNATIVES = 32
 """Rows of one tied group that are put first, one after the other."""
+
+Run = Callable[[str], Execution]
+"""Runs a text on the engine whose dialect it is written in."""
+
+
+def answers(sql: str, dialect: EngineName, run: Run, gold: Sequence[Row]) -> Answers:
+    """What a gold allows beside its own rows.
+
+    A text that `dialects.translate` made decides ties as SQLite does: ask with SQLite's own text, on SQLite.
+
+    A gold that neither orders nor cuts, or that cannot be read, runs nothing. Any other runs once more
+    without its LIMIT, and one with a LIMIT in a subquery in up to `MOST_QUERIES` texts; after one that takes
+    too long or returns too much, no more is run. If no ranking allows gold's own rows, all are left out: the
+    query is not decided by its text and its data, or was not understood.
+
+    Args:
+        sql: the gold.
+        dialect: the engine's.
+        run: runs a text on the engine, on gold's database.
+        gold: the rows that the engine returned for `sql`.
+
+    Raises:
+        EngineLost: `run` raised it.
+    """
+    found: list[Ranking] = []
+    for ranking in rankings(sql, dialect, _bounded(run)):
+        if ranking not in found:
+            found.append(ranking)
+    is_sound = any(ranking.allows(gold) for ranking in found)
+    return Answers(is_ordered(sql, dialect), tuple(found) if is_sound else ())
+
+
+def _bounded(run: Run) -> Run:
+    left = MOST_QUERIES
+
+    def bounded(text: str) -> Execution:
+        nonlocal left
+        if not left:
+            return Execution(Ending.ERROR, error="enough has been run")
+        found = run(text)
+        left = 0 if found.ending in (Ending.TIMEOUT, Ending.TOO_LARGE) else left - 1
+        return found
+
+    return bounded
 
 
 def is_ordered(sql: str, dialect: EngineName) -> bool:
@@ -122,3 +180,58 @@ def _literal(value: object) -> exp.Expr:
         ValueError: it is of a type that sqlglot cannot write.
     """
     return exp.HexString(this=value.hex()) if isinstance(value, bytes) else exp.convert(value)
+
+
+def rank(tree: exp.Query, dialect: Dialect, run: Run) -> Ranking | None:
+    """The ranking of a query, up to the group in which the cut ends.
+
+    None where it cannot be seen from outside: the cut is not written as numbers, a sort key cannot be put
+    beside the rows, or the query without its cut fails, takes too long or returns too much.
+    """
+    cut = cut_of(tree)
+    if cut is None:
+        return None
+    for asked in uncut(tree, dialect):
+        found = run(asked.sql)
+        if found.ending is Ending.ROWS:
+            groups = _groups(asked, found.rows, cut[1])
+            return None if groups is None else Ranking(groups, *cut)
+        if found.ending is not Ending.ERROR:
+            return None
+    return None
+
+
+def _groups(asked: Uncut, rows: Sequence[Row], end: int) -> tuple[tuple[Row, ...], ...] | None:
+    """The rows in groups of equal keys, up to the one that reaches `end`; None where ranks are no good."""
+    if not asked.keys:
+        return (tuple(rows),)
+    width = asked.keys + 1
+    own = [row[:-width] for row in rows]
+    ranks: list[int] = [row[-1] for row in rows]  # type: ignore[misc]  # DENSE_RANK() is an integer
+    places = sorted(range(len(rows)), key=ranks.__getitem__)
+    if asked.in_order and places != list(range(len(rows))):
+        return None
+    if asked.once and len(set(map(repr, own))) < len(own):
+        return None
+    groups: list[list[Row]] = []
+    last: int | None = None
+    for count, place in enumerate(places):
+        tied = last is not None and (
+            ranks[place] == ranks[last] or _same(rows[place][-width:-1], rows[last][-width:-1])
+        )
+        if not tied and count >= end:
+            break
+        if not tied:
+            groups.append([])
+        groups[-1].append(own[place])
+        last = place
+    return tuple(map(tuple, groups))
+
+
+def _same(one: Row, other: Row) -> bool:
+    """Whether sort keys that the engine tells apart are the same number up to the tolerance."""
+    differing = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    return (
+        all(isinstance(value, int | float | Decimal) for pair in differing for value in pair)
+        and compare([one], [other]).same_bag
+    )

@@ -9,10 +9,8 @@ Limits hold here, too. What the times come to is decided in `harness.metrics.eff
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from harness.engines.base import Engine, EngineLost, Session, Spent, SqlError, SqlTimeout
 from harness.engines.execution import WATCHDOG, Limits
@@ -26,6 +24,7 @@ from harness.metrics.efficiency import (
     same_text,
     steady,
 )
+from harness.scoring.tasks import Announce, Method, Stage, unsupervised
 from loaders.namespace import Database
 
 ITERATIONS = 100
@@ -33,22 +32,6 @@ ITERATIONS = 100
 
 _LEAST_SECONDS = 1e-9
 """A time that a clock is too coarse to see."""
-
-Noting = Callable[[str, float | None], AbstractContextManager[None]]
-"""Is entered while an engine has a text, with the seconds for it unless it has limits of its own."""
-
-
-def _unnoted(_text: str, _seconds: float | None) -> AbstractContextManager[None]:
-    return contextlib.nullcontext()
-
-
-class Method(StrEnum):
-    """How a pair is timed."""
-
-    OFFICIAL = "official"
-    """As the published script does: 100 times each, a new session for every execution, the client's clock."""
-    STABLE = "stable"
-    """Until the reward is decided, in two warm sessions, by the engine's own clock where it has one."""
 
 
 def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
@@ -58,7 +41,7 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
     gold: str,
     method: Method,
     limits: Limits,
-    noting: Noting = _unnoted,
+    announce: Announce = unsupervised,
     *,
     beside: Database | None = None,
 ) -> Timing:
@@ -72,14 +55,14 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
         method: how to time them.
         limits: `seconds` holds for each execution (stable), or 100 times as long for all of them together
             (official). Rows are read and dropped, so that the other limits do not matter.
-        noting: notes which text it is, for who supervises this process; never within a time that counts.
+        announce: is told of each text, for who supervises this process; never within a time that counts.
         beside: the database that gold runs in, where that is another one; for the stable method.
 
     Raises:
         EngineLost: the engine is to blame, not a statement.
     """
     if method is Method.OFFICIAL:
-        return _official(engine, database, prediction, gold, limits, noting)
+        return _official(engine, database, prediction, gold, limits, announce)
     if beside is None and same_text(prediction, gold):
         return _IDENTICAL
     with (
@@ -87,16 +70,16 @@ def measure(  # noqa: PLR0913, PLR0917 - a pair, and how it is to be timed
         engine.session(database, limits.seconds) as prediction_session,
         _without_garbage_collection(),
     ):
-        with noting(gold, limits.seconds):
+        with announce(Stage.RUNNING, gold, limits.seconds):
             program = gold_session.program(gold)
         if program is not None:
-            with noting(prediction, limits.seconds):
+            with announce(Stage.RUNNING, prediction, limits.seconds):
                 is_same = program == prediction_session.program(prediction)
             if is_same:
                 return _IDENTICAL
         return _stable(
-            _Statement(_PREDICTION, prediction, prediction_session, limits.seconds, noting),
-            _Statement(_GOLD, gold, gold_session, limits.seconds, noting),
+            _Statement(_PREDICTION, prediction, prediction_session, limits.seconds, announce),
+            _Statement(_GOLD, gold, gold_session, limits.seconds, announce),
         )
 
 
@@ -134,7 +117,7 @@ class _Statement:
     sql: str
     session: Session
     limit: float
-    noting: Noting
+    announce: Announce
     clock: Clock = Clock.CLIENT
     spent: list[Spent] = field(default_factory=list)
     executions: int = 0
@@ -148,7 +131,10 @@ class _Statement:
         self.executions += 1
         began = time.monotonic()
         try:
-            with self.noting(self.sql, None), WATCHDOG.guard(self.session, self.limit) as guarded:
+            with (
+                self.announce(Stage.RUNNING, self.sql, None),
+                WATCHDOG.guard(self.session, self.limit) as guarded,
+            ):
                 before = self._read()
                 for _ in self.session.batches(self.sql):
                     pass
@@ -215,7 +201,7 @@ def _stable(prediction: _Statement, gold: _Statement) -> Timing:
 
 
 def _official(  # noqa: PLR0913, PLR0917 - those of `measure`
-    engine: Engine, database: Database, prediction: str, gold: str, limits: Limits, noting: Noting
+    engine: Engine, database: Database, prediction: str, gold: str, limits: Limits, announce: Announce
 ) -> Timing:
     """The script counts any failure against the prediction, and so does this."""
     whole = limits.seconds * ITERATIONS
@@ -224,7 +210,7 @@ def _official(  # noqa: PLR0913, PLR0917 - those of `measure`
     for number in range(2 * ITERATIONS):
         name, sql = (_GOLD, gold) if number % 2 else (_PREDICTION, prediction)
         with engine.session(database, whole) as session:
-            statement = _Statement(name, sql, session, max(0.0, due - time.monotonic()), noting)
+            statement = _Statement(name, sql, session, max(0.0, due - time.monotonic()), announce)
             try:
                 statement.run()
             except _Failed as failure:

@@ -1,18 +1,26 @@
-"""Variants of a question set's databases: other rows, the same tables; given as a folder or generated.
+"""Variants of a question set's databases: other rows, the same tables; found or generated, and scored on.
 
 Promises: every variant has every database that the questions need; a variant with the same bytes as the
-database itself, or as an earlier variant, is never counted as one, since it can prove nothing.
+database itself, or as an earlier variant, is never counted as one, since it can prove nothing. Nothing that
+is found among the data is executed; a database that is generated is there as a whole or not at all; the same
+generator, databases, golds, scale and seed are the same folder; several processes may ask at once.
 """
 
 import hashlib
 import re
+import sqlite3
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
@@ -21,10 +29,14 @@ from harness.engines.base import Engine, Row
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.metrics.accuracy import ex
 from harness.metrics.distinct import firsts
-from harness.scoring.once import Once
-from loaders.base.files import Faults, refuse
+from loaders import twins
+from loaders.base import paths
+from loaders.base.files import Faults, one_line, refuse
 from loaders.base.processes import processors
 from loaders.namespace import Database
+
+if TYPE_CHECKING:
+    from loaders.twins.making import TwinSource
 
 MOST_VARIANTS = 100
 
@@ -68,19 +80,12 @@ def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None])
     """
     if not spec:
         raise BadInput("--variants is empty; name a folder of variants, or a number of them to generate")
-    origin: dict[str, Any]
     if _NUMBER.fullmatch(spec):
-        # Slow to import, and every worker has this module.
-        from harness.scoring.twins import twins  # noqa: PLC0415
-
-        made = twins(questions, range(1, _count(spec) + 1), say)
-        folders = made.folders
+        folders, origin = _twins(questions, _count(spec), say)
         parent = folders["seed-1"].parent
-        origin = {"generator": made.generator, "inputs": made.inputs, "scale": made.scale}
     else:
         parent = Path(spec).expanduser().resolve()
-        folders = _subfolders(parent, questions)
-        origin = {"folder": parent.name}
+        folders, origin = _subfolders(parent, questions), {"folder": parent.name}
     _check(folders, questions, parent)
     return _compared(folders, questions, origin, say)
 
@@ -134,14 +139,6 @@ def _is_sqlite(path: Path) -> bool:
         refuse(path, f"cannot be read ({error.strerror})", "check its permissions")
 
 
-@dataclass(frozen=True)
-class _Content:
-    """What tells one file from another."""
-
-    bytes: int
-    sha256: str
-
-
 def _compared(
     folders: Mapping[str, Path], questions: QuestionSet, origin: Mapping[str, Any], say: Callable[[str], None]
 ) -> Variants:
@@ -150,7 +147,7 @@ def _compared(
     files = [questions.database(db_id).sqlite_path for db_id in db_ids]
     files += [_file(folder, db_id) for folder in folders.values() for db_id in db_ids]
     with ThreadPoolExecutor(processors(), thread_name_prefix="bird") as pool:
-        contents = dict(zip(files, pool.map(_read, files), strict=True))
+        contents = dict(zip(files, pool.map(_content, files), strict=True))
     telling: dict[str, tuple[str, ...]] = {}
     for db_id in db_ids:
         known = {contents[questions.database(db_id).sqlite_path]}
@@ -168,7 +165,10 @@ def _compared(
     fingerprint = {
         **origin,
         "variants": {
-            name: {db_id: asdict(contents[_file(folder, db_id)]) for db_id in db_ids}
+            name: {
+                db_id: dict(zip(("bytes", "sha256"), contents[_file(folder, db_id)], strict=True))
+                for db_id in db_ids
+            }
             for name, folder in folders.items()
         },
         "repeats": {db_id: names for db_id, names in repeats.items() if names},
@@ -176,12 +176,90 @@ def _compared(
     return Variants(tuple(folders), telling, fingerprint, questions.collection, folders)
 
 
-def _read(path: Path) -> _Content:
+def _content(path: Path) -> tuple[int, str]:
+    """What tells one file from another: its size and digest."""
     try:
         with path.open("rb") as file:
-            return _Content(path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest())
+            return path.stat().st_size, hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         refuse(path, f"cannot be read ({error.strerror})", "check the path and its permissions")
+
+
+def _twins(
+    questions: QuestionSet, count: int, say: Callable[[str], None]
+) -> tuple[dict[str, Path], dict[str, Any]]:
+    """A folder with a twin of every database for each of so many seeds, by its name, and what made them.
+
+    What the cache does not have is made.
+    """
+    # Slow to import, and every worker has this module.
+    from harness.data.twin_sources import of_set  # noqa: PLC0415
+    from loaders.twins.twin import SCALE  # noqa: PLC0415
+
+    sources = of_set(questions)
+    generator, inputs = _generator(), _inputs(sources)
+    key = hashlib.sha256(f"{generator} {inputs} {SCALE}".encode()).hexdigest()[:16]
+    folders = {}
+    for seed in range(1, count + 1):
+        folder = paths.cache() / "variants" / key / f"seed-{seed}"
+        try:
+            if _missing(folder, sources):
+                folder.mkdir(parents=True, exist_ok=True)
+                with FileLock(folder.with_suffix(".lock")):
+                    _complete(folder, seed, _missing(folder, sources), say)
+        except OSError as error:
+            raise BadInput(
+                f"variants cannot be kept in {folder}: {error.strerror or error}; "
+                "set BIRD_CACHE to a folder that can be written"
+            ) from error
+        folders[folder.name] = folder
+    return folders, {"generator": generator, "inputs": inputs, "scale": SCALE}
+
+
+def _missing(folder: Path, sources: Sequence["TwinSource"]) -> list["TwinSource"]:
+    return [each for each in sources if not _file(folder, each.db_id).is_file()]
+
+
+def _complete(folder: Path, seed: int, sources: Sequence["TwinSource"], say: Callable[[str], None]) -> None:
+    """Add databases to a twin's folder, with its lock held."""
+    from loaders.twins.making import Unmade, make  # noqa: PLC0415 - as above
+
+    if not sources:
+        return
+    say(f"making variant {folder.name}: {', '.join(each.db_id for each in sources)} ...")
+    unmade = [one for one in make(sources, folder, seed=seed) if isinstance(one, Unmade)]
+    if unmade:
+        raise BadInput(
+            one_line(
+                f"variants cannot be generated: seed {seed}, {unmade[0].db_id}: {unmade[0].reason}; "
+                "name a folder of variants, or leave the questions on it out"
+            )
+        )
+
+
+@cache
+def _generator() -> str:
+    """What the generator is made of: its own sources, and the libraries that it reads and tries SQL with."""
+    digest = hashlib.sha256(f"sqlglot {version('sqlglot')} sqlite {sqlite3.sqlite_version}\n".encode())
+    for path in sorted(Path(twins.__file__).parent.glob("*.py")):
+        digest.update(f"{path.name}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _inputs(sources: Sequence["TwinSource"]) -> str:
+    """What a twin is made from: the files of the databases, their descriptions, and the golds."""
+    digest = hashlib.sha256()
+    for source in sources:
+        described = source.path.parent / "database_description"
+        digest.update(f"{source.db_id}\n{source.golds!r}\n".encode())
+        for path in (source.path, *sorted(described.glob("*.csv"))):
+            try:
+                with path.open("rb") as file:
+                    content = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                raise BadInput(f"{path}: cannot be read ({error.strerror})") from error
+            digest.update(f"{path.name} {content}\n".encode())
+    return digest.hexdigest()
 
 
 # Test-suite accuracy (TS): a prediction has to be right on every variant of its database too.
@@ -215,12 +293,8 @@ class Verdict:
     left_out: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Gold:
-    """Gold's distinct rows on one variant; None where it failed."""
-
-    rows: tuple[Row, ...] | None
-    seconds: float
+_Gold = tuple[tuple[Row, ...] | None, float]
+"""Gold's distinct rows on a variant, None where it failed, and its seconds."""
 
 
 class Suite:
@@ -239,8 +313,9 @@ class Suite:
         self._variants = variants
         self._limits = limits or Limits()
         self._engine = engine
-        self._once = Once()
         self._lock = Lock()
+        self._golds: dict[tuple[str, str, str], _Gold] = {}
+        self._running: defaultdict[tuple[str, str, str], Lock] = defaultdict(Lock)
         self._room = room
         self._left_out: dict[str, list[str]] = {}
 
@@ -264,12 +339,12 @@ class Suite:
         compared = 0
         left_out: list[str] = []
         for name in self._variants.telling[question.db_id]:
-            gold = self._gold(name, question)
-            if gold.rows is None:
+            rows, seconds = self._gold(name, question)
+            if rows is None:
                 left_out.append(name)
                 continue
             compared += 1
-            fault = self._fault(self._execute(name, question, sql), gold.rows, gold.seconds)
+            fault = self._fault(self._execute(name, question, sql), rows, seconds)
             if fault is not None:
                 return Verdict(0.0, name, fault, compared, tuple(left_out))
         return Verdict(1.0, None, None, compared, tuple(left_out))
@@ -288,30 +363,19 @@ class Suite:
 
     def _gold(self, name: str, question: Question) -> _Gold:
         """Gold on a variant, from what is kept or run again."""
-        mine: list[_Gold] = []
-
-        def compute() -> _Gold | None:
-            mine.append(self._run_gold(name, question))
-            return mine[0] if self._has_room(mine[0]) else None
-
-        kept = self._once((name, question.key, question.gold[Dialect.SQLITE]), compute)
-        return kept or (mine[0] if mine else self._run_gold(name, question))
-
-    def _run_gold(self, name: str, question: Question) -> _Gold:
-        execution = self._execute(name, question, question.gold[Dialect.SQLITE])
-        if execution.ending is not Ending.ROWS or execution.seconds > self._limits.seconds:
+        key = name, question.key, question.gold[Dialect.SQLITE]
+        with self._running[key]:
+            if key in self._golds:
+                return self._golds[key]
+            execution = self._execute(name, question, question.gold[Dialect.SQLITE])
+            is_there = execution.ending is Ending.ROWS and execution.seconds <= self._limits.seconds
+            # EX compares sets: what is kept needs no row twice.
+            rows = tuple(firsts(execution.rows)) if is_there else None
+            size = sum(sys.getsizeof(row) + sum(map(sys.getsizeof, row)) for row in rows or ())
             with self._lock:
-                self._left_out.setdefault(question.key, []).append(name)
-            return _Gold(None, execution.seconds)
-        # EX compares sets: what is kept needs no row twice.
-        return _Gold(tuple(firsts(execution.rows)), execution.seconds)
-
-    def _has_room(self, gold: _Gold) -> bool:
-        """Whether gold is to be kept; takes the room that it needs."""
-        rows = gold.rows or ()
-        size = sum(sys.getsizeof(row) + sum(map(sys.getsizeof, row)) for row in rows)
-        with self._lock:
-            fits = size <= self._room
-            if fits:
-                self._room -= size
-            return fits
+                if rows is None:
+                    self._left_out.setdefault(question.key, []).append(name)
+                if size <= self._room:
+                    self._room -= size
+                    self._golds[key] = rows, execution.seconds
+            return rows, execution.seconds

@@ -22,16 +22,24 @@ from functools import cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from threading import Thread
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from harness.engines import plans
 from harness.engines.base import Engine, EngineLost, SqlError
-from harness.engines.execution import WATCHDOG, Ending, Limits, NotCounted, Watchdog, count_work
+from harness.engines.execution import WATCHDOG, Ending, Limits, NotCounted, count_work
 from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import Timing
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import PlanTask, Setup, Stage, Task, TimingTask, explain
-from harness.scoring.timing import Noting, measure
+from harness.scoring.tasks import (
+    Announce,
+    ExplainTask,
+    JudgeTask,
+    Setup,
+    Stage,
+    TimeTask,
+    explain,
+)
+from harness.scoring.timing import measure
 from loaders.namespace import Database
 
 HUNG = 71
@@ -45,9 +53,9 @@ MOST_FREE = 64 * 2**20
 
 DIGEST_BYTES = 32
 
-_NOTED = struct.Struct(f"=dB{DIGEST_BYTES}s")
+_ACTIVITY = struct.Struct(f"=dB{DIGEST_BYTES}s")
 
-NOTE_BYTES = _NOTED.size
+NOTE_BYTES = _ACTIVITY.size
 
 
 def digest(sql: str) -> bytes:
@@ -55,7 +63,7 @@ def digest(sql: str) -> bytes:
     return hashlib.sha256(sql.encode("utf-8", "surrogatepass")).digest()
 
 
-class Noted(NamedTuple):
+class Activity(NamedTuple):
     """What a worker is doing: by when it has to be done (0: no matter when), the stage, and the text."""
 
     due: float = 0.0
@@ -63,37 +71,37 @@ class Noted(NamedTuple):
     text: bytes = bytes(DIGEST_BYTES)
 
     @classmethod
-    def read(cls, memory: mmap.mmap) -> "Noted":
-        """What is noted."""
-        return cls(*_NOTED.unpack(memory[:NOTE_BYTES]))
+    def read(cls, memory: mmap.mmap) -> "Activity":
+        """What a process has announced."""
+        return cls(*_ACTIVITY.unpack(memory[:NOTE_BYTES]))
 
 
-class _Note:
-    """Notes what this process is doing, in memory that whoever supervises it sees.
+class Announcer:
+    """Announces what this process is doing, in memory that whoever supervises it sees.
 
     A stage within another stops the time of the outer one.
     """
 
     def __init__(self, memory: mmap.mmap) -> None:
         self._memory = memory
-        self._now = Noted()
+        self._now = Activity()
         self._waiting = 0.0, 0.0
         self._last = "", bytes(DIGEST_BYTES)
 
     @contextlib.contextmanager
-    def during(self, stage: Stage, text: str, seconds: float | None) -> Iterator[None]:
-        """See `During`."""
+    def announce(self, stage: Stage, text: str, seconds: float | None) -> Iterator[None]:
+        """See `Announce`."""
         if self._last[0] is not text:
             self._last = text, digest(text)
         outer, began = self._now, time.monotonic()
-        self._write(Noted(0.0 if seconds is None else began + seconds, stage, self._last[1]))
+        self._write(Activity(0.0 if seconds is None else began + seconds, stage, self._last[1]))
         try:
             yield
         finally:
             self._write(outer._replace(due=outer.due and outer.due + time.monotonic() - began))
 
     def until(self, due: float | None) -> None:
-        """See `Watchdog.until`: the limit of a statement, in whatever stage it is run."""
+        """Announce by when a statement has to end, in whatever stage it is run; None when it has."""
         if due is not None:
             self._waiting = self._now.due, time.monotonic()
             self._write(self._now._replace(due=due))
@@ -101,9 +109,9 @@ class _Note:
             before, began = self._waiting
             self._write(self._now._replace(due=before and before + time.monotonic() - began))
 
-    def _write(self, noted: Noted) -> None:
-        self._now = noted
-        self._memory[:NOTE_BYTES] = _NOTED.pack(*noted)
+    def _write(self, activity: Activity) -> None:
+        self._now = activity
+        self._memory[:NOTE_BYTES] = _ACTIVITY.pack(*activity)
 
 
 def _limit_memory() -> None:
@@ -141,14 +149,14 @@ def give_back(at_start: int) -> None:
             ctypes.CDLL(None).malloc_trim(0)
 
 
-def _serve(connection: Connection, noted: mmap.mmap) -> None:
+def _serve(connection: Connection, memory: mmap.mmap) -> None:
     setup, place = connection.recv()
-    note = _Note(noted)
-    judge = Judge(setup, setup.engines(place), note.during)
+    announcer = Announcer(memory)
+    announce = announcer.announce
+    judge = Judge(setup, setup.engines(place), announce)
     # Others than those that judge: times are taken in new connections, on the first server.
-    engine, noting = cache(setup.engine), partial(note.during, Stage.RUNNING)
-    Watchdog.until = staticmethod(note.until)
-    Watchdog.last_resort = staticmethod(lambda: os._exit(HUNG))
+    engine = cache(setup.engine)
+    WATCHDOG.supervise(announcer.until, partial(os._exit, HUNG))
     _limit_memory()
     # What stands now stays to the end: not to be looked through by every collection.
     gc.freeze()
@@ -158,43 +166,45 @@ def _serve(connection: Connection, noted: mmap.mmap) -> None:
     Thread(target=_await_end, args=(connection,), name="bird-end", daemon=True).start()
     while True:
         try:
-            task: Task | TimingTask | PlanTask = connection.recv()
+            task: JudgeTask | TimeTask | ExplainTask = connection.recv()
         except (EOFError, OSError):
             _end()
-        if isinstance(task, Task):
-            connection.send(judge.judge(task, connection.send))
-        elif isinstance(task, PlanTask):
-            connection.send(_planned(task, setup, engine(task.dialect), noting))
+        if isinstance(task, JudgeTask):
+            found: Any = judge.judge(task, lambda part: connection.send((False, part)))
         else:
-            connection.send(_timed(task, setup, engine(task.dialect), noting))
+            found = _measured(task, setup, engine(task.dialect), announce)
+        connection.send((True, found))
         # Who waits has the answer. What follows starts alike, whatever was before it.
-        del task
+        del task, found
         give_back(at_start)
 
 
-def _timed(task: TimingTask, setup: Setup, engine: Engine, noting: Noting) -> Timing | EngineLost:
-    """What timing a pair comes to, or why no text is to blame that there is none."""
+def _measured(
+    task: TimeTask | ExplainTask, setup: Setup, engine: Engine, announce: Announce
+) -> Timing | QueryPlan | EngineLost:
+    """What timing a pair or explaining a text comes to, or why no text is to blame that there is nothing."""
     database = setup.questions.database(task.db_id, setup.profile)
     try:
-        return measure(engine, database, task.prediction, task.gold, task.method, setup.limits, noting)
-    except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one pair's, not the run's
+        if isinstance(task, ExplainTask):
+            return _explained(task, setup, engine, database, announce)
+        return measure(engine, database, task.prediction, task.gold, task.method, setup.limits, announce)
+    except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one task's, not the run's
         return EngineLost(explain(error))
 
 
-def _planned(task: PlanTask, setup: Setup, engine: Engine, noting: Noting) -> QueryPlan | EngineLost:
-    """The plan of a text, or why it is not to blame that there is none."""
-    database = setup.questions.database(task.db_id, setup.profile)
-    try:
-        with noting(task.sql, None):
-            plan = plans.explain(engine, database, task.sql, setup.limits, is_run=task.is_run)
-            if task.counts and task.is_run and plan.ending is Ending.ROWS:
-                plan = _counted(plan, engine, database, task.sql, setup.limits)
-        from harness.sqltree.parsing import with_tables  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
+def _explained(
+    task: ExplainTask, setup: Setup, engine: Engine, database: Database, announce: Announce
+) -> QueryPlan:
+    from harness.sqltree.parsing import with_tables  # noqa: PLC0415 - sqlglot takes as long as 500 pairs
 
-        with noting(task.sql, setup.scoring_seconds):
-            return with_tables(plan, task.sql, task.dialect)
-    except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one text's, not the run's
-        return EngineLost(explain(error))
+    is_run = task.failure is None
+    with announce(Stage.RUNNING, task.sql, None):
+        plan = plans.explain(engine, database, task.sql, setup.limits, is_run=is_run)
+        if task.counts and is_run and plan.ending is Ending.ROWS:
+            plan = _counted(plan, engine, database, task.sql, setup.limits)
+    with announce(Stage.RUNNING, task.sql, setup.scoring_seconds):
+        plan = with_tables(plan, task.sql, task.dialect)
+    return plan if task.failure is None else replace(task.failure, root=plan.root)
 
 
 def _counted(plan: QueryPlan, engine: Engine, database: Database, sql: str, limits: Limits) -> QueryPlan:

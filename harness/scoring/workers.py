@@ -27,15 +27,24 @@ from queue import SimpleQueue
 from threading import Event, Lock, Thread
 from typing import Any
 
-from harness.cache.codec import encode
-from harness.data.outcomes import Judgement, Outcome
 from harness.engines.base import EngineLost
 from harness.engines.execution import Ending, Execution
 from harness.engines.plans import QueryPlan, stopped
 from harness.metrics.efficiency import Timing
-from harness.scoring.tasks import OPTIONAL, Judged, PlanTask, Progress, Setup, Stage, Task, TimingTask
+from harness.scoring.codec import encode
+from harness.scoring.tasks import (
+    OPTIONAL,
+    ExplainTask,
+    JudgeTask,
+    Result,
+    Setup,
+    Stage,
+    Task,
+    TaskResult,
+    TimeTask,
+)
 from harness.scoring.timing import failed_while_timed
-from harness.scoring.worker_process import HUNG, NOTE_BYTES, Noted, digest
+from harness.scoring.worker_process import HUNG, NOTE_BYTES, Activity, digest
 from loaders.base.processes import start_process
 
 _CRASHES = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE})
@@ -56,17 +65,13 @@ _HEAD_START_SECONDS = 1.0
 """How much later the others start for fewer: by then the first has judged what is quick."""
 
 
-Asked = Task | TimingTask | PlanTask
-"""What a worker does."""
+class WorkerDied(Exception):
+    """A worker ended before it had done its task, while it did what it had announced last."""
 
-
-class Died(Exception):
-    """A worker ended before it had done its task, while it did what it had `noted`."""
-
-    def __init__(self, code: int, noted: Noted, said: str, *, was_late: bool) -> None:
+    def __init__(self, code: int, activity: Activity, said: str, *, was_late: bool) -> None:
         super().__init__(said)
         self.code = code
-        self.noted = noted
+        self.activity = activity
         self.was_late = was_late
 
     @property
@@ -81,11 +86,18 @@ class Died(Exception):
 
     def blames(self, times: int) -> bool:
         """Whether the text that it was at is to blame, after `times` workers died so."""
-        return bool(self.noted.stage) and (self.was_stuck or (-self.code in _CRASHES and times > 1))
+        return bool(self.activity.stage) and (self.was_stuck or (-self.code in _CRASHES and times > 1))
 
+    @property
     def why_given_up(self) -> str:
         """What is said where no other worker is to try."""
         return f"{_MOST_DEATHS} processes that were to run it have ended: {self.name}; {self}"
+
+    @property
+    def what_the_text_did(self) -> str:
+        """What is said of a text that is to blame while it is timed or explained."""
+        stuck = "did not stop when its time was up"
+        return stuck if self.was_stuck else f"crashed the process that ran it ({self.name})"
 
 
 class _Process:
@@ -104,15 +116,16 @@ class _Process:
         self._connection = Connection(ours.detach())
         self._setup: bytes | None = setup
 
-    def do(self, task: Asked, tell: Callable[[Progress], None]) -> Any:
-        """Have it judge a task or time a pair; what comes of it.
+    def do(self, task: Task[Result], tell: Callable[[TaskResult], None]) -> Result:
+        """Have it do a task; what comes of it.
 
         Args:
-            task: the task or the pair.
-            tell: is given what comes of some texts of a task before.
+            task: the task.
+            tell: is given what comes of some texts before.
 
         Raises:
-            Died: it ended, or was ended here because it was late.
+            WorkerDied: it ended, or was ended here because it was late.
+            EngineLost: no text is to blame that the task could not be done.
         """
         was_late = False
         try:
@@ -122,23 +135,27 @@ class _Process:
             self._connection.send(task)
             while True:
                 was_late = not self._is_in_time()
-                said = self._connection.recv()
-                if not isinstance(said, Progress):
-                    return said
+                is_last, said = self._connection.recv()
+                if is_last:
+                    break
                 tell(said)
         except (EOFError, OSError):
             code = self._process.wait()
-            raise Died(code, Noted.read(self._note), self._last_words(), was_late=was_late) from None
+            raise WorkerDied(code, Activity.read(self._note), self._last_words(), was_late=was_late) from None
+        if isinstance(said, EngineLost):
+            raise said
+        found: Result = said
+        return found
 
     def _is_in_time(self) -> bool:
         """Wait until it says something; end it, and say no, if it is late with a stage of a text."""
-        seen = Noted()
+        seen = Activity()
         while not self._connection.poll(_LOOK_SECONDS):
-            noted = Noted.read(self._note)
-            if noted == seen and 0 < noted.due < time.monotonic():
+            activity = Activity.read(self._note)
+            if activity == seen and 0 < activity.due < time.monotonic():
                 self._process.kill()
                 return False
-            seen = noted
+            seen = activity
         return True
 
     def _last_words(self) -> str:
@@ -182,10 +199,9 @@ class LocalWorkers:
 
     def __init__(self, setup: Setup, count: int, place: int = 0) -> None:
         self._setup = setup
-        self._questions = {question.key: question for question in setup.questions.questions}
         self._count = count
         self._place = place
-        self._queue: SimpleQueue[tuple[Asked, Future[Any]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[tuple[Task[Any], Future[Any]] | None] = SimpleQueue()
         self._lock = Lock()
         self._threads: list[Thread] = []
         self._processes: dict[int, _Process] = {}
@@ -193,26 +209,13 @@ class LocalWorkers:
         self._closed = False
         self._wanted = Event()
 
-    def submit(self, task: Task) -> Future[Judged]:
-        """See `Workers.submit`."""
-        return self._put(task)
+    def submit(self, task: Task[Result]) -> Future[Result]:
+        """Have a task done; of texts that are judged see `Workers.submit`.
 
-    def time(self, task: TimingTask) -> Future[Timing]:
-        """Have a pair timed; whoever asks sees to it that nothing else runs.
-
-        The future raises EngineLost where no text is to blame that the pair could not be timed.
+        Who has a pair timed sees to it that nothing else runs. Where no text is to blame that a pair could
+        not be timed or a text not explained, the future raises EngineLost.
         """
-        return self._put(task)
-
-    def plan(self, task: PlanTask) -> Future[QueryPlan]:
-        """Have a text explained.
-
-        The future raises EngineLost where the text is not to blame that it has no plan.
-        """
-        return self._put(task)
-
-    def _put(self, task: Asked) -> Future[Any]:
-        future: Future[Any] = Future()
+        future: Future[Result] = Future()
         with self._lock:
             if self._closed:
                 future.cancel()
@@ -227,13 +230,13 @@ class LocalWorkers:
                 thread.start()
         return future
 
-    def at_once(self, task: Task) -> Future[Judged] | None:
+    def at_once(self, task: JudgeTask) -> Future[TaskResult] | None:
         """See `Workers.at_once`."""
         with self._lock:
             started = list(self._processes) if self._queue.empty() and not self._closed else []
         for place in started:
             if self._busy[place].acquire(blocking=False):
-                future: Future[Judged] = Future()
+                future: Future[TaskResult] = Future()
                 future.set_running_or_notify_cancel()
                 try:
                     self._settle(future, place, task)
@@ -273,171 +276,50 @@ class LocalWorkers:
             with self._busy[place]:
                 self._settle(future, place, task)
         with self._busy[place]:
-            self._bury(place)
+            self._end(place)
 
-    def _settle(self, future: Future[Any], place: int, task: Asked) -> None:
+    def _settle(self, future: Future[Result], place: int, task: Task[Result]) -> None:
         """Have a task done, and say so to whoever waits; the place is this thread's for so long."""
         try:
-            done = self._do(place, task)
+            result = self._do(place, task)
+        except EngineLost as error:
+            future.set_exception(error)
         except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
             # Its answer to this task must not be taken for that to the next.
-            self._bury(place)
+            self._end(place)
             future.set_exception(error)
         else:
-            if isinstance(done, EngineLost):
-                future.set_exception(done)
-            else:
-                future.set_result(done)
+            future.set_result(result)
 
-    def _do(self, place: int, task: Asked) -> Any:
-        """What comes of a task.
+    def _do(self, place: int, task: Task[Any]) -> Any:
+        """What comes of a task, which another worker goes on with where one dies.
 
         Raises:
-            EngineLost: the run was stopped.
+            EngineLost: no text is to blame that it could not be done, or the run was stopped.
         """
-        match task:
-            case Task():
-                return self._judge(place, task)
-            case TimingTask():
-                return self._time(place, task)
-            case PlanTask():
-                return self._explain(place, task)
+        found = TaskResult()
 
-    def _judge(self, place: int, task: Task) -> Judged:
-        """Have a task judged, by another worker where one dies.
-
-        Raises:
-            EngineLost: the run was stopped.
-        """
-        executed: dict[str, bytes] = {}
-        golds: dict[int, bytes] = {}
-        works: dict[str, bytes] = {}
-
-        def keep(progress: Progress) -> None:
-            nonlocal task
-            executed.update(progress.executed)
-            golds.update(progress.golds)
-            works.update(progress.works)
-            task = replace(
-                task,
-                judged={**task.judged, **progress.judged},
-                golds={**golds, **task.golds},
-                works={**works, **task.works},
-            )
+        def keep(part: TaskResult) -> None:
+            nonlocal found, task
+            found |= part
+            if isinstance(task, JudgeTask):
+                task = replace(task, known=task.known | part)
 
         deaths: Counter[tuple[bytes, int]] = Counter()
         while True:
             try:
-                judged: Judged = self._done(place, task, keep)
-            except Died as died:
-                fate = (died.noted.text, died.noted.stage)
-                deaths[fate] += 1
-                task = self._after(task, died, deaths[fate])
+                result = self._worker(place).do(task, keep)
+            except WorkerDied as died:
+                self._end(place)
+                if self._closed:
+                    raise EngineLost("the run was stopped") from died
+                deaths[died.activity.text, died.activity.stage] += 1
+                rest = after_death(self._setup, task, died, deaths)
+                if not isinstance(rest, Task):
+                    return rest
+                task = rest
             else:
-                return Judged(
-                    judged.judgements,
-                    {**executed, **judged.executed},
-                    {**golds, **judged.golds},
-                    {**works, **judged.works},
-                )
-
-    def _time(self, place: int, task: TimingTask) -> Timing | EngineLost:
-        """Have a pair timed, by another worker where one dies; or why no text is to blame that it was not.
-
-        Raises:
-            EngineLost: the run was stopped.
-        """
-        deaths: Counter[bytes] = Counter()
-        while True:
-            try:
-                timing: Timing | EngineLost = self._done(place, task, _ignore)
-            except Died as died:
-                text = died.noted.text
-                deaths[text] += 1
-                if died.blames(deaths[text]):
-                    is_of_gold = text != digest(task.prediction)
-                    return failed_while_timed(task.method, _what_it_did(died), is_of_gold=is_of_gold)
-                if deaths.total() == _MOST_DEATHS:
-                    return EngineLost(died.why_given_up())
-            else:
-                return timing
-
-    def _explain(self, place: int, task: PlanTask) -> QueryPlan | EngineLost:
-        """Have a text explained, by another worker where one dies; without running it where it is to blame.
-
-        Raises:
-            EngineLost: the run was stopped.
-        """
-        blamed: QueryPlan | None = None
-        for deaths in count(1):
-            try:
-                found: QueryPlan | EngineLost = self._done(place, task, _ignore)
-            except Died as died:
-                if deaths >= _MOST_DEATHS:
-                    return blamed or EngineLost(died.why_given_up())
-                if died.blames(deaths):
-                    is_late = died.was_stuck
-                    words = stopped(self._setup.limits.seconds) if is_late else f"it {_what_it_did(died)}"
-                    blamed = QueryPlan(Ending.TIMEOUT if is_late else Ending.ERROR, error=words)
-                    task = replace(task, is_run=False)
-            else:
-                if blamed is None or isinstance(found, EngineLost):
-                    return blamed or found
-                return replace(blamed, root=found.root)
-        raise AssertionError
-
-    def _done(self, place: int, task: Asked, tell: Callable[[Progress], None]) -> Any:
-        """What comes of a task at the worker of a place.
-
-        Raises:
-            Died: it died, and is buried.
-            EngineLost: the run was stopped.
-        """
-        try:
-            return self._worker(place).do(task, tell)
-        except Died as died:
-            self._bury(place)
-            if self._closed:
-                raise EngineLost("the run was stopped") from died
-            raise
-
-    def _after(self, task: Task, died: Died, times: int) -> Task:
-        """What is still to be judged after a worker died for the same as `times` workers in all.
-
-        A text that is to blame gets its outcome, and one that is not is given up; the others are judged.
-        """
-        text = next((each for each in task.texts if digest(each) == died.noted.text), None)
-        stage = died.noted.stage
-        if died.blames(times) and times < _MOST_DEATHS:
-            if stage in OPTIONAL:
-                question = task.of or self._questions[task.question]
-                texts = {*task.texts, *chain(question.gold.values(), *question.more_gold.values())}
-                found = next(each for each in texts if digest(each) == died.noted.text)
-                return replace(task, left_out=task.left_out | {(Stage(stage), found)})
-            encoded = encode(self._fate(died)) or b""
-            if text is not None:
-                return replace(task, known={**task.known, text: encoded})
-            # Golds run in their order, and what has come of each is told before the next.
-            place = next(place for place in count() if place not in task.golds)
-            return replace(task, golds={**task.golds, place: encoded})
-        if times < _MOST_DEATHS:
-            return task
-        zero = self._setup.zero(task.dialect)
-        judgement = Judgement(Outcome.HARNESS_ERROR, zero, error=died.why_given_up())
-        given_up = [text] if text is not None else [each for each in task.texts if each not in task.judged]
-        return replace(task, judged={**task.judged, **dict.fromkeys(given_up, judgement)})
-
-    def _fate(self, died: Died) -> Execution:
-        """What a text that a worker died of comes to."""
-        is_run = died.noted.stage == Stage.RUNNING
-        if not died.was_stuck:
-            error = "it crashes the process that runs it" if is_run else "its rows crash what scores them"
-            return Execution(Ending.ERROR, error=f"{error} ({died.name})")
-        if is_run:
-            error, seconds = "it did not stop when its time was up", self._setup.limits.seconds
-        else:
-            error, seconds = f"scoring its rows took longer than {self._setup.scoring_seconds:g} s", 0.0
-        return Execution(Ending.TIMEOUT, error=error, seconds=seconds)
+                return found | result if isinstance(result, TaskResult) else result
 
     def _worker(self, place: int) -> _Process:
         """The process at a place, which is busy for this thread."""
@@ -450,18 +332,76 @@ class LocalWorkers:
                     process.stop()
         return process
 
-    def _bury(self, place: int) -> None:
+    def _end(self, place: int) -> None:
         with self._lock:
             process = self._processes.pop(place, None)
         if process is not None:
             process.close()
 
 
-def _ignore(_progress: Progress) -> None:
-    """A pair is timed or is not: nothing comes of it before."""
+def after_death(
+    setup: Setup, task: Task[Any], died: WorkerDied, deaths: Counter[tuple[bytes, int]]
+) -> Task[Any] | Timing | QueryPlan:
+    """What is still to be done of a task whose worker died, or what came of it where that is all.
+
+    Args:
+        setup: what is the same for every task.
+        task: the task.
+        died: how the worker died.
+        deaths: how many workers died at it, this one too, by the text and the stage that they were at.
+
+    Raises:
+        EngineLost: too many have died, and no text is to blame.
+    """
+    times = deaths[died.activity.text, died.activity.stage]
+    match task:
+        case JudgeTask():
+            return _rest_to_judge(setup, task, died, times)
+        case TimeTask() if died.blames(times):
+            is_of_gold = died.activity.text != digest(task.prediction)
+            return failed_while_timed(task.method, died.what_the_text_did, is_of_gold=is_of_gold)
+        case ExplainTask(failure=QueryPlan() as failure) if deaths.total() >= _MOST_DEATHS:
+            return failure
+        case ExplainTask() if deaths.total() < _MOST_DEATHS and died.blames(deaths.total()):
+            ending = Ending.TIMEOUT if died.was_stuck else Ending.ERROR
+            words = stopped(setup.limits.seconds) if died.was_stuck else f"it {died.what_the_text_did}"
+            return replace(task, failure=QueryPlan(ending, error=words))
+    if deaths.total() >= _MOST_DEATHS:
+        raise EngineLost(died.why_given_up)
+    return task
 
 
-def _what_it_did(died: Died) -> str:
-    """What a text did that was timed and that its worker died of."""
-    stuck = "did not stop when its time was up"
-    return stuck if died.was_stuck else f"crashed the process that ran it ({died.name})"
+def _rest_to_judge(setup: Setup, task: JudgeTask, died: WorkerDied, times: int) -> JudgeTask:
+    """A text that is to blame gets its outcome, and one that is not is given up; the others are judged."""
+    stage, known = died.activity.stage, task.known
+    text = next((each for each in task.texts if digest(each) == died.activity.text), None)
+    if times >= _MOST_DEATHS:
+        broken = setup.broken(task.dialect, died.why_given_up)
+        given_up = (
+            [text] if text is not None else [each for each in task.texts if each not in known.judgements]
+        )
+        return replace(task, known=known | TaskResult(dict.fromkeys(given_up, broken)))
+    if not died.blames(times):
+        return task
+    if stage in OPTIONAL:
+        texts = {*task.texts, *task.question.gold.values(), *chain(*task.question.more_gold.values())}
+        found = next(each for each in texts if digest(each) == died.activity.text)
+        return replace(task, left_out=task.left_out | {(Stage(stage), found)})
+    encoded = encode(_execution_of(setup, died)) or b""
+    if text is not None:
+        return replace(task, known=known | TaskResult(executions={text: encoded}))
+    # Golds run in their order, and what has come of each is told before the next.
+    place = next(place for place in count() if place not in known.golds)
+    return replace(task, known=known | TaskResult(golds={place: encoded}))
+
+
+def _execution_of(setup: Setup, died: WorkerDied) -> Execution:
+    """What a text that a worker died of comes to."""
+    is_run = died.activity.stage == Stage.RUNNING
+    if not died.was_stuck:
+        error = "it crashes the process that runs it" if is_run else "its rows crash what scores them"
+        return Execution(Ending.ERROR, error=f"{error} ({died.name})")
+    if is_run:
+        error = "it did not stop when its time was up"
+        return Execution(Ending.TIMEOUT, error=error, seconds=setup.limits.seconds)
+    return Execution(Ending.TIMEOUT, error=f"scoring its rows took longer than {setup.scoring_seconds:g} s")

@@ -8,7 +8,7 @@ timed afterwards, in a worker process of its own, one pair at a time, with nothi
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.predictions import PredictionFile
@@ -16,10 +16,8 @@ from harness.data.questions import Question
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.metrics import METRICS, Basis
 from harness.metrics.efficiency import Timing
-from harness.scoring.dispatch import Asked, Judging
-from harness.scoring.once import Once
-from harness.scoring.tasks import Golds, Setup, TimingTask, explain
-from harness.scoring.timing import Method
+from harness.scoring.scheduler import Candidate, Scheduler
+from harness.scoring.tasks import Golds, Method, Setup, TimeTask, explain
 from harness.scoring.workers import LocalWorkers
 
 
@@ -57,15 +55,15 @@ class Evaluation:
     Args:
         setup: the question set, the engines with its databases loaded, limits and metrics.
         predictions: one entry per predictor and dialect; every dialect needs an engine.
-        judging: judges them; closed with the evaluation.
+        scheduler: judges them; closed with the evaluation.
     """
 
-    def __init__(self, setup: Setup, predictions: Sequence[PredictionFile], judging: Judging) -> None:
+    def __init__(self, setup: Setup, predictions: Sequence[PredictionFile], scheduler: Scheduler) -> None:
         self._setup = setup
-        self._judging = judging
+        self._scheduler = scheduler
         # On this machine, wherever tasks are judged. Its process judges none, and starts when it is needed.
         self._timer = LocalWorkers(setup, 1)
-        self._timings = Once()
+        self._measured = cache(self._measure)
         self._timed_metrics = [METRICS[name] for name in setup.metrics if METRICS[name].basis in METHODS]
         self.pairs: tuple[Pair, ...] = tuple(
             Pair(
@@ -89,12 +87,12 @@ class Evaluation:
     @property
     def golds(self) -> Golds:
         """The references that predictions are held against."""
-        return self._judging.golds
+        return self._scheduler.golds
 
     @property
     def failed(self) -> Mapping[EngineName, str]:
         """The engines that failed again and again, so that they were left alone, and why."""
-        return self._judging.failed
+        return self._scheduler.failed
 
     def begin(
         self, pairs: Sequence[Pair], judged: Callable[[EngineName, Outcome], None] | None = None
@@ -107,7 +105,7 @@ class Evaluation:
         """
         asked = [pair for pair in pairs if pair.sql is not None]
         futures = iter(
-            self._judging.begin([Asked(pair.question, pair.dialect, pair.sql or "") for pair in asked])
+            self._scheduler.begin([Candidate(pair.question, pair.dialect, pair.sql or "") for pair in asked])
         )
         begun = [None if pair.sql is None else next(futures) for pair in pairs]
         if judged is not None:
@@ -153,7 +151,7 @@ class Evaluation:
             question_id=question.question_id,
             db_id=question.db_id,
             difficulty=question.difficulty,
-            gold_origin=self._judging.golds.origin(question, pair.dialect),
+            gold_origin=self._scheduler.golds.origin(question, pair.dialect),
             sql=pair.sql,
             **vars(judgement),
         )
@@ -181,9 +179,9 @@ class Evaluation:
         timings: dict[str, Timing] = {}
         try:
             for method in dict.fromkeys(METHODS[metric.basis] for metric in self._timed_metrics):
-                key = (pair.dialect, pair.question.key, result.gold_index, pair.sql, method)
-                measure = partial(self._measure, pair, result.gold_index, method)
-                timings[method.value] = self._timings(key, measure)
+                timings[method.value] = self._measured(
+                    pair.question.key, pair.dialect, pair.sql, result.gold_index, method
+                )
         except Exception as error:  # noqa: BLE001 - a fault of ours or a driver's is one pair's, not the run's
             return self.unfinished(pair, explain(error))
         scores = {
@@ -193,15 +191,15 @@ class Evaluation:
         }
         return replace(result, scores={**result.scores, **scores}, timings=timings)
 
-    def _measure(self, pair: Pair, gold_index: int, method: Method) -> Timing:
-        question = pair.question.each(dialect_of(pair.dialect))[gold_index]
-        gold, sql = self._judging.golds.text(question, pair.dialect), pair.sql or ""
-        return self._timer.time(TimingTask(pair.dialect, pair.question.db_id, sql, gold, method)).result()
+    def _measure(self, key: str, dialect: EngineName, sql: str, gold_index: int, method: Method) -> Timing:
+        question = self._setup.questions.by_key[key].each(dialect_of(dialect))[gold_index]
+        gold = self._scheduler.golds.text(question, dialect)
+        return self._timer.submit(TimeTask(dialect, question.db_id, sql, gold, method)).result()
 
     def close(self) -> None:
         """Stop at once: what is being judged or timed is cancelled."""
         self._timer.close()
-        self._judging.close()
+        self._scheduler.close()
 
 
 def _tell(

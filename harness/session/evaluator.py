@@ -34,8 +34,8 @@ from harness.data.questions import Difficulty, Question, QuestionSet
 from harness.data.sets.loading import load_databases, load_set
 from harness.engines import EngineName, dialect_of, kinds_by_name
 from harness.metrics import METRICS
-from harness.scoring.dispatch import Asked, Judging, Way
-from harness.session.plan import equip, open_judging
+from harness.scoring.scheduler import Candidate, Scheduler
+from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request, check_range, parse_metrics
 from loaders.base.errors import brief
 from loaders.base.files import is_text
@@ -107,7 +107,7 @@ class Resolver:
         self._databases = frozenset(questions.db_ids)
         self._told: set[str] = set()
 
-    def asked(self, answer: Answer | Triple) -> Asked:
+    def asked(self, answer: Answer | Triple) -> Candidate:
         """The answer as what is judged.
 
         Raises:
@@ -125,9 +125,9 @@ class Resolver:
         _check_text(where, "answer", answer.sql)
         if answer.question == question.key and len(self._questions.keys_of(question.question_id)) > 1:
             self._tell(question.key)
-        return Asked(question, self._dialect(where, answer.dialect), answer.sql)
+        return Candidate(question, self._dialect(where, answer.dialect), answer.sql)
 
-    def _with_gold(self, triple: Triple) -> Asked:
+    def _with_gold(self, triple: Triple) -> Candidate:
         """A triple as an answer to a question that no set has."""
         if triple.database not in self._databases:
             some = ", ".join(sorted(self._databases)[:3])
@@ -147,7 +147,7 @@ class Resolver:
         digest = hashlib.sha256(f"{gold_in}\0{triple.gold}".encode()).hexdigest()
         key = f"{triple.database} {digest}"
         gold = {gold_in: triple.gold}
-        return Asked(
+        return Candidate(
             Question(key, key, triple.database, "", "", Difficulty.SIMPLE, gold), dialect, triple.sql
         )
 
@@ -224,8 +224,8 @@ class Statistics:
 class _Batch:
     """Answers that are being judged: what was asked, and the future of each."""
 
-    judging: Judging
-    asked: Sequence[Asked]
+    scheduler: Scheduler
+    asked: Sequence[Candidate]
     futures: Sequence[Future[Judgement]]
     until: float | None
     why: str
@@ -240,7 +240,7 @@ class _Batch:
         late = {future for future in self.futures if not future.done()}
         if late:
             asked = zip(self.asked, self.futures, strict=True)
-            self.judging.give_up([each for each, future in asked if future in late], self.why)
+            self.scheduler.give_up([each for each, future in asked if future in late], self.why)
         return late
 
 
@@ -349,7 +349,7 @@ class Evaluator:
     def _begin(self) -> None:
         self._lock = Lock()
         self._process = os.getpid()
-        self._judging: Judging | None = None
+        self._scheduler: Scheduler | None = None
         self._closed = False
         self._outcomes: Counter[Outcome] = Counter()
         self._late = 0
@@ -426,12 +426,12 @@ class Evaluator:
         check_range("seconds", deadline, "deadline")
         until = None if deadline is None else time.monotonic() + deadline
         asked = [self._resolver.asked(each) for each in answers]
-        judging = self._open()
-        futures = judging.begin(asked, waits=deadline is None)
+        scheduler = self._open()
+        futures = scheduler.begin(asked, waits=deadline is None)
         why = "it was not run: nobody waits for it"
         if deadline is not None:
             why = f"it was not judged within {deadline:g} s, the deadline of its batch"
-        return _Batch(judging, asked, futures, until, why)
+        return _Batch(scheduler, asked, futures, until, why)
 
     def _ended(self, batch: _Batch) -> list[Judgement]:
         late = batch.give_up() if batch.until is not None else ()
@@ -455,11 +455,10 @@ class Evaluator:
     def statistics(self) -> Statistics:
         """What has been asked and done so far, in this process."""
         with self._lock:
-            counts = Counter[Way]() if self._judging is None else self._judging.counts
+            scheduler = self._scheduler
+            cached, executed = (0, 0) if scheduler is None else (scheduler.cached, scheduler.executed)
             outcomes = dict(self._outcomes)
-            return Statistics(
-                sum(outcomes.values()), counts[Way.CACHED], counts[Way.EXECUTED], self._late, outcomes
-            )
+            return Statistics(sum(outcomes.values()), cached, executed, self._late, outcomes)
 
     def __repr__(self) -> str:
         asked = len(self._questions.questions)
@@ -471,16 +470,16 @@ class Evaluator:
         ]
         return f"<Evaluator {''.join(parts)}>"
 
-    def _open(self) -> Judging:
+    def _open(self) -> Scheduler:
         # Threads and connections stay behind in the parent of a fork.
         if self._process != os.getpid():
             self._begin()
         with self._lock:
             if self._closed:
                 raise BadInput("this evaluator is closed; make another one")
-            if self._judging is None:
-                self._judging = open_judging(self._request, self._setup, _silent)
-            return self._judging
+            if self._scheduler is None:
+                self._scheduler = open_scheduler(self._request, self._setup, _silent)
+            return self._scheduler
 
     def close(self) -> None:
         """Stop its workers; what others wait for becomes harness errors."""
@@ -488,9 +487,9 @@ class Evaluator:
             return
         with self._lock:
             self._closed = True
-            judging, self._judging = self._judging, None
-        if judging is not None:
-            judging.close()
+            scheduler, self._scheduler = self._scheduler, None
+        if scheduler is not None:
+            scheduler.close()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_request": self._request, "_setup": self._setup, "_questions": self._questions}

@@ -18,7 +18,7 @@ from harness.engines.plans import QueryPlan
 from harness.metrics.efficiency import same_text
 from harness.runs.plans import ExplainedPair, ExplainedText, PlannedPair, TextKey
 from harness.runs.reading import Run, key_of, read_previews, read_questions, select
-from harness.scoring.tasks import Golds, NoGold, PlanTask, Setup
+from harness.scoring.tasks import ExplainTask, Golds, NoGold, Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import equip
 from harness.session.request import Request
@@ -89,7 +89,7 @@ class Explaining:
 def explain_texts(workers: LocalWorkers, keys: Iterable[TextKey]) -> Callable[[TextKey], ExplainedText]:
     """Have texts explained, one after the other; what is returned waits for the plan of one of them."""
     futures: Mapping[TextKey, Future[QueryPlan]] = {
-        key: workers.plan(PlanTask(*key, counts=True)) for key in keys
+        key: workers.submit(ExplainTask(*key, counts=True)) for key in keys
     }
 
     def found(key: TextKey) -> ExplainedText:

@@ -28,7 +28,7 @@ from harness.metrics import METRICS, Basis, of_basis
 from harness.provision import dsn
 from harness.runs.folder import RunFolder
 from harness.runs.summary import Extent
-from harness.scoring.dispatch import Judging
+from harness.scoring.scheduler import Scheduler
 from harness.scoring.tasks import Setup, Workers
 from harness.scoring.variants import Variants, find_variants
 from harness.scoring.workers import LocalWorkers
@@ -289,15 +289,15 @@ def prepare(request: Request, *, say: Callable[[str], None], progress: Progress 
     equipped = equip(request, questions, answered, say=say, progress=progress, variants=variants)
     setup = equipped.setup
     files = [file for file in files if file.dialect in setup.servers]
-    judging = open_judging(request, setup, say)
-    evaluation = Evaluation(setup, files, judging)
+    scheduler = open_scheduler(request, setup, say)
+    evaluation = Evaluation(setup, files, scheduler)
     left_out += equipped.left_out
     return Plan(
         equipped.request,
         setup.questions,
         setup,
         evaluation,
-        judging.engines,
+        scheduler.engines,
         files,
         left_out,
         variants,
@@ -439,10 +439,10 @@ def _noted(
     return {one.database.db_id: one.notes for one in done if one.notes}
 
 
-def open_judging(request: Request, setup: Setup, say: Callable[[str], None]) -> Judging:
+def open_scheduler(request: Request, setup: Setup, say: Callable[[str], None]) -> Scheduler:
     """What judges for a request: local processes or Ray, with the store or without."""
     store = Store(request.store or default_path(), allowed_bytes(), say) if request.cache else None
-    return Judging(setup, lambda: _workers(request, setup), store=store)
+    return Scheduler(setup, lambda: _workers(request, setup), store=store)
 
 
 def _workers(request: Request, setup: Setup) -> Workers:

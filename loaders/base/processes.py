@@ -13,7 +13,7 @@ import platform
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -227,3 +227,30 @@ def machine() -> dict[str, Any]:
         "cpus": processors(),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
     }
+
+
+class Memo:
+    """Computes the value of a key once, however many threads ask for it at the same time.
+
+    An exception reaches all that wait for the value and is then forgotten: what failed may come back.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._futures: dict[Hashable, Future[object]] = {}
+
+    def __call__(self, key: Hashable, compute: Callable[[], Made]) -> Made:
+        """The value of `key`, computed now if nobody has."""
+        with self._lock:
+            future = self._futures.get(key)
+            is_mine = future is None
+            if future is None:
+                future = self._futures[key] = Future()
+        if is_mine:
+            try:
+                future.set_result(compute())
+            except BaseException as error:  # noqa: BLE001 - whoever waits has to hear of it
+                with self._lock:
+                    del self._futures[key]
+                future.set_exception(error)
+        return future.result()  # type: ignore[return-value]  # the key decides the type

@@ -19,7 +19,7 @@ from rich.console import Console
 from dialects.enums import Dialect
 from harness.engines.execution import Limits
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Setup, Task
+from harness.scoring.tasks import JudgeTask, Setup
 from harness.session.plan import prepare
 from harness.session.request import Request
 from harness.session.runner import run
@@ -60,7 +60,7 @@ def passed(out: Path) -> list[str]:
         run(plan, Console(quiet=True), "eval")
         setup = Setup(plan.questions, {Dialect.SQLITE: ()}, limits=Limits(), metrics=("ex",))
         (question,) = plan.questions.questions
-        Judge(setup, setup.engines(0)).judge(Task(Dialect.SQLITE, question.key, ("SELECT 1",)))
+        Judge(setup, setup.engines(0)).judge(JudgeTask(Dialect.SQLITE, question, ("SELECT 1",)))
     libraries = [str(ROOT / name) + "/" for name in ("harness", "loaders", "dialects")]
     own = [file for file in files if file.startswith(tuple(libraries))]
     return sorted(str(Path(file).relative_to(ROOT)) for file in own)

@@ -14,7 +14,7 @@ from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.accuracy import ex_strict_of
 from harness.metrics.distinct import Row
-from harness.scoring.alternatives import answers
+from harness.scoring.ties import answers
 from loaders.census import census
 from loaders.load import load
 from loaders.namespace import Database

@@ -15,7 +15,7 @@ from harness.engines import on_server
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.metrics import METRICS, Basis
 from harness.runs.summary import summarize
-from harness.scoring.dispatch import Judging
+from harness.scoring.scheduler import Scheduler
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
 from loaders.base.errors import EngineUnavailable
@@ -97,8 +97,8 @@ def test_workers_and_store_change_no_figure(
 
     def summary(workers: int, path: Path | None) -> str:
         store = None if path is None else Store(path, say=pytest.fail)
-        judging = Judging(setup, lambda: LocalWorkers(setup, workers), store=store)
-        found = results(setup, files, judging)
+        scheduler = Scheduler(setup, lambda: LocalWorkers(setup, workers), store=store)
+        found = results(setup, files, scheduler)
         assert Outcome.HARNESS_ERROR not in {result.outcome for result in found}
         return json.dumps([score.to_json() for score in summarize(found, UNTIMED)], indent=2)
 

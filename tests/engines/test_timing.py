@@ -12,8 +12,8 @@ from harness.data.questions import QuestionSet
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits, execute
 from harness.metrics.efficiency import LOOKS, Clock, Timing
-from harness.scoring.tasks import Setup, TimingTask
-from harness.scoring.timing import ITERATIONS, Method, measure
+from harness.scoring.tasks import Method, Setup, TimeTask
+from harness.scoring.timing import ITERATIONS, measure
 from harness.scoring.workers import LocalWorkers
 from loaders.load import load
 from loaders.namespace import Database
@@ -201,7 +201,7 @@ def test_a_pair_is_timed_in_a_worker_as_often_and_by_the_same_clock(
     server: Server, database: Database, method: Method
 ) -> None:
     with timer(server, database) as workers:
-        found = workers.time(TimingTask(server.dialect, database.db_id, SOME, ALL, method)).result()
+        found = workers.submit(TimeTask(server.dialect, database.db_id, SOME, ALL, method)).result()
     here = measure(on_server(server), database, SOME, ALL, method, Limits())
     assert (found.error, found.clock) == (None, here.clock)
     is_official = method is Method.OFFICIAL
@@ -215,7 +215,7 @@ def test_what_is_endless_while_it_is_timed_in_a_worker_costs_no_other_pair(
 ) -> None:
     with timer(server, database, Limits(seconds=2)) as workers:
         endless, other = [
-            workers.time(TimingTask(server.dialect, database.db_id, text, ALL, Method.STABLE))
+            workers.submit(TimeTask(server.dialect, database.db_id, text, ALL, Method.STABLE))
             for text in (SLEEP[server.dialect].format(60), SOME)
         ]
         assert endless.result().error == "the prediction took longer than 2 s while it was timed"

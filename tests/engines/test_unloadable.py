@@ -19,7 +19,7 @@ from harness.data.questions import QuestionSet
 from harness.data.sets.loading import load_set
 from harness.provision import dsn
 from harness.session.evaluation import Evaluation
-from harness.session.plan import Plan, equip, open_judging
+from harness.session.plan import Plan, equip, open_scheduler
 from harness.session.request import Request
 from loaders.load import load_each
 from loaders.server import Server
@@ -180,8 +180,8 @@ def test_notes_of_the_load_are_said_and_kept(
         second = equip(request, questions, [server.dialect], say=said.append)
         assert len(said) == 1
         assert first.notes == second.notes == {server.dialect: {db_id: (NOTE,)}}
-        judging = open_judging(request, second.setup, said.append)
-        evaluation = Evaluation(second.setup, [], judging)
+        scheduler = open_scheduler(request, second.setup, said.append)
+        evaluation = Evaluation(second.setup, [], scheduler)
         plan = Plan(request, questions, second.setup, evaluation, {}, [], [], notes=second.notes)
         with plan, plan.open_run() as folder:
             manifest = json.loads((folder.path / "manifest.json").read_text(encoding="utf-8"))

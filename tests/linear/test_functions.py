@@ -13,12 +13,12 @@ from dialects.enums import Dialect
 from dialects.errors import Untranslatable
 from dialects.source import parse
 from dialects.volatility import is_volatile
-from harness.cache.lookup import lifetime
 from harness.data.predictions import unfenced
 from harness.engines import kind_of
 from harness.engines.mysql.engine import refused
 from harness.engines.postgresql.statements import statements
 from harness.predictors.extraction import take_sql
+from harness.scoring.cache import lifetime
 from harness.sqltree.diagnosis import is_query
 from harness.sqltree.diagnosis.differences import canonical
 from loaders.base.files import one_line

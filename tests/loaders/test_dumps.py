@@ -15,7 +15,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from harness.data.outcomes import Outcome
 from harness.data.questions import Difficulty, Question, QuestionSet
-from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
 from harness.session.plan import standing_on
@@ -334,14 +334,14 @@ def trade_outcomes(trade: QuestionSet, server: Server, store: Path, *, force: bo
     database = trade.database("trade")
     standing = standing_on([load([database], server, force=force)])
     setup = Setup(trade, {server.dialect: (server,)}, standing={server.dialect: standing})
-    judging = Judging(setup, lambda: LocalWorkers(setup, 1), store=Store(store, say=pytest.fail))
+    scheduler = Scheduler(setup, lambda: LocalWorkers(setup, 1), store=Store(store, say=pytest.fail))
     try:
         [question] = trade.questions
         texts = [f"SELECT {number}" for number in (IN_THE_FILE, IN_THE_DUMP)]
-        futures = judging.begin([Asked(question, server.dialect, text) for text in texts])
+        futures = scheduler.begin([Candidate(question, server.dialect, text) for text in texts])
         return [future.result(60).outcome for future in futures]
     finally:
-        judging.close()
+        scheduler.close()
 
 
 @pytest.mark.engine

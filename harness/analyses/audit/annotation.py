@@ -18,7 +18,7 @@ from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Ending
 from harness.metrics.comparison import compare
-from harness.scoring.ranking import Run
+from harness.scoring.ties import Run
 from loaders.load import Progress
 from loaders.server import Server
 

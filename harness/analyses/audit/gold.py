@@ -17,7 +17,7 @@ from harness.analyses.coverage.checking import Held
 from harness.data.questions import Question
 from harness.engines.base import Row
 from harness.engines.execution import Ending, Execution
-from harness.scoring.ranking import Run
+from harness.scoring.ties import Run
 from harness.sqltree.query import Query, StoredColumn, cut_of, cuts
 
 # What a probe finds: the record, and the words in it.

@@ -10,8 +10,7 @@ from dialects.enums import Dialect
 from harness.analyses.audit.gold import AuditedGold, Evidence, Finding, RankedRow, Severity
 from harness.engines.base import Row
 from harness.metrics.comparison import Ranking, compare
-from harness.scoring.ranking import rank
-from harness.scoring.ties import rankings
+from harness.scoring.ties import rank, rankings
 from harness.sqltree.parsing import aggregates, arguments, called
 from harness.sqltree.query import StoredColumn, cut_of
 

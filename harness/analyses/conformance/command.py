@@ -49,7 +49,7 @@ from harness.analyses.conformance.sqllogictest import Left, Query, Script
 from harness.analyses.conformance.states import State, merged, states
 from harness.engines import on_server
 from harness.engines.execution import Ending, Limits
-from harness.scoring.cache_keys import code
+from harness.scoring.cache import code
 from loaders.base import paths
 from loaders.base.digests import digests
 from loaders.base.files import locked

@@ -18,7 +18,7 @@ from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.comparison import Tolerance, compare
 from harness.metrics.distinct import Row
 from harness.scoring import ties
-from harness.scoring.ranking import Run
+from harness.scoring.ties import Run
 from loaders.namespace import Database
 
 # Why rows are not SQLite's: what can be proven from the rows, or told by the engine's own error code.

@@ -1,6 +1,6 @@
 """Runs texts beside the answers of predictors: on any engine, in either profile, against any reference.
 
-Everything goes through `harness.scoring.dispatch`, as predictions do: in worker processes, under limits, and
+Everything goes through `harness.scoring.scheduler`, as predictions do: in worker processes, under limits, and
 through the result cache, so that nothing that is known is executed again.
 """
 
@@ -22,10 +22,10 @@ from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, dialect_of, in_order
 from harness.metrics import OUTCOME_METRIC
-from harness.scoring.dispatch import Asked, Judging
-from harness.scoring.once import Once
+from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import NoGold
 from loaders.base.files import one_line
+from loaders.base.processes import Memo
 from loaders.census import census
 
 STRICT = "ex_strict"
@@ -106,12 +106,14 @@ class Trying:
         profile: the first one's.
     """
 
-    def __init__(self, questions: QuestionSet, base: Judging, faithful: Judging, profile: Profile) -> None:
+    def __init__(
+        self, questions: QuestionSet, base: Scheduler, faithful: Scheduler, profile: Profile
+    ) -> None:
         self._questions = questions
         self._base, self._faithful = base, faithful
         self.profile = profile
-        self._schemas = Once()
-        self._names = Once()
+        self._schemas = Memo()
+        self._names = Memo()
 
     @property
     def engines(self) -> Sequence[EngineName]:
@@ -119,7 +121,7 @@ class Trying:
         return in_order(self._base.engines)
 
     @property
-    def judgings(self) -> Sequence[Judging]:
+    def schedulers(self) -> Sequence[Scheduler]:
         """Those that judge, each once."""
         return list(dict.fromkeys([self._base, self._faithful]))
 
@@ -164,8 +166,8 @@ class Trying:
 
     def begin(self, question: Question, ask: Ask) -> "Future[Judgement]":
         """Have one text judged."""
-        judging = self._faithful if ask.faithful else self._base
-        return judging.begin([Asked(self._question(question, ask), ask.dialect, ask.sql)])[0]
+        scheduler = self._faithful if ask.faithful else self._base
+        return scheduler.begin([Candidate(self._question(question, ask), ask.dialect, ask.sql)])[0]
 
     def _trial(self, ask: Ask, judgement: Judgement) -> Trial:
         return Trial(

@@ -21,7 +21,7 @@ from harness.data.outcomes import Judgement, Outcome, PairResult
 from harness.data.questions import Question, QuestionSet
 from harness.engines import EngineName, in_order, kind_of
 from harness.scoring.tasks import Setup
-from harness.session.plan import equip, open_judging
+from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request
 from loaders.load import Progress
 
@@ -147,7 +147,7 @@ def trying_on(
         EngineUnavailable: a server broke.
     """
     ours = replace(setup, metrics=METRICS, variants=None, diagnoses=False, previews=True)
-    base = open_judging(request, ours, say)
+    base = open_scheduler(request, ours, say)
     try:
         if setup.profile is Profile.FAITHFUL:
             yield Trying(setup.questions, base, base, setup.profile)
@@ -155,7 +155,7 @@ def trying_on(
         there = replace(request, profile=Profile.FAITHFUL, metrics=METRICS)
         whole = replace(setup.questions, profile=None)
         equipped = equip(there, whole, list(setup.servers), say=lambda _: None, progress=progress)
-        faithful = open_judging(
+        faithful = open_scheduler(
             there, replace(equipped.setup, questions=setup.questions, diagnoses=False), say
         )
         try:

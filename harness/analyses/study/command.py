@@ -35,7 +35,7 @@ from harness.report.texts import csv_text, json_text, latex, markdown
 from harness.report.writing import write
 from harness.runs.folder import here, require_same
 from harness.session.evaluation import Evaluation
-from harness.session.plan import equip, open_judging
+from harness.session.plan import equip, open_scheduler
 from harness.session.request import Request, check
 from loaders.base.errors import command
 from loaders.base.files import read_json, read_text, write_json
@@ -122,7 +122,7 @@ def study(asked: StudyRequest, console: Console, say: Say) -> Studied:
     files = [file for file in files if file.dialect in setup.servers]
     known = [sqlite_digests(one) for one in sets]
     with (
-        closing(Evaluation(setup, files, open_judging(equipped.request, setup, say))) as evaluation,
+        closing(Evaluation(setup, files, open_scheduler(equipped.request, setup, say))) as evaluation,
         Progress(console, say) as progress,
     ):
         engines = setup.engines(0)

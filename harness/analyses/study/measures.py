@@ -17,8 +17,8 @@ from harness.engines.execution import Ending, Limits, NotCounted, count_work, ex
 from harness.engines.plans import PlanNode, compare_plans, explain
 from harness.metrics.efficiency import Timing, same_text
 from harness.metrics.work import ratio, units
-from harness.scoring.tasks import TimingTask
-from harness.scoring.timing import Method, measure
+from harness.scoring.tasks import Method, TimeTask
+from harness.scoring.timing import measure
 from harness.scoring.workers import LocalWorkers
 from harness.sqltree.query import HeldKeys
 from loaders.namespace import Database
@@ -214,8 +214,8 @@ class PairMeasures:
     def _timed(self, pair: RightPair, method: Method) -> dict[str, Any]:
         if not self._workers:
             self._workers.append(LocalWorkers(self.context.setup, 1))
-        task = TimingTask(pair.dialect, pair.question.db_id, pair.sql, pair.gold, method)
-        return asdict(self._workers[0].time(task).result())
+        task = TimeTask(pair.dialect, pair.question.db_id, pair.sql, pair.gold, method)
+        return asdict(self._workers[0].submit(task).result())
 
 
 def texts_of(pair: RightPair) -> tuple[CountedText, CountedText]:

@@ -16,7 +16,7 @@ from harness.data.prediction_files import Format
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
-from harness.scoring.dispatch import Judging
+from harness.scoring.scheduler import Scheduler
 from harness.scoring.tasks import Setup
 from harness.scoring.workers import LocalWorkers
 from loaders.load import load
@@ -98,7 +98,7 @@ def test_no_outcome_score_or_error_of_an_honest_prediction_depends_on_its_neighb
     dice = random.Random(1)  # noqa: S311 - no secret
     files = [*spread(dialect, keys), *honest, *crowd(dialect, keys, dice)]
     dice.shuffle(files)
-    found = results(setup, files, Judging(setup, lambda: LocalWorkers(setup, 1)))
+    found = results(setup, files, Scheduler(setup, lambda: LocalWorkers(setup, 1)))
     assert facts(found) == alone
     worst = [each for each in found if each.outcome is Outcome.HARNESS_ERROR]
     assert worst == [], "a hostile prediction has an outcome of its own, too"

@@ -70,11 +70,9 @@ class _Deaf:
         self.tried.append("abandon")
 
 
-def test_what_a_cancel_does_not_stop_is_abandoned_and_then_left_to_the_last_resort(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    deaf = _Deaf()
-    monkeypatch.setattr(Watchdog, "last_resort", staticmethod(lambda: deaf.tried.append("last resort")))
-    with WATCHDOG.guard(cast("Session", deaf), 0.01):
+def test_what_a_cancel_does_not_stop_is_abandoned_and_then_left_to_the_last_resort() -> None:
+    deaf, watchdog = _Deaf(), Watchdog()
+    watchdog.supervise(lambda _due: None, lambda: deaf.tried.append("last resort"))
+    with watchdog.guard(cast("Session", deaf), 0.01):
         time.sleep(1.2)
     assert deaf.tried == ["cancel", "abandon", "last resort"]

@@ -15,7 +15,7 @@ from harness.analyses.gap.rendering import as_record, write_gap
 from harness.analyses.gap.tables import printed_steps
 from harness.report.table_model import CellKind, spelled
 from harness.runs.reading import read_run
-from harness.scoring.dispatch import Judging, Way
+from harness.scoring.scheduler import Scheduler
 from harness.session.plan import prepare
 from harness.session.request import Request
 from harness.session.runner import run
@@ -32,7 +32,7 @@ def explained(request: Request) -> tuple[Gap, Path, int]:
     finished = read_run(done.path)
     with trying_on(request, plan.setup, print) as trying:
         gap = explain(finished.results, trying, plan.questions, done.path.name, threads=4)
-        executed = sum(judging.counts[Way.EXECUTED] for judging in trying.judgings)
+        executed = sum(scheduler.executed for scheduler in trying.schedulers)
     return gap, done.path, executed
 
 
@@ -123,13 +123,13 @@ def test_what_is_known_is_not_executed_again(
 ) -> None:
     first, _, executed = planted
     texts: list[str] = []
-    submit = Judging._submit
+    submit = Scheduler._submit
 
-    def noted(judging: Judging, asked: Any, *, alone: bool) -> None:
+    def noted(scheduler: Scheduler, asked: Any, *, alone: bool) -> None:
         texts.extend(asked.judgements)
-        submit(judging, asked, alone=alone)
+        submit(scheduler, asked, alone=alone)
 
-    monkeypatch.setattr(Judging, "_submit", noted)
+    monkeypatch.setattr(Scheduler, "_submit", noted)
     again, _, more = explained(request_of_plants)
     assert executed > 0
     # Nothing but translations that ask in which order rows are stored: no such text is kept.

@@ -6,7 +6,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from harness.engines import EngineName
 from harness.engines.base import Engine
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Judged, Setup, Task, Workers
+from harness.scoring.tasks import JudgeTask, Setup, TaskResult, Workers
 
 
 class ThreadWorkers:
@@ -16,10 +16,10 @@ class ThreadWorkers:
         self._judge = Judge(setup, engines)
         self._pool = ThreadPoolExecutor(1)
 
-    def at_once(self, task: Task) -> None:
+    def at_once(self, task: JudgeTask) -> None:
         pass
 
-    def submit(self, task: Task) -> Future[Judged]:
+    def submit(self, task: JudgeTask) -> Future[TaskResult]:
         return self._pool.submit(self._judge.judge, task)
 
     def close(self) -> None:
@@ -27,5 +27,5 @@ class ThreadWorkers:
 
 
 def threads(setup: Setup, engines: Mapping[EngineName, Engine]) -> Callable[[], Workers]:
-    """For `Judging`: starts them."""
+    """For `Scheduler`: starts them."""
     return lambda: ThreadWorkers(setup, engines)

@@ -14,8 +14,7 @@ from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.accuracy import Answers, ex_strict, ex_strict_of
 from harness.metrics.distinct import Row
-from harness.scoring.alternatives import MOST_QUERIES, answers
-from harness.scoring.ties import is_ordered
+from harness.scoring.ties import MOST_QUERIES, answers, is_ordered
 from loaders.namespace import Database
 
 SCRIPT = """

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.scoring.cache_keys import DECIDE_NOTHING, sources
+from harness.metrics.work import WEIGHTS
+from harness.scoring.cache import CODE
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[3]
 ROOMS = ("harness", "dialects", "loaders")
 JUDGES = (
-    "harness.scoring.dispatch",
+    "harness.scoring.scheduler",
     "harness.scoring.judge",
     "harness.scoring.worker_process",
     "harness.scoring.workers",
@@ -27,7 +28,6 @@ BY_NAME = {
     }
 }
 """What modules import by names that stand in no import."""
-LOADS = ("loaders.load", "loaders.dumps")
 
 
 def file_of(module: str) -> str | None:
@@ -61,41 +61,33 @@ def closure(*modules: str) -> set[str]:
     return {path for path in map(file_of, known) if path}
 
 
-def test_all_that_judging_imports_is_in_the_key() -> None:
-    assert len(closure(*JUDGES)) > 100
-    assert closure(*JUDGES) <= set(sources())
+def test_the_rooms_of_the_key_are_those_that_judging_imports() -> None:
+    judging = closure(*JUDGES)
+    assert len(judging) > 100
+    assert judging - {"harness/__init__.py"} <= CODE.looks.keys()
+    rooms = {
+        path.split("/")[0] if path.startswith(("dia", "load")) else path.rpartition("/")[0]
+        for path in judging
+    }
+    assert [room for room in CODE.rooms if room not in rooms] == []
 
 
-def test_in_the_harness_nothing_else_is() -> None:
-    of_the_harness = {path for path in sources() if path.startswith("harness/") and path.endswith(".py")}
-    # A reader of files decides what a question says, which is in the key itself; but it may be used by both.
-    others = {path for path in of_the_harness - closure(*JUDGES, *LOADS) if "/data/" not in path}
-    assert others == set()
-
-
-def test_what_is_said_to_decide_nothing_is_there() -> None:
-    assert [name for name in DECIDE_NOTHING if not (ROOT / name).exists()] == []
-
-
-def test_help_predictors_and_reports_are_in_no_key() -> None:
-    rooms = ("harness/cli/", "harness/predictors/", "harness/report/", "harness/pytest_plugin/")
-    assert [path for path in sources() if path.startswith((*rooms, "harness/provision/"))] == []
-
-
-def test_data_that_translations_and_functions_are_made_of_are_in_the_key() -> None:
-    assert any(path.startswith("loaders/functions/") and path.endswith(".sql") for path in sources())
+def test_data_that_translations_and_functions_are_made_of_are_in_the_key_and_weights_are_not() -> None:
+    assert any(path.startswith("loaders/functions/") and path.endswith(".sql") for path in CODE.looks)
+    assert WEIGHTS.is_file()
+    assert WEIGHTS.relative_to(ROOT).as_posix() not in CODE.looks
 
 
 SAY = """
-from harness.scoring import cache_keys
-before = cache_keys.code()
-assert cache_keys.is_as_at_the_start()
+from harness.scoring import cache
+before = cache.code()
+assert cache.is_as_at_the_start()
 import sys
 from pathlib import Path
-changed = Path(cache_keys.__file__).parents[2] / sys.argv[1]
+changed = Path(cache.__file__).parents[2] / sys.argv[1]
 changed.write_text(changed.read_text() + "# changed\\n")
 print(before)
-print(cache_keys.code() == before, cache_keys.is_as_at_the_start())
+print(cache.code() == before, cache.is_as_at_the_start())
 """
 
 

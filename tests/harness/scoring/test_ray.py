@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from harness.data.predictions import read_predictions
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
 from harness.scoring import ray_workers
-from harness.scoring.ray_workers import _ALONE, LOCAL, Facts, RayWorkers, _versions, require_answer
-from harness.scoring.tasks import Setup, Task, Workers
+from harness.scoring.ray_workers import _ALONE, LOCAL, RayWorkers, _versions, difference, require_answer
+from harness.scoring.tasks import JudgeTask, Setup, Workers
 from harness.scoring.workers import LocalWorkers
 from loaders import load as loading
+from loaders.base.digests import sha256
 from loaders.sample import PREDICTIONS
 from loaders.server import Server
 from tests import forked
@@ -37,25 +38,27 @@ def _setup(dialect: Dialect, *servers: Server) -> Setup:
     return Setup(QUESTIONS, {dialect: servers}, Profile.OFFICIAL, Limits(), ("ex", "soft_f1"))
 
 
-def _tasks(dialect: Dialect) -> list[Task]:
+def _tasks(dialect: Dialect) -> list[JudgeTask]:
     files = [file for file in read_predictions([PREDICTIONS], QUESTIONS) if file.dialect == dialect]
     tasks = []
     for question in QUESTIONS.questions:
         texts = {file.predictions[question.key] for file in files}
-        tasks.append(Task(dialect, question.key, tuple(sorted(text for text in texts if text is not None))))
+        given = tuple(sorted(text for text in texts if text is not None))
+        tasks.append(JudgeTask(dialect, question, given))
     return tasks
 
 
-def _untimed(judgements: Sequence[Judgement]) -> list[Judgement]:
-    return [replace(each, prediction_seconds=None, gold_seconds=None) for each in judgements]
+def _untimed(judgements: Mapping[str, Judgement]) -> list[Judgement]:
+    found = [judgement for _, judgement in sorted(judgements.items())]
+    return [replace(each, prediction_seconds=None, gold_seconds=None) for each in found]
 
 
-def _judged(workers: Workers, tasks: Sequence[Task]) -> list[list[Judgement]]:
+def _judged(workers: Workers, tasks: Sequence[JudgeTask]) -> list[list[Judgement]]:
     futures = [workers.submit(task) for task in tasks]
     return [_untimed(future.result().judgements) for future in futures]
 
 
-def _locally(setup: Setup, tasks: Sequence[Task]) -> list[list[Judgement]]:
+def _locally(setup: Setup, tasks: Sequence[JudgeTask]) -> list[list[Judgement]]:
     workers = LocalWorkers(setup, 2)
     try:
         return _judged(workers, tasks)
@@ -191,16 +194,18 @@ NOWHERE = Path("/nowhere/school.sqlite")
 
 
 @pytest.mark.parametrize(
-    ("change", "expected"),
+    ("versions", "files", "expected"),
     [
-        ({}, None),
-        ({"versions": {"Python": "3.0.0"}}, "Python is .* there and 3.0.0 here; install the same on every"),
-        ({"files": {FILE: "0" * 64}}, f"{FILE} has other contents there; give every node the same files"),
-        ({"files": {NOWHERE: "0" * 64}}, f"{NOWHERE}: cannot be read .*, the same on every node"),
+        ({}, {}, None),
+        ({"Python": "3.0.0"}, {}, "Python is .* there and 3.0.0 here; install the same on every"),
+        ({}, {FILE: "0" * 64}, f"{FILE} has other contents there; give every node the same files"),
+        ({}, {NOWHERE: "0" * 64}, f"{NOWHERE}: cannot be read .*, the same on every node"),
     ],
 )
-def test_what_is_different_on_a_node_is_named(change: dict[str, Any], expected: str | None) -> None:
-    fault = replace(Facts.here(SQLITE), **change).fault()
+def test_what_is_different_on_a_node_is_named(
+    versions: dict[str, str], files: dict[Path, str], expected: str | None
+) -> None:
+    fault = difference({**_versions(), **versions}, files or {FILE: sha256(FILE)})
     assert fault is None if expected is None else fault and re.match(expected, fault)
 
 

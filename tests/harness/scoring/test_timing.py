@@ -10,7 +10,8 @@ import pytest
 from harness.engines.execution import Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
 from harness.metrics.efficiency import CONFIDENCE, LOOKS, Clock
-from harness.scoring.timing import ITERATIONS, Method, measure
+from harness.scoring.tasks import Method, Stage
+from harness.scoring.timing import ITERATIONS, measure
 from loaders.namespace import Database
 from tests.watching import Watched, in_turn
 
@@ -113,7 +114,7 @@ def test_what_an_engine_has_is_noted_in_turn_and_never_within_what_is_noted(
     inside = 0
 
     @contextmanager
-    def note(text: str, seconds: float | None) -> Iterator[None]:
+    def note(_stage: Stage, text: str, seconds: float | None) -> Iterator[None]:
         nonlocal inside
         if seconds is None:
             noted.append(text)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +20,8 @@ from harness.engines.errors import ErrorClass
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import METRICS
-from harness.metrics.efficiency import Timing
-from harness.scoring.dispatch import Judging
-from harness.scoring.tasks import Setup, TimingTask
-from harness.scoring.timing import Method
+from harness.scoring.scheduler import Scheduler
+from harness.scoring.tasks import Method, Result, Setup, Task, TimeTask
 from harness.scoring.variants import find_variants
 from harness.scoring.workers import LocalWorkers
 from harness.session import evaluation as module
@@ -84,7 +83,7 @@ def scored(  # noqa: PLR0913
         None if variants is None else find_variants(variants, questions, print),
     )
     engines: dict[str, Engine] = {Dialect.SQLITE: engine or SQLiteEngine()}
-    return results(setup, files, Judging(setup, threads(setup, engines), engines=engines))
+    return results(setup, files, Scheduler(setup, threads(setup, engines), engines=engines))
 
 
 def asked(
@@ -273,12 +272,12 @@ def test_matches_are_timed_once_and_after_everything_else(
     databases: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watched = Watched(SQLiteEngine())
-    timed: list[tuple[TimingTask, int]] = []
+    timed: list[tuple[Task[Any], int]] = []
 
     class Noting(LocalWorkers):
-        def time(self, task: TimingTask) -> Future[Timing]:
+        def submit(self, task: Task[Result]) -> Future[Result]:
             timed.append((task, len(watched.texts)))
-            return super().time(task)
+            return super().submit(task)
 
     monkeypatch.setattr(module, "LocalWorkers", Noting)
     right, wrong, gold = "SELECT name FROM animal WHERE 1", "SELECT 1", "SELECT name FROM animal"
@@ -288,7 +287,7 @@ def test_matches_are_timed_once_and_after_everything_else(
     assert found[0].timings == found[1].timings
     assert found[2].scores == {"ex": 0.0, "r_ves": 0.0, "r_ves_stable": 0.0}
     assert sorted(text for text, _ in watched.texts) == sorted([gold, right, wrong])
-    assert timed == [(TimingTask(Dialect.SQLITE, "zoo", right, gold, method), 3) for method in Method], (
+    assert timed == [(TimeTask(Dialect.SQLITE, "zoo", right, gold, method), 3) for method in Method], (
         "everything is executed before anything is timed"
     )
     assert found[0].timings["official"].executions == 200
@@ -307,7 +306,7 @@ def timed_from(moment: float, databases: Path, predictions: Mapping[str, str]) -
     """Results that are timed after a moment; None where not all matched before."""
     questions, files = asked(databases, predictions)
     setup = Setup(questions, {Dialect.SQLITE: ()}, limits=FAST, metrics=("ex", "r_ves_stable"))
-    evaluation = Evaluation(setup, files, Judging(setup, lambda: LocalWorkers(setup, 1)))
+    evaluation = Evaluation(setup, files, Scheduler(setup, lambda: LocalWorkers(setup, 1)))
     try:
         pairs = evaluation.pairs
         judged = list(map(evaluation.result, pairs, evaluation.begin(pairs)))

@@ -24,7 +24,7 @@ from harness.engines import TITLES, EngineName
 from harness.metrics.efficiency import Clock, Timing, reward, tolerant
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
 from harness.report.writing import write
-from harness.scoring.timing import Method
+from harness.scoring.tasks import Method
 from loaders.base.files import as_json
 
 _COUNTS = 2

@@ -32,7 +32,8 @@ from harness.report.table_model import (
     row,
     table,
 )
-from harness.scoring.timing import Method, measure
+from harness.scoring.tasks import Method
+from harness.scoring.timing import measure
 from loaders.namespace import Database
 
 # The cases that BIRD's paper prints on how SQL is made faster, with the texts and percentages as printed.

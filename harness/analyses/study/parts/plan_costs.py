@@ -23,8 +23,7 @@ from harness.report.table_model import (
     row,
     table,
 )
-from harness.scoring.tasks import PlanTask, TimingTask
-from harness.scoring.timing import Method
+from harness.scoring.tasks import ExplainTask, Method, TimeTask
 from harness.scoring.workers import LocalWorkers
 
 _READING = frozenset({
@@ -95,8 +94,8 @@ def _distinct(pairs: Iterable[RightPair]) -> list[RightPair]:
 
 def _plan(context: Context, workers: LocalWorkers, text: CountedText) -> QueryPlan:
     def ask() -> dict[str, Any]:
-        task = PlanTask(text.dialect, text.db_id, text.sql, counts=True)
-        future: Future[QueryPlan] = workers.plan(task)
+        task = ExplainTask(text.dialect, text.db_id, text.sql, counts=True)
+        future: Future[QueryPlan] = workers.submit(task)
         return future.result().to_json()
 
     return QueryPlan.from_json(context.unit(("plan", *text.key), ask))
@@ -130,8 +129,8 @@ def _work_ratio(engine: EngineName, gold: QueryPlan, prediction: QueryPlan) -> f
 
 
 def _tau(workers: LocalWorkers, pair: RightPair) -> float | None:
-    task = TimingTask(pair.dialect, pair.question.db_id, pair.sql, pair.gold, Method.STABLE)
-    timing = workers.time(task).result()
+    task = TimeTask(pair.dialect, pair.question.db_id, pair.sql, pair.gold, Method.STABLE)
+    timing = workers.submit(task).result()
     return None if timing.error is not None or timing.tau <= 0 else timing.tau
 
 

@@ -10,7 +10,7 @@ from harness.analyses.study.measures import PairMeasures, counted_for_tau
 from harness.engines import TITLES, EngineName, dialect_of
 from harness.metrics import METRICS, Basis, Metric
 from harness.report.table_model import Cell, CellKind, TableModel, columns, row, table
-from harness.scoring.timing import Method
+from harness.scoring.tasks import Method
 
 _METHODS = {Basis.STABLE_TIMES: Method.STABLE, Basis.TIMES: Method.OFFICIAL}
 

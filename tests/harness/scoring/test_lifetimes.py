@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from dialects.enums import Dialect
-from harness.cache.lookup import Lifetime, lifetime
 from harness.data.sets.loading import load_set
+from harness.scoring.cache import Lifetime, lifetime
 
 TODAY = {
     "every dialect": [

@@ -11,33 +11,32 @@ from types import FrameType
 import pytest
 
 from dialects.enums import Dialect
-from harness.cache.codec import decode
-from harness.cache.lookup import Lifetime, Lookup
 from harness.data.outcomes import Judgement, Outcome
 from harness.data.questions import Question
 from harness.data.sets.loading import load_set
 from harness.engines.execution import Limits
 from harness.engines.sqlite.engine import SQLiteEngine
-from harness.scoring import dispatch
-from harness.scoring.cache_keys import CacheKeys
-from harness.scoring.dispatch import Asked, Judging
+from harness.scoring import scheduler as module
+from harness.scoring.cache import CacheKeys, Lifetime, Lookup
+from harness.scoring.codec import decode
 from harness.scoring.judge import Judge
-from harness.scoring.tasks import Golds, Judged, Setup, Task
+from harness.scoring.scheduler import Candidate, Scheduler
+from harness.scoring.tasks import Golds, JudgeTask, Setup, TaskResult
 from loaders.base.store import EntryKind, Store
 
 
 class Interrupting:
-    """Raises at the n-th line of this call that `dispatch` runs without its lock, as Ctrl-C may.
+    """Raises at the n-th line of this call that the scheduler runs without its lock, as Ctrl-C may.
 
     With the lock it would come between the last line and the release, which Python leaves to nobody.
     """
 
-    def __init__(self, judging: Judging, lines: int) -> None:
-        self._lock = judging._lock
+    def __init__(self, scheduler: Scheduler, lines: int) -> None:
+        self._lock = scheduler._lock
         self.left = lines
 
     def __call__(self, frame: FrameType, event: str, _argument: object) -> "Interrupting | None":
-        if frame.f_code.co_filename != dispatch.__file__:
+        if frame.f_code.co_filename != module.__file__:
             return None
         if event == "line" and not self._lock.locked():
             self.left -= 1
@@ -51,16 +50,16 @@ class NotingWorkers:
 
     def __init__(self, setup: Setup) -> None:
         self._judge = Judge(setup, {Dialect.SQLITE: SQLiteEngine()})
-        self._waiting: list[tuple[Task, Future[Judged]]] = []
-        self.tasks: list[Task] = []
+        self._waiting: list[tuple[JudgeTask, Future[TaskResult]]] = []
+        self.tasks: list[JudgeTask] = []
         self.holds = False
 
-    def at_once(self, task: Task) -> None:
+    def at_once(self, task: JudgeTask) -> None:
         pass
 
-    def submit(self, task: Task) -> Future[Judged]:
+    def submit(self, task: JudgeTask) -> Future[TaskResult]:
         self.tasks.append(task)
-        future: Future[Judged] = Future()
+        future: Future[TaskResult] = Future()
         self._waiting.append((task, future))
         if not self.holds:
             self.release()
@@ -80,14 +79,14 @@ def setup() -> Setup:
     return Setup(load_set("sample"), {Dialect.SQLITE: ()})
 
 
-Open = Callable[[], tuple[Judging, NotingWorkers]]
+Open = Callable[[], tuple[Scheduler, NotingWorkers]]
 
 
 @pytest.fixture
 def opened(setup: Setup, tmp_path: Path) -> Open:
-    def opened(store: Path = tmp_path / "store.sqlite") -> tuple[Judging, NotingWorkers]:
+    def opened(store: Path = tmp_path / "store.sqlite") -> tuple[Scheduler, NotingWorkers]:
         workers = NotingWorkers(setup)
-        return Judging(setup, lambda: workers, store=Store(store, say=pytest.fail)), workers
+        return Scheduler(setup, lambda: workers, store=Store(store, say=pytest.fail)), workers
 
     return opened
 
@@ -96,27 +95,27 @@ def question(setup: Setup, place: int = 0) -> Question:
     return setup.questions.questions[place]
 
 
-def ask(judging: Judging, *asked: tuple[Question, str]) -> list[Judgement]:
-    futures = judging.begin([Asked(each, Dialect.SQLITE, sql) for each, sql in asked])
+def ask(scheduler: Scheduler, *asked: tuple[Question, str]) -> list[Judgement]:
+    futures = scheduler.begin([Candidate(each, Dialect.SQLITE, sql) for each, sql in asked])
     return [future.result(60) for future in futures]
 
 
 def test_equal_texts_of_one_call_are_one_and_a_question_is_one_task(setup: Setup, opened: Open) -> None:
-    judging, workers = opened()
+    scheduler, workers = opened()
     first, second = question(setup), question(setup, 1)
-    ask(judging, (first, "SELECT 1"), (second, "SELECT 1"), (first, "SELECT 1"), (first, "SELECT 2"))
-    assert [(task.question, task.texts) for task in workers.tasks] == [
+    ask(scheduler, (first, "SELECT 1"), (second, "SELECT 1"), (first, "SELECT 1"), (first, "SELECT 2"))
+    assert [(task.question.key, task.texts) for task in workers.tasks] == [
         (first.key, ("SELECT 1", "SELECT 2")),
         (second.key, ("SELECT 1",)),
     ]
 
 
 def test_a_text_that_is_being_judged_is_not_judged_again(setup: Setup, opened: Open) -> None:
-    judging, workers = opened()
+    scheduler, workers = opened()
     workers.holds = True
-    asked = Asked(question(setup), Dialect.SQLITE, "SELECT 1")
-    [early] = judging.begin([asked])
-    [late] = judging.begin([Asked(question(setup), Dialect.SQLITE, "SELECT 1")])
+    asked = Candidate(question(setup), Dialect.SQLITE, "SELECT 1")
+    [early] = scheduler.begin([asked])
+    [late] = scheduler.begin([Candidate(question(setup), Dialect.SQLITE, "SELECT 1")])
     assert not early.done()
     workers.release()
     assert early.result(60) == late.result(60)
@@ -124,10 +123,10 @@ def test_a_text_that_is_being_judged_is_not_judged_again(setup: Setup, opened: O
 
 
 def test_what_is_known_is_not_put_on_a_task_in_this_run_or_in_the_next(setup: Setup, opened: Open) -> None:
-    judging, workers = opened()
-    [before] = ask(judging, (question(setup), "SELECT 1"))
-    assert ask(judging, (question(setup), "SELECT 1")) == [before]
-    judging.close()
+    scheduler, workers = opened()
+    [before] = ask(scheduler, (question(setup), "SELECT 1"))
+    assert ask(scheduler, (question(setup), "SELECT 1")) == [before]
+    scheduler.close()
     later, others = opened()
     assert ask(later, (question(setup), "SELECT 1")) == [before]
     assert (len(workers.tasks), others.tasks) == (1, [])
@@ -136,9 +135,9 @@ def test_what_is_known_is_not_put_on_a_task_in_this_run_or_in_the_next(setup: Se
 def test_what_was_answered_is_kept_before_the_store_is_closed(
     setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judging, workers = opened()
+    scheduler, workers = opened()
     workers.holds = True
-    [future] = judging.begin([Asked(question(setup), Dialect.SQLITE, "SELECT 1")])
+    [future] = scheduler.begin([Candidate(question(setup), Dialect.SQLITE, "SELECT 1")])
     answered, keep = Event(), Lookup.store
 
     def slowly(lookup: Lookup, values: Mapping[bytes, bytes], kind: EntryKind) -> None:
@@ -151,7 +150,7 @@ def test_what_was_answered_is_kept_before_the_store_is_closed(
     thread.start()
     assert answered.wait(60)
     assert future.done()
-    judging.close()
+    scheduler.close()
     thread.join()
     later, others = opened()
     ask(later, (question(setup), "SELECT 1"))
@@ -159,12 +158,12 @@ def test_what_was_answered_is_kept_before_the_store_is_closed(
 
 
 def test_gold_is_known_to_the_next_task_of_a_question(setup: Setup, opened: Open) -> None:
-    judging, workers = opened()
-    ask(judging, (question(setup), "SELECT 1"))
-    ask(judging, (question(setup), "SELECT 2"))
+    scheduler, workers = opened()
+    ask(scheduler, (question(setup), "SELECT 1"))
+    ask(scheduler, (question(setup), "SELECT 2"))
     first, second = workers.tasks
-    assert not first.golds
-    assert decode(second.golds[0]).rows
+    assert not first.known.golds
+    assert decode(second.known.golds[0]).rows
 
 
 def test_other_metrics_are_computed_from_executions_that_are_known(setup: Setup, tmp_path: Path) -> None:
@@ -174,24 +173,24 @@ def test_other_metrics_are_computed_from_executions_that_are_known(setup: Setup,
         other = Setup(setup.questions, setup.servers, metrics=metrics)
         workers = NotingWorkers(other)
         store = Store(tmp_path / "store.sqlite", say=pytest.fail)
-        judging = Judging(other, lambda workers=workers: workers, store=store)  # type: ignore[misc]
-        [judgement] = ask(judging, asked)
+        scheduler = Scheduler(other, lambda workers=workers: workers, store=store)  # type: ignore[misc]
+        [judgement] = ask(scheduler, asked)
         assert set(judgement.scores) == set(metrics)
-        judging.close()
+        scheduler.close()
         tasks += workers.tasks
-    assert set(tasks[1].known) == {"SELECT 1"}
-    assert set(tasks[1].golds) == {0}
+    assert set(tasks[1].known.executions) == {"SELECT 1"}
+    assert set(tasks[1].known.golds) == {0}
 
 
 @pytest.mark.parametrize("sql", ["SELECT random()", "SELECT datetime('now')"])
 def test_what_chance_or_the_clock_decides_is_never_known(setup: Setup, opened: Open, sql: str) -> None:
-    judging, workers = opened()
+    scheduler, workers = opened()
     for _ in range(2):
-        ask(judging, (question(setup), sql))
-    assert [task.known for task in workers.tasks] == [{}, {}]
-    judging.close()
-    judging, workers = opened()
-    ask(judging, (question(setup), sql))
+        ask(scheduler, (question(setup), sql))
+    assert [task.known.executions for task in workers.tasks] == [{}, {}]
+    scheduler.close()
+    scheduler, workers = opened()
+    ask(scheduler, (question(setup), sql))
     assert len(workers.tasks) == 1
 
 
@@ -211,10 +210,10 @@ def test_an_error_on_reading_a_text_is_known_whatever_it_asks(
 ) -> None:
     answers = []
     for executed in (1, 0 if is_known else 1):
-        judging, workers = opened()
-        answers += ask(judging, (question(setup), sql), (question(setup), "SELECT 1"))
+        scheduler, workers = opened()
+        answers += ask(scheduler, (question(setup), sql), (question(setup), "SELECT 1"))
         assert sum(len(task.texts) for task in workers.tasks) == (2 if not answers[2:] else executed)
-        judging.close()
+        scheduler.close()
     assert answers[0].outcome is Outcome.PREDICTION_ERROR
     assert answers[0].error == answers[2].error
     assert (answers[0] == answers[2]) >= is_known
@@ -223,11 +222,11 @@ def test_an_error_on_reading_a_text_is_known_whatever_it_asks(
 def test_what_asks_for_the_date_is_known_for_the_day(
     setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judging, workers = opened()
+    scheduler, workers = opened()
     sql = "SELECT strftime('%Y', 'now')"
     for day, tasks in (("2026-12-31", 1), ("2026-12-31", 1), ("2027-01-01", 2)):
-        monkeypatch.setattr(dispatch, "today", lambda day=day: day)
-        ask(judging, (question(setup), sql))
+        monkeypatch.setattr(module, "today", lambda day=day: day)
+        ask(scheduler, (question(setup), sql))
         assert len(workers.tasks) == tasks
 
 
@@ -245,62 +244,66 @@ def test_a_day_is_one_in_utc(setup: Setup, zone: dict[str, str], *, is_kept: boo
 
 def test_harness_errors_are_not_kept(setup: Setup, tmp_path: Path) -> None:
     class Broken(NotingWorkers):
-        def submit(self, task: Task) -> Future[Judged]:
+        def submit(self, task: JudgeTask) -> Future[TaskResult]:
             self.tasks.append(task)
-            future: Future[Judged] = Future()
+            future: Future[TaskResult] = Future()
             future.set_exception(RuntimeError("no worker"))
             return future
 
     path = tmp_path / "store.sqlite"
     broken = Broken(setup)
-    judging = Judging(setup, lambda: broken, store=Store(path, say=pytest.fail))
-    [judgement] = ask(judging, (question(setup), "SELECT 1"))
+    scheduler = Scheduler(setup, lambda: broken, store=Store(path, say=pytest.fail))
+    [judgement] = ask(scheduler, (question(setup), "SELECT 1"))
     assert (judgement.outcome, judgement.error) == (Outcome.HARNESS_ERROR, "RuntimeError: no worker")
-    judging.close()
+    scheduler.close()
     with Store(path, say=pytest.fail) as store:
         assert EntryKind.JUDGEMENT not in store.figures().kinds
 
 
 def test_what_joins_most_goes_first(setup: Setup, opened: Open) -> None:
-    judging, workers = opened()
+    scheduler, workers = opened()
     heavy = "SELECT 1 FROM (SELECT 1) JOIN (SELECT 1) JOIN (SELECT 1)"
-    ask(judging, *((question(setup, place), "SELECT 1") for place in range(19)), (question(setup, 19), heavy))
-    assert [task.question for task in workers.tasks[:1]] == [question(setup, 19).key]
+    ask(
+        scheduler,
+        *((question(setup, place), "SELECT 1") for place in range(19)),
+        (question(setup, 19), heavy),
+    )
+    assert [task.question.key for task in workers.tasks[:1]] == [question(setup, 19).key]
     assert len(workers.tasks) == 20
 
 
 def test_an_interrupted_call_leaves_nothing_that_is_waited_for(
     setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judging, _ = opened()
-    asked = [Asked(question(setup), Dialect.SQLITE, f"SELECT 1000 + {number}") for number in range(2)]
+    scheduler, _ = opened()
+    asked = [Candidate(question(setup), Dialect.SQLITE, f"SELECT 1000 + {number}") for number in range(2)]
     line, was_interrupted = 0, True
     while was_interrupted:
         line += 1
-        again = [Asked(each.question, each.dialect, f"{each.sql} + {line}") for each in asked]
+        again = [Candidate(each.question, each.dialect, f"{each.sql} + {line}") for each in asked]
         before = sys.gettrace()
-        sys.settrace(Interrupting(judging, line))
+        sys.settrace(Interrupting(scheduler, line))
         try:
-            judging.begin(again)
+            scheduler.begin(again)
         except KeyboardInterrupt:
             pass
         else:
             was_interrupted = False
         finally:
             sys.settrace(before)
-        for future in judging.begin(again):
+        for future in scheduler.begin(again):
             assert future.result(60).outcome is Outcome.MISMATCH, line
     assert line > 40, "each line of it was interrupted"
-    monkeypatch.setattr(judging._settled, "wait", lambda _seconds: pytest.fail("it waits"))
-    judging.close()
+    monkeypatch.setattr(scheduler._settled, "wait", lambda _seconds: pytest.fail("it waits"))
+    scheduler.close()
 
 
 @pytest.mark.parametrize("name", ["judgements", "gold", "execution", "dated"])
 def test_a_call_that_fails_fails_alone(
     setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    judging, _ = opened()
-    asked = [Asked(question(setup), Dialect.SQLITE, "SELECT date('now')")]
+    scheduler, _ = opened()
+    asked = [Candidate(question(setup), Dialect.SQLITE, "SELECT date('now')")]
 
     def fail(*_arguments: object) -> None:
         raise OSError("no room")
@@ -308,21 +311,21 @@ def test_a_call_that_fails_fails_alone(
     with monkeypatch.context() as patched:
         patched.setattr(CacheKeys, name, fail)
         with pytest.raises(OSError, match="no room"):
-            judging.begin(asked)
-    [future] = judging.begin(asked)
+            scheduler.begin(asked)
+    [future] = scheduler.begin(asked)
     assert future.result(60).outcome is Outcome.MISMATCH
-    judging.close()
+    scheduler.close()
 
 
 def test_what_cannot_be_noted_is_answered_all_the_same(
     setup: Setup, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    judging, _ = opened()
+    scheduler, _ = opened()
 
     def fail(*_arguments: object) -> None:
         raise OSError("no room")
 
-    monkeypatch.setattr(dispatch, "_worth_keeping", fail)
-    [future] = judging.begin([Asked(question(setup), Dialect.SQLITE, "SELECT 12")])
+    monkeypatch.setattr(module, "_worth_keeping", fail)
+    [future] = scheduler.begin([Candidate(question(setup), Dialect.SQLITE, "SELECT 12")])
     assert future.result(60).outcome is Outcome.MISMATCH
-    judging.close()
+    scheduler.close()

@@ -11,8 +11,9 @@ import zlib
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
+from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 from zoneinfo import ZoneInfo
 
 from harness.engines.base import Row
@@ -30,6 +31,8 @@ _LARGEST_NUMBER = 2**63
 https://docs.python.org/3/library/stdtypes.html#integer-string-conversion-length-limitation
 """
 
+Moment = TypeVar("Moment", datetime, time)
+
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 _AS_IT_IS, _DEFLATED = b"j", b"z"
 _UNREADABLE = (
@@ -40,10 +43,6 @@ _to_json = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=True, separators=(",", ":")
 ).encode
 _from_json = json.JSONDecoder().decode
-
-
-class _Unknown(Exception):
-    """A value of a type that is not kept."""
 
 
 def encode(execution: Execution, most_bytes: int | None = None) -> bytes | None:
@@ -64,7 +63,7 @@ def encode(execution: Execution, most_bytes: int | None = None) -> bytes | None:
     try:
         head = [execution.ending.value, execution.error, execution.code, execution.seconds]
         text = _to_json([*head, _written_rows(rows)]).encode("utf-8", "surrogatepass")
-    except (_Unknown, RecursionError):
+    except (TypeError, RecursionError):
         return None
     if len(text) > most_text:
         return None
@@ -129,7 +128,7 @@ def _written(value: object) -> Any:
         return value
     write = _WRITERS.get(kind)
     if write is None:
-        raise _Unknown
+        raise TypeError(f"{kind} is not kept")
     return write(value)
 
 
@@ -152,7 +151,7 @@ def _written_zone(zone: tzinfo | None) -> Any:
     # Datetimes compare by their own digits where they have the same zone object, and else in UTC.
     if type(zone) is ZoneInfo and zone.key and ZoneInfo(zone.key) is zone:
         return zone.key
-    raise _Unknown
+    raise TypeError(f"{zone!r} is not kept")
 
 
 def _read_zone(zone: Any) -> tzinfo | None:
@@ -161,25 +160,14 @@ def _read_zone(zone: Any) -> tzinfo | None:
     return ZoneInfo(zone) if type(zone) is str else timezone(_read(zone))
 
 
-def _written_datetime(value: datetime) -> list[Any]:
+def _written_moment(letter: str, value: datetime | time) -> list[Any]:
     if value.tzinfo is None and not value.fold:
-        return ["t", value.isoformat()]
-    return ["t", value.replace(tzinfo=None).isoformat(), value.fold, _written_zone(value.tzinfo)]
+        return [letter, value.isoformat()]
+    return [letter, value.replace(tzinfo=None).isoformat(), value.fold, _written_zone(value.tzinfo)]
 
 
-def _read_datetime(text: str, fold: int = 0, zone: Any = None) -> datetime:
-    value = datetime.fromisoformat(text)
-    return value.replace(tzinfo=_read_zone(zone), fold=fold) if fold or zone is not None else value
-
-
-def _written_time(value: time) -> list[Any]:
-    if value.tzinfo is None and not value.fold:
-        return ["c", value.isoformat()]
-    return ["c", value.replace(tzinfo=None).isoformat(), value.fold, _written_zone(value.tzinfo)]
-
-
-def _read_time(text: str, fold: int = 0, zone: Any = None) -> time:
-    value = time.fromisoformat(text)
+def _read_moment(kind: type[Moment], text: str, fold: int = 0, zone: Any = None) -> Moment:
+    value = kind.fromisoformat(text)
     return value.replace(tzinfo=_read_zone(zone), fold=fold) if fold or zone is not None else value
 
 
@@ -188,8 +176,8 @@ _WRITERS: Mapping[type, Callable[[Any], list[Any]]] = {
     bytes: lambda value: ["b", binascii.b2a_base64(value, newline=False).decode()],
     Decimal: lambda value: ["n", str(value)],
     date: lambda value: ["d", value.isoformat()],
-    datetime: _written_datetime,
-    time: _written_time,
+    datetime: partial(_written_moment, "t"),
+    time: partial(_written_moment, "c"),
     timedelta: lambda value: ["s", value.days, value.seconds, value.microseconds],
     list: lambda value: ["l", *map(_written, value)],
     dict: lambda value: ["m", *([_written(key), _written(inner)] for key, inner in value.items())],
@@ -200,8 +188,8 @@ _READERS: Mapping[str, Callable[..., Any]] = {
     "b": lambda text: binascii.a2b_base64(text, strict_mode=True),
     "n": Decimal,
     "d": date.fromisoformat,
-    "t": _read_datetime,
-    "c": _read_time,
+    "t": partial(_read_moment, datetime),
+    "c": partial(_read_moment, time),
     "s": timedelta,
     "l": lambda *values: list(map(_read, values)),
     "m": lambda *pairs: {_read(key): _read(value) for key, value in pairs},

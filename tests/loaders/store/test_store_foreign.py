@@ -15,7 +15,7 @@ from dialects.errors import BadInput
 from harness.cli import app
 from loaders.base.digests import sha256
 from loaders.base.store import Store, default_path, discard
-from tests.harness.cache.stored import entries, key
+from tests.loaders.store.stored import entries, key
 
 
 def database(path: Path, *statements: str) -> None:

@@ -1,4 +1,4 @@
-"""Scores by work: counted once, within the limits, kept like rows, and never made up."""
+"""Judging texts: of several golds any counts; work is counted once, within limits, and never made up."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,10 +13,46 @@ from harness.engines.base import SqlTimeout
 from harness.engines.sqlite.engine import SQLiteEngine, SQLiteSession
 from harness.metrics import work as metric
 from harness.metrics.work import IDENTICAL
-from harness.scoring.dispatch import Asked, Judging
+from harness.scoring.judge import best
+from harness.scoring.scheduler import Candidate, Scheduler
 from harness.scoring.tasks import Setup
 from loaders.base.store import Store
 from tests.harness.scoring.in_process import threads
+
+
+def judgement(outcome: Outcome, ex: float = 0.0, f1: float | None = None) -> Judgement:
+    scores = {"ex": ex} if f1 is None else {"ex": ex, "soft_f1": f1}
+    return Judgement(outcome, scores)
+
+
+Case = tuple[list[Judgement], Outcome, int, dict[str, float]]
+
+MET, OTHER = judgement(Outcome.MATCH, 1, 1), judgement(Outcome.MISMATCH, 0, 0.5)
+NEARER = judgement(Outcome.MISMATCH, 0, 0.7)
+LATE, REFUSED = judgement(Outcome.PREDICTION_TIMEOUT, 0, 0), judgement(Outcome.PREDICTION_ERROR, 0, 0)
+BROKEN, SLOW = judgement(Outcome.GOLD_ERROR), judgement(Outcome.GOLD_TIMEOUT)
+NO_F1 = judgement(Outcome.MISMATCH, 0)
+
+CASES: dict[str, Case] = {
+    "the only one": ([OTHER], Outcome.MISMATCH, 0, {"ex": 0, "soft_f1": 0.5}),
+    "the second is met": ([OTHER, MET], Outcome.MATCH, 1, {"ex": 1, "soft_f1": 1}),
+    "the best of each score": (
+        [judgement(Outcome.MATCH, 1, 0.2), NEARER], Outcome.MATCH, 0, {"ex": 1, "soft_f1": 0.7}
+    ),
+    "a gold that fails": ([BROKEN, OTHER], Outcome.MISMATCH, 1, {"ex": 0, "soft_f1": 0.5}),
+    "all golds fail": ([SLOW, BROKEN], Outcome.GOLD_TIMEOUT, 0, {"ex": 0}),
+    "late beside one": ([LATE, OTHER], Outcome.MISMATCH, 1, {"ex": 0, "soft_f1": 0.5}),
+    "refused beside all": ([REFUSED, REFUSED], Outcome.PREDICTION_ERROR, 0, {"ex": 0, "soft_f1": 0}),
+    "a score that one has not": ([NO_F1, OTHER], Outcome.MISMATCH, 0, {"ex": 0, "soft_f1": 0.5}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_best_beside_any_gold_counts(name: str) -> None:
+    judgements, outcome, place, scores = CASES[name]
+    found = best(judgements)
+    assert (found.outcome, found.gold_index, found.scores) == (outcome, place, scores)
+
 
 METRICS = ("ex", "r_ves_work", "ves_work")
 
@@ -53,14 +89,14 @@ def setup() -> Setup:
 def judged(setup: Setup, engine: CountingEngine, store: Path | None, *texts: str) -> list[Judgement]:
     question = setup.questions.questions[0]
     kept = None if store is None else Store(store, say=pytest.fail)
-    judging = Judging(setup, threads(setup, {Dialect.SQLITE: engine}), store=kept)
+    scheduler = Scheduler(setup, threads(setup, {Dialect.SQLITE: engine}), store=kept)
     try:
         return [
             future.result(60)
-            for future in judging.begin([Asked(question, Dialect.SQLITE, text) for text in texts])
+            for future in scheduler.begin([Candidate(question, Dialect.SQLITE, text) for text in texts])
         ]
     finally:
-        judging.close()
+        scheduler.close()
 
 
 def gold(setup: Setup) -> str:
@@ -118,7 +154,7 @@ def test_counts_outlive_weights_and_scores_do_not(
     weights = metric._weights()
     heavier = {engine: dict.fromkeys(names, 1.0) for engine, names in weights.items()}
     monkeypatch.setattr(metric, "_weights", lambda: heavier)
-    monkeypatch.setattr("harness.scoring.cache_keys.weights_digest", lambda: "another")
+    monkeypatch.setattr("harness.scoring.cache.weights_digest", lambda: "another")
     [after] = judged(setup, second, tmp_path / "store", slower(setup))
     assert (second.ran, second.counted) == ([], [])
     assert before.work is not None

@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dialects.enums import Dialect
-from harness.cache.codec import decode, encode
 from harness.engines import on_server
 from harness.engines.base import Engine
 from harness.engines.execution import Ending, Execution, Limits, execute
 from harness.engines.sqlite.engine import SQLiteEngine
+from harness.scoring.codec import decode, encode
 from loaders.load import load
 from loaders.namespace import Database
 from loaders.server import Server
@@ -144,34 +144,24 @@ def test_large_results_are_compressed_and_bounded() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        b"",
-        b"x",
-        b"j",
-        b"j{}",
-        b"j[]",
-        b"j\xff",
+        b"", b"x", b"j", b"j{}", b"j[]", b"j\xff", b"j" + b"[" * 100_000, b"z", b"\x80\x04N.",
         b'j["rows",null,null,0.5]',
         b'j["no such ending",null,null,0.5,[]]',
         b'j["rows",1,null,0.5,[]]',
         b'j["rows",null,null,true,[]]',
-        b'j["rows",null,null,0.5,[1]]',
         b'j["rows",null,null,0.5,{"a":1}]',
-        b'j["rows",null,null,0.5,[[{"a":1}]]]',
-        b'j["rows",null,null,0.5,[[[]]]]',
-        b'j["rows",null,null,0.5,[[["?","x"]]]]',
-        b'j["rows",null,null,0.5,[[["d","x"]]]]',
-        b'j["rows",null,null,0.5,[[["n","x"]]]]',
-        b'j["rows",null,null,0.5,[[["s",1e400,0,0]]]]',
-        b'j["rows",null,null,0.5,[[["b","?"]]]]',
-        b'j["rows",null,null,0.5,[[["t","2024-01-01T00:00:00",0,"../../etc/passwd"]]]]',
-        b'j["rows",null,null,0.5,[[["m",[["l"],1]]]]]',
-        b"j" + b"[" * 100_000,
-        b"z",
+        *(b'j["rows",null,null,0.5,[%s]]' % row for row in (b"1", b'[{"a":1}]', b"[[]]", b'[["?","x"]]')),
+        *(
+            b'j["rows",null,null,0.5,[[%s]]]' % value
+            for value in (
+                b'["d","x"]', b'["n","x"]', b'["s",1e400,0,0]', b'["b","?"]', b'["m",[["l"],1]]',
+                b'["t","2024-01-01T00:00:00",0,"../../etc/passwd"]',
+            )
+        ),
         b"z" + zlib.compress(b'["rows",null,null,0.5,[]]')[:-1],
         b"z" + zlib.compress(b'["rows",null,null,0.5,[]]') + b"more",
-        b"\x80\x04N.",
     ],
-)
+)  # fmt: skip
 def test_bytes_that_were_not_written_here_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="not an encoded execution"):
         decode(data)

@@ -1,0 +1,458 @@
+"""The result cache: the keys under which executions and judgements are stored, and what is known by them.
+
+Promise: two things have the same cache key only if nothing that can decide them differs: the code of this
+project, the packages that it uses, the engine with its settings, the contents of the databases, the limits
+and the texts.
+"""
+
+import hashlib
+import importlib
+import json
+import platform
+import re
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
+from functools import cache, lru_cache
+from importlib.metadata import version
+from pathlib import Path
+from sqlite3 import sqlite_version
+from threading import Lock
+
+from dialects.errors import BadInput
+from dialects.volatility import is_volatile
+from harness.data.outcomes import GoldOrigin
+from harness.data.questions import Question
+from harness.engines import EngineName, dialect_of, kind_of, packages
+from harness.engines.base import Engine
+from harness.metrics import Basis, of_basis
+from harness.metrics.work import WEIGHTS, weights_digest
+from harness.scoring.tasks import Golds, Setup
+from loaders.base.digests import digests
+from loaders.base.store import EntryKind, Store
+
+_ROOT = Path(__file__).parents[2]
+_ROOMS = (
+    "dialects",
+    "loaders",
+    *(f"harness/{room}" for room in ("data", "engines", "metrics", "scoring", "sqltree")),
+)
+"""What can decide an outcome: all that judging imports, which a test holds it to."""
+
+_SUFFIXES = frozenset({".py", ".sql", ".json", ".toml"})
+_PACKAGES = ("sqlglot", "pymysql", "psycopg", "numpy", "scipy")
+
+
+@dataclass(frozen=True)
+class Code:
+    """Files that can decide an outcome, by their paths from `base`, as they were at one moment."""
+
+    base: Path
+    rooms: tuple[str, ...]
+    looks: Mapping[str, tuple[int, int]]
+    digest: str
+
+    @classmethod
+    def read(cls, base: Path, rooms: Iterable[str]) -> "Code":
+        """The code as it is now: of folders with all that is in them, and of single files."""
+        rooms = tuple(rooms)
+        digest = hashlib.sha256()
+        looks = _looks(base, rooms)
+        for name in looks:
+            content = (base / name).read_bytes()
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        return cls(base, rooms, looks, digest.hexdigest())
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the same files are on the disk."""
+        try:
+            return _looks(self.base, self.rooms) == self.looks
+        except OSError:
+            return False
+
+
+def _looks(base: Path, rooms: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """When each file was written, and its size."""
+    found = {}
+    for room in rooms:
+        inner = (base / room).rglob("*") if (base / room).is_dir() else [base / room]
+        # The weights decide scores alone, whose keys have their digest.
+        for path in (path for path in inner if path.suffix in _SUFFIXES and path != WEIGHTS):
+            look = path.stat()
+            found[path.relative_to(base).as_posix()] = look.st_mtime_ns, look.st_size
+    return dict(sorted(found.items()))
+
+
+# At the start, with the imports: what is on the disk later is not what judges.
+CODE = Code.read(_ROOT, _ROOMS)
+
+
+@cache
+def code() -> str:
+    """Digest of this project's code that can decide an outcome, and the versions that it runs on."""
+    return " ".join([CODE.digest, platform.python_version(), *map(version, _PACKAGES)])
+
+
+@cache
+def _packages() -> Mapping[EngineName, Code]:
+    """The code of packages that bring engines, by their engines, as it was when it was first asked for."""
+    found = {}
+    for name, package in packages().items():
+        module = importlib.import_module(package)
+        # A module has no folder of its own, and a namespace no file.
+        root = Path(next(iter(getattr(module, "__path__", ())), module.__file__ or ""))
+        found[name] = Code.read(root.parent, [root.name])
+    return found
+
+
+def is_as_at_the_start() -> bool:
+    """Whether the code on the disk is still that of `code`.
+
+    A worker that starts later imports what is there then: what it comes to is not to be kept under the
+    cache key of other code.
+    """
+    return all(each.is_unchanged for each in (CODE, *_packages().values()))
+
+
+class Lifetime(Enum):
+    """For how long a SQL text returns the same rows from the same data, the shortest first.
+
+    Golds that ask how old somebody is ask for today's date or year. In UTC that is the same all day, so what
+    came of them can be kept for the day. As in `dialects.volatility`, doubt means: not at all.
+    """
+
+    NEVER = "never"
+    TODAY = "today"
+    """As long as it is the same day in UTC, in a session whose time zone is UTC."""
+    ALWAYS = "always"
+
+
+_LONGEST = 20_000
+_LONGEST_REMEMBERED = 5_000
+
+_TODAY = "'2000-01-01'"
+"""What stands for the day while the rest is looked at."""
+
+_NOTHING = r"\s*\(\s*\)"
+_NOW = rf"(?:now{_NOTHING}|current_timestamp\b(?:{_NOTHING}|(?!\s*\())|'now'|\"now\")"
+
+_DAYS = re.compile(
+    rf"""
+    \bcurrent_date\b (?: {_NOTHING} | (?!\s*\() )
+    | \b(?:curdate|utc_date){_NOTHING}
+    | \bdate\s*\(\s*{_NOW}\s*\)
+    | \bcast\s*\(\s*{_NOW}\s+as\s+date\s*\)
+    | \b{_NOW}\s*::\s*date\b
+    | (?: (?<=[(,]) | (?<=\bselect\s) | (?<=\bselect\sdistinct\s) )
+      \s* datetime\s*\(\s*(?:'now'\s*)?\) (?= \s*-[^->] )
+    | (?<=\bdatediff\() \s* {_NOW} (?= \s*, )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""Today's date, as the three engines call it; and where no more is taken of a moment than its date or year.
+
+SQLite's number for a text is that of its first digits, so that `DATETIME() - x` takes the year; no other
+engine has a function of this name. MySQL's `DATEDIFF` takes dates alone.
+https://sqlite.org/lang_expr.html#castexpr,
+https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html#function_datediff
+"""
+
+_MOMENT = rf"(?:{_NOW}|{_TODAY}|cast\s*\(\s*{_NOW}\s+as\s+datetime\s*\))"
+_PARTS = "year|month|day|doy|dow|week|quarter|isoyear|isodow|decade|century"
+_PARTS_OF_DAYS = re.compile(
+    rf"""
+    \bstrftime\s*\(\s*'(?:[^'%]|%(?-i:[YmdjwuWUVGFeg]))*'\s*,\s*{_MOMENT}\s*\)
+    | \bdate_format\s*\(\s*{_MOMENT}\s*,\s*'(?:[^'%]|%(?-i:[YymdcejMbaW]))*'\s*\)
+    | \b(?:year|month|day|dayofyear|dayofmonth|dayofweek|quarter|to_days)\s*\(\s*{_MOMENT}\s*\)
+    | \bextract\s*\(\s*(?:{_PARTS})\s+from\s+{_MOMENT}\s*\)
+    | \bdate_part\s*\(\s*'(?:{_PARTS})'\s*,\s*{_MOMENT}\s*\)
+    | \bto_char\s*\(\s*{_MOMENT}\s*,\s*'(?:YYYY|MM|DD|[-/.\x20])*'\s*\)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What is the same all day of a moment of the day; formats with nothing smaller than a day.
+
+https://sqlite.org/lang_datefunc.html, https://www.postgresql.org/docs/current/functions-datetime.html,
+https://dev.mysql.com/doc/refman/9.7/en/date-and-time-functions.html
+"""
+
+_AGE = re.compile(r"\bage(?=[\"`\]]?\s*\()", re.IGNORECASE)
+"""PostgreSQL's age() of one time is the age today, at midnight."""
+
+_TIMES = re.compile(
+    r"\b(?:maketime|sec_to_time|addtime|subtime|timediff|time(?=\s*\(\s*[^\s)/#-]))(?=\s*\()|(?<=\bas\s)time\b",
+    re.IGNORECASE,
+)
+"""MySQL: where such a value becomes a date and time, the date is today's.
+
+https://dev.mysql.com/doc/refman/9.7/en/date-and-time-type-conversion.html
+"""
+
+_ZONES = re.compile(r"zone|set_var|localtime|\bxid", re.IGNORECASE)
+"""What makes a day begin at another moment, or age() something else."""
+
+
+def lifetime(sql: str) -> Lifetime:
+    """For how long a text returns the same rows from the same data."""
+    if not is_volatile(sql):
+        return Lifetime.ALWAYS
+    if len(sql) > _LONGEST:
+        return Lifetime.NEVER
+    return _judged(sql) if len(sql) > _LONGEST_REMEMBERED else _remembered(sql)
+
+
+def _judged(sql: str) -> Lifetime:
+    if _ZONES.search(sql):
+        return Lifetime.NEVER
+    without = _PARTS_OF_DAYS.sub(_TODAY, _DAYS.sub(_TODAY, sql))
+    without = _TIMES.sub("hours", _AGE.sub("years", without))
+    return Lifetime.NEVER if is_volatile(without) else Lifetime.TODAY
+
+
+_remembered = lru_cache(maxsize=2_000)(_judged)
+
+
+class CacheKeys:
+    """The keys of one run; thread-safe.
+
+    None is the cache key of what happens in a database whose file cannot be read, on a server that lacks a
+    database of the set, and of what is decided by a gold that asks the clock or chance. What is the same all
+    day has the day in its cache key, where the engine's days are those of UTC. A prediction that asks the
+    clock or chance has a cache key for what it comes to at any time, which is an error on reading it.
+
+    Args:
+        setup: what is the same for every task of the run.
+        golds: its references.
+        engines: the engines that it uses.
+
+    Raises:
+        EngineLost: an engine does not tell its version and settings.
+    """
+
+    def __init__(self, setup: Setup, golds: Golds, engines: Mapping[EngineName, Engine]) -> None:
+        self._setup = setup
+        self._golds = golds
+        settings = {dialect: dict(sorted(engine.settings().items())) for dialect, engine in engines.items()}
+        self._engines = {
+            dialect: [dialect, engine.version(), settings[dialect]] for dialect, engine in engines.items()
+        }
+        for name in _packages().keys() & self._engines.keys():
+            self._engines[name].append(_packages()[name].digest)
+        self._in_utc = {dialect for dialect, found in settings.items() if _in_utc(found)}
+        self._begun = cache(self._begin)
+
+    def _begin(self, dialect: EngineName, db_id: str) -> "tuple[hashlib._Hash, hashlib._Hash] | None":
+        """Of executions and of judgements, what is the same for all texts on a database."""
+        setup = self._setup
+        if any(of == dialect for of, _ in setup.unloaded):
+            return None
+        # On a server a text can name the tables of the other databases, too.
+        within = setup.questions.db_ids if kind_of(dialect).has_server else [db_id]
+        paths = [setup.questions.database(each).sqlite_path for each in within]
+        try:
+            known = digests(paths)
+        except BadInput:
+            return None
+        files = [known[path] for path in paths]
+        limits = [setup.limits.seconds, setup.limits.rows, setup.limits.bytes]
+        # A server's tables need not come from the file, but from a dump of other content.
+        standing = setup.standing.get(dialect, {})
+        stand = [sorted(set(standing.get(each, ()))) for each in within]
+        place = [code(), self._engines[dialect], setup.profile, files, stand, db_id, limits]
+        variants = None if setup.variants is None else setup.variants.fingerprint
+        schema = repr(setup.questions.schemas.get(db_id))
+        scoring = [list(setup.metrics), variants, schema, setup.diagnoses, setup.previews]
+        if of_basis(setup.metrics, Basis.WORK):
+            # Of the score alone: what was counted holds whatever it weighs.
+            scoring += [weights_digest(), sorted(setup.uncounted)]
+        return _begun("execution", place), _begun("judgement", [place, scoring])
+
+    def execution(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
+        """That of what came of a text, begun on a `day` in UTC."""
+        return self._executed(question, dialect, day, self.lifetime(dialect, sql), sql)
+
+    def work(self, question: Question, dialect: EngineName, sql: str, day: str) -> bytes | None:
+        """That of what a text, a prediction's or a gold's, makes its engine do, begun on a `day` in UTC."""
+        return self._executed(question, dialect, day, self.lifetime(dialect, sql), "work", sql)
+
+    def gold(self, question: Question, dialect: EngineName, day: str) -> bytes | None:
+        """That of what came of a gold: of the same text as a prediction's, unless another one is run."""
+        written = self._golds.written(question, dialect)
+        lasts = self.lifetime(dialect, written)
+        if lasts is Lifetime.NEVER:
+            return None
+        made = {
+            GoldOrigin.TRANSLATED: ("translated",),
+            GoldOrigin.SQLITE_ROWS: ("sqlite", sqlite_version),
+        }.get(self._golds.origin(question, dialect), ())
+        return self._executed(question, dialect, day, lasts, *made, written)
+
+    def judgements(
+        self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
+    ) -> dict[str, bytes | None]:
+        """Those of what predictions come to, if they come to the same on any day.
+
+        What is found there may be used: nothing else is kept at these keys. Of what is not found,
+        `dated` has the keys of what lasts for the day.
+        """
+        lasts = self._gold_lifetime(question, dialect)
+        begun = self._judged(question, dialect, lasts, *([day] if lasts is Lifetime.TODAY else ()))
+        return {sql: None if begun is None else _cache_key(begun, sql) for sql in predictions}
+
+    def dated(
+        self, question: Question, dialect: EngineName, predictions: Iterable[str], day: str
+    ) -> dict[str, bytes]:
+        """Those of what predictions come to that ask for today's date, and for nothing finer."""
+        asking = [sql for sql in predictions if self.lifetime(dialect, sql) is Lifetime.TODAY]
+        begun = (
+            self._judged(question, dialect, self._gold_lifetime(question, dialect), day) if asking else None
+        )
+        return {} if begun is None else {sql: _cache_key(begun, sql) for sql in asking}
+
+    def _gold_lifetime(self, question: Question, dialect: EngineName) -> Lifetime:
+        """For how long all golds of a question return the same rows."""
+        each = [
+            self.lifetime(dialect, self._golds.written(one, dialect))
+            for one in question.each(dialect_of(dialect))
+        ]
+        return min(each, key=list(Lifetime).index)
+
+    def _judged(
+        self, question: Question, dialect: EngineName, lasts: Lifetime, *days: str
+    ) -> "hashlib._Hash | None":
+        """Of judgements, what is the same for all predictions for a question, whose golds last so long."""
+        places = self._begun(dialect, question.db_id)
+        if places is None or lasts is Lifetime.NEVER:
+            return None
+        golds = (
+            text
+            for one in question.each(dialect_of(dialect))
+            for text in (self._golds.origin(one, dialect), self._golds.written(one, dialect))
+        )
+        return _continued(places[1], *days, *golds)
+
+    def lifetime(self, dialect: EngineName, sql: str) -> Lifetime:
+        """For how long a text returns the same rows from the same data on an engine."""
+        lasts = lifetime(sql)
+        return Lifetime.NEVER if lasts is Lifetime.TODAY and dialect not in self._in_utc else lasts
+
+    def _executed(
+        self, question: Question, dialect: EngineName, day: str, lasts: Lifetime, *texts: str
+    ) -> bytes | None:
+        """The cache key of `texts`, and of the day if what they come to lasts for that."""
+        places = self._begun(dialect, question.db_id)
+        if places is None:
+            return None
+        return _cache_key(places[0], *([day] if lasts is Lifetime.TODAY else ()), *texts)
+
+
+def today() -> str:
+    """The day in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def _in_utc(settings: Mapping[str, str]) -> bool:
+    """Whether a day of an engine's begins and ends as it does in UTC; SQLite has no other days."""
+    zone = settings.get("time_zone") or settings.get("TimeZone") or "UTC"
+    return zone in {"+00:00", "UTC", "Etc/UTC"}
+
+
+def _begun(kind: str, facts: object) -> "hashlib._Hash":
+    return hashlib.sha256(json.dumps([kind, facts], default=str).encode())
+
+
+def _continued(begun: "hashlib._Hash", *texts: str) -> "hashlib._Hash":
+    digest = begun.copy()
+    for text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "big"))
+        digest.update(data)
+    return digest
+
+
+def _cache_key(begun: "hashlib._Hash", *texts: str) -> bytes:
+    return _continued(begun, *texts).digest()
+
+
+_ROOM = 64 * 2**20
+"""Bytes of values that are kept in memory."""
+
+_WRITTEN_AT_ONCE = 200
+"""A transaction takes as long as a short query, so values share one. A kill loses them."""
+
+
+class Lookup:
+    """Values by their keys; thread-safe.
+
+    Args:
+        store: where they are kept for later runs; None to forget them with this one.
+        room: how many bytes are kept in memory, those used last.
+    """
+
+    def __init__(self, store: Store | None, room: int = _ROOM) -> None:
+        self._store = store
+        self._room = room
+        self._lock = Lock()
+        self._memory: OrderedDict[bytes, bytes] = OrderedDict()
+        self._unwritten: dict[EntryKind, dict[bytes, bytes]] = {}
+
+    @property
+    def has_store(self) -> bool:
+        """Whether anything can be known from earlier runs."""
+        return self._store is not None
+
+    def get(self, keys: Iterable[bytes]) -> dict[bytes, bytes]:
+        """Those that are known."""
+        found: dict[bytes, bytes] = {}
+        missing: list[bytes] = []
+        with self._lock:
+            for cache_key in keys:
+                value = self._memory.get(cache_key)
+                if value is None:
+                    missing.append(cache_key)
+                else:
+                    self._memory.move_to_end(cache_key)
+                    found[cache_key] = value
+        if self._store is not None and missing:
+            stored = self._store.get(missing)
+            self.note(stored)
+            found |= stored
+        return found
+
+    def store(self, values: Mapping[bytes, bytes], kind: EntryKind) -> None:
+        """Keep values of a kind, which have been noted, for later runs; now or with others that come."""
+        if self._store is None:
+            return
+        with self._lock:
+            self._unwritten.setdefault(kind, {}).update(values)
+            if sum(map(len, self._unwritten.values())) < _WRITTEN_AT_ONCE:
+                return
+            unwritten, self._unwritten = self._unwritten, {}
+        self._write(unwritten)
+
+    def _write(self, unwritten: Mapping[EntryKind, Mapping[bytes, bytes]]) -> None:
+        for kind, values in unwritten.items():
+            if self._store is not None and values:
+                self._store.put(values, kind)
+
+    def note(self, values: Mapping[bytes, bytes]) -> None:
+        """Remember values for this run; quick."""
+        with self._lock:
+            for cache_key, value in values.items():
+                if cache_key not in self._memory:
+                    self._memory[cache_key] = value
+                    self._room -= len(value)
+            while self._room < 0 and self._memory:
+                _, forgotten = self._memory.popitem(last=False)
+                self._room += len(forgotten)
+
+    def close(self) -> None:
+        """Write what is not written, and close the store."""
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, {}
+        self._write(unwritten)
+        if self._store is not None:
+            self._store.close()
