@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from harness.report import html
 from harness.report.html.page import _bundled
 from tests.reasons import Reason, skip
@@ -20,6 +22,7 @@ def npm(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["npm", *arguments], cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_building_the_sources_again_gives_the_committed_bundle(tmp_path: Path) -> None:
     if shutil.which("node") is None or shutil.which("npm") is None:
         skip(Reason.NO_NODE, "they are not on PATH")

@@ -17,6 +17,8 @@ from harness.data.sets.loading import load_set
 from harness.scoring.variants import Variants, find_variants
 from loaders.twins.twin import SCALE
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
