@@ -22,6 +22,7 @@ def up(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     return server
 
 
+@pytest.mark.engine
 def test_a_gap_is_printed_written_linked_and_gone_on_with(call: Call, tmp_path: Path, up: Server) -> None:
     named = str(write_set(tmp_path / "set", SOME))
     answers = str(write_answers(tmp_path / "answers.jsonl", SOME))
@@ -50,6 +51,7 @@ def test_a_gap_is_printed_written_linked_and_gone_on_with(call: Call, tmp_path: 
     assert again["run_id"] == found["run_id"]
 
 
+@pytest.mark.engine
 def test_a_predictor_without_a_second_dialect_is_refused(call: Call, tmp_path: Path, up: Server) -> None:
     path = PREDICTIONS / "predict_sample_careless_sqlite.json"
     code, _, said = call(
