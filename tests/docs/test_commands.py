@@ -47,6 +47,7 @@ BEFORE: Mapping[str, Sequence[str]] = {
 """What a page takes to have happened."""
 
 PLACES: Mapping[str, str] = {
+    "docs/how-to/analysis.md": "another-project",
     "docs/pytest.md": "another-project",
     "docs/examples/pytest-project/README.md": "pytest-project",
 }
@@ -119,8 +120,10 @@ def run(page: Path, folder: Path, servers: Mapping[str, str]) -> None:
     place.mkdir(exist_ok=True)
     for block in shown:
         if block.title and block.title != "output":
-            path = folder / block.title
+            path = place / block.title
             path.parent.mkdir(parents=True, exist_ok=True)
+            # Most of the folder are links to this checkout, which no page may write.
+            assert path.resolve().is_relative_to(folder.parent.resolve()), block.where
             path.write_text(block.text, encoding="utf-8")
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(("BIRD_", "PYTEST_"))
