@@ -1,4 +1,4 @@
-"""What an analysis is, and what all analyses share: engines with databases, threads, progress, the journal.
+"""What an analysis is, and what all analyses share beside `bench`: progress, the journal, the context.
 
 An analysis is a record. `of_units` makes one of three functions: which units there are, what one of them
 comes to, and which tables and charts show them all.
@@ -20,7 +20,6 @@ in `tables.json` and `tables.csv` which row it is.
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,31 +31,22 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
-from dialects.schema import Schema
+from harness.analyses.bench import Bench
 from harness.data.outcomes import Outcome, PairResult
 from harness.data.predictions import PredictionFile
-from harness.data.published import Provenance, origins
 from harness.data.questions import Question, QuestionSet
-from harness.engines import EngineName, dialect_of, on_server
+from harness.engines import EngineName, dialect_of
 from harness.engines.base import Engine
-from harness.engines.execution import Limits
 from harness.report.table_model import TableModel
 from harness.scoring.tasks import NoGold, Setup
 from harness.session.evaluation import Evaluation
-from loaders import load as loading
-from loaders.base.digests import digests
 from loaders.base.files import locked
 from loaders.base.processes import Memo
 from loaders.base.records import Recorder, to_record
-from loaders.census import census
-from loaders.load import Progress as Loading
-from loaders.namespace import Database
 from loaders.server import Server
 
 Item = TypeVar("Item")
-Value = TypeVar("Value")
 
 
 # What an analysis shows beside tables.
@@ -83,16 +73,7 @@ class BarChart:
 Output = TableModel | BarChart
 
 
-# Threads and progress.
-
-
-def in_threads(workers: int, measure: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-    """What `measure` makes of each item, in their order; nothing that waits is begun after an error."""
-    with ThreadPoolExecutor(workers, thread_name_prefix="analysis") as pool:
-        try:
-            yield from pool.map(measure, items)
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
+# Progress.
 
 
 _TENTHS = 10
@@ -244,80 +225,6 @@ class Journal:
 
 
 # What units are measured on.
-
-
-def synthetic_databases(questions: QuestionSet, known: Mapping[str, str] | None = None) -> frozenset[str]:
-    """The databases that are not the published ones, where the set's are published.
-
-    Args:
-        questions: the set.
-        known: the digests of the SQLite files by database; None to compute them.
-    """
-    found = origins(questions.name, sqlite_digests(questions) if known is None else known) or {}
-    # A digest that nobody has named is held against a database where others are not the published ones.
-    others = Provenance.OTHER in found.values()
-    return frozenset(db_id for db_id, each in found.items() if others and each is not Provenance.PUBLISHED)
-
-
-def sqlite_digests(questions: QuestionSet) -> dict[str, str]:
-    """The digests of a set's SQLite files, by database."""
-    paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
-    known = digests(paths.values())
-    return {db_id: known[path] for db_id, path in paths.items()}
-
-
-@dataclass(frozen=True)
-class Bench:
-    """A question set with its databases on engines; thread-safe.
-
-    `engines` use connections again. `unloaded` are the databases that an engine does not have, and why.
-    """
-
-    questions: QuestionSet
-    engines: Mapping[EngineName, Engine]
-    profile: Profile
-    limits: Limits
-    workers: int = 1
-    unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
-    _schemas: Memo = field(default_factory=Memo, repr=False)
-
-    @classmethod
-    def open(  # noqa: PLR0913 - what it stands on
-        cls,
-        questions: QuestionSet,
-        servers: Mapping[Dialect, Server],
-        profile: Profile,
-        limits: Limits,
-        *,
-        workers: int = 1,
-        progress: Loading | None = None,
-    ) -> Self:
-        """The servers, with the databases of the set loaded where they are not there.
-
-        Raises:
-            BadInput: a file is wrong.
-            EngineUnavailable: a server broke.
-        """
-        databases = [questions.database(db_id, profile) for db_id in questions.db_ids]
-        unloaded: dict[tuple[EngineName, str], str] = {}
-        for dialect, server in servers.items():
-            _, left = loading.load_each(databases, server, progress=progress)
-            unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
-        engines: dict[EngineName, Engine] = {name: on_server(server) for name, server in servers.items()}
-        return cls(questions, engines, profile, limits, workers, unloaded)
-
-    def database(self, db_id: str) -> Database:
-        """A database of the set, where it stands on every engine."""
-        return self.questions.database(db_id, self.profile)
-
-    def schema(self, db_id: str) -> Schema:
-        """The census of a database."""
-        found: Schema = self._schemas(db_id, lambda: census(self.database(db_id).sqlite_path))
-        return found
-
-    def each(self, measure: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
-        """See `in_threads`."""
-        return in_threads(self.workers, measure, items)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ rich honours NO_COLOR (https://no-color.org), and the only styles are bold and d
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import StringIO, TextIOWrapper
 from math import ceil
@@ -25,7 +25,6 @@ from rich.table import Table
 from rich.text import Text
 
 from dialects.enums import Profile
-from harness.data.sets.archives import DownloadProgress
 from harness.report.table_model import DAGGER, ColumnGroup, TableColumn, TableModel, emphasised, texts
 from loaders import load as loading
 from loaders.base.files import one_line
@@ -287,7 +286,7 @@ def loading_lines(server: Server, profile: Profile, done: Sequence[loading.Loade
 
 
 @contextmanager
-def getting_bar(console: Console) -> Iterator[DownloadProgress]:
+def getting_bar(console: Console) -> Iterator[Callable[[str, int, int | None], None]]:
     """A progress bar for `harness.data.sets.packages.get`; it leaves nothing behind."""
     columns = (
         TextColumn("{task.description}"),

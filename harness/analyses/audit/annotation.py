@@ -12,7 +12,7 @@ from dialects.enums import Dialect
 from dialects.errors import BadInput
 from harness.analyses.audit.command import AuditRequest, opened, runner
 from harness.analyses.audit.gold import Evidence
-from harness.analyses.base import Bench
+from harness.analyses.bench import Bench
 from harness.data.gold_packs import PUBLISHED, read_pack
 from harness.data.questions import Question, QuestionSet
 from harness.data.sets.loading import load_set

@@ -13,7 +13,7 @@ from dialects.overrides import digest
 from dialects.translate import Translation
 from harness.analyses.audit.gold import AuditedGold, Finding, FindingBasis, FoundIn, Keys
 from harness.analyses.audit.probes import PROBES, Probe
-from harness.analyses.base import Bench, synthetic_databases
+from harness.analyses.bench import Bench, synthetic_databases
 from harness.analyses.coverage.checking import Held, Reference
 from harness.data.gold_packs import Status, under
 from harness.data.questions import Question, QuestionSet

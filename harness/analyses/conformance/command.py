@@ -30,7 +30,7 @@ from dialects.errors import BadInput
 from dialects.schema import Schema
 from dialects.targets import SQLGLOT
 from dialects.translate import Translation, Untranslatable, translate
-from harness.analyses.base import in_threads
+from harness.analyses.bench import in_threads
 from harness.analyses.conformance.checking import (
     OURS,
     Checked,

@@ -17,7 +17,7 @@ from dialects.enums import Dialect, Profile
 from dialects.errors import BadInput
 from dialects.overrides import MOST, Override, overrides
 from dialects.translate import Translation, Untranslatable, translate
-from harness.analyses.base import Bench
+from harness.analyses.bench import Bench
 from harness.analyses.coverage import expectations as expected
 from harness.analyses.coverage.answers import CoverageAnswer, Fault, OverrideState, Reason
 from harness.analyses.coverage.checking import Reference

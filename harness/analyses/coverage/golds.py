@@ -18,7 +18,7 @@ from dialects.errors import BadInput
 from dialects.overrides import digest
 from dialects.schema import Schema
 from dialects.translate import Translation, Untranslatable, translate
-from harness.analyses.base import Bench, in_threads, sqlite_digests
+from harness.analyses.bench import Bench, in_threads, sqlite_digests
 from harness.analyses.coverage import expectations
 from harness.analyses.coverage.answers import Reason
 from harness.analyses.coverage.checking import Reference

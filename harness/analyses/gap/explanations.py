@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dialects.enums import Dialect, Profile
-from harness.analyses.base import synthetic_databases
+from harness.analyses.bench import synthetic_databases
 from harness.analyses.gap.cause_rules import Cause, Decider, Decision, Difference, Direction
 from harness.analyses.gap.experiments import (
     METRICS,

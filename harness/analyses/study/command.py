@@ -12,15 +12,8 @@ from typing import Any
 from rich.console import Console
 
 from dialects.errors import BadInput
-from harness.analyses.base import (
-    Analysis,
-    BarChart,
-    Context,
-    Journal,
-    Progress,
-    sqlite_digests,
-    synthetic_databases,
-)
+from harness.analyses.base import Analysis, BarChart, Context, Journal, Progress
+from harness.analyses.bench import sqlite_digests, synthetic_databases
 from harness.analyses.study.parts import parts_by_name
 from harness.data.predictions import PredictionFile, read_predictions
 from harness.data.questions import QuestionSet

@@ -7,7 +7,7 @@ import pytest
 from dialects.enums import Dialect, Profile
 from dialects.overrides import Override, OverrideReason, digest
 from dialects.translate import Untranslatable, translate
-from harness.analyses.base import Bench
+from harness.analyses.bench import Bench
 from harness.analyses.coverage import command, expectations
 from harness.analyses.coverage.answers import CoverageAnswer, OverrideState, Reason
 from harness.analyses.coverage.command import cover

@@ -1,0 +1,110 @@
+"""What analyses measure on: a question set with its databases on engines, and threads.
+
+Nothing here judges an answer, so that translating a query does not import what does.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Self, TypeVar
+
+from dialects.enums import Dialect, Profile
+from dialects.schema import Schema
+from harness.data.published import Provenance, origins
+from harness.data.questions import QuestionSet
+from harness.engines import EngineName, on_server
+from harness.engines.base import Engine
+from harness.engines.execution import Limits
+from loaders import load as loading
+from loaders.base.digests import digests
+from loaders.base.processes import Memo
+from loaders.census import census
+from loaders.load import Progress
+from loaders.namespace import Database
+from loaders.server import Server
+
+Item = TypeVar("Item")
+Value = TypeVar("Value")
+
+
+def in_threads(workers: int, measure: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+    """What `measure` makes of each item, in their order; nothing that waits is begun after an error."""
+    with ThreadPoolExecutor(workers, thread_name_prefix="analysis") as pool:
+        try:
+            yield from pool.map(measure, items)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def synthetic_databases(questions: QuestionSet, known: Mapping[str, str] | None = None) -> frozenset[str]:
+    """The databases that are not the published ones, where the set's are published.
+
+    Args:
+        questions: the set.
+        known: the digests of the SQLite files by database; None to compute them.
+    """
+    found = origins(questions.name, sqlite_digests(questions) if known is None else known) or {}
+    # A digest that nobody has named is held against a database where others are not the published ones.
+    others = Provenance.OTHER in found.values()
+    return frozenset(db_id for db_id, each in found.items() if others and each is not Provenance.PUBLISHED)
+
+
+def sqlite_digests(questions: QuestionSet) -> dict[str, str]:
+    """The digests of a set's SQLite files, by database."""
+    paths = {db_id: questions.database(db_id).sqlite_path for db_id in questions.db_ids}
+    known = digests(paths.values())
+    return {db_id: known[path] for db_id, path in paths.items()}
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A question set with its databases on engines; thread-safe.
+
+    `engines` use connections again. `unloaded` are the databases that an engine does not have, and why.
+    """
+
+    questions: QuestionSet
+    engines: Mapping[EngineName, Engine]
+    profile: Profile
+    limits: Limits
+    workers: int = 1
+    unloaded: Mapping[tuple[EngineName, str], str] = field(default_factory=dict)
+    _schemas: Memo = field(default_factory=Memo, repr=False)
+
+    @classmethod
+    def open(  # noqa: PLR0913 - what it stands on
+        cls,
+        questions: QuestionSet,
+        servers: Mapping[Dialect, Server],
+        profile: Profile,
+        limits: Limits,
+        *,
+        workers: int = 1,
+        progress: Progress | None = None,
+    ) -> Self:
+        """The servers, with the databases of the set loaded where they are not there.
+
+        Raises:
+            BadInput: a file is wrong.
+            EngineUnavailable: a server broke.
+        """
+        databases = [questions.database(db_id, profile) for db_id in questions.db_ids]
+        unloaded: dict[tuple[EngineName, str], str] = {}
+        for dialect, server in servers.items():
+            _, left = loading.load_each(databases, server, progress=progress)
+            unloaded.update({(dialect, one.database.db_id): one.reason for one in left})
+        engines: dict[EngineName, Engine] = {name: on_server(server) for name, server in servers.items()}
+        return cls(questions, engines, profile, limits, workers, unloaded)
+
+    def database(self, db_id: str) -> Database:
+        """A database of the set, where it stands on every engine."""
+        return self.questions.database(db_id, self.profile)
+
+    def schema(self, db_id: str) -> Schema:
+        """The census of a database."""
+        found: Schema = self._schemas(db_id, lambda: census(self.database(db_id).sqlite_path))
+        return found
+
+    def each(self, measure: Callable[[Item], Value], items: Iterable[Item]) -> Iterator[Value]:
+        """See `in_threads`."""
+        return in_threads(self.workers, measure, items)
