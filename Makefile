@@ -89,7 +89,7 @@ status: $(RUNNING) ## say what is there, which databases are loaded, and what to
 	@$(HARNESS) status $(on_set) $(ARGS)
 
 images: $(RUNNING) ## build the server images from Debian packages, where no registry can be reached (LOADED=1: with SET inside)
-	@$(HARNESS) images $(if $(filter-out 0 no false,$(LOADED)),--loaded $(on_set)) $(on_dialect) $(ARGS)
+	@$(HARNESS) up --build --no-start $(if $(filter-out 0 no false,$(LOADED)),--loaded $(on_set)) $(on_dialect) $(ARGS)
 
 data: $(RUNNING) ## bring the published package of SET to where it is looked for (ARGS="--archive FILE": one that you have)
 	@$(HARNESS) data $(on_set) $(ARGS)
@@ -131,12 +131,12 @@ translate: $(RUNNING) ## write the golds of SET in DIALECT into OUT, with certif
 	  $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)
 
 conformance: $(RUNNING) ## run the queries of SUITE on SQLite and, translated, on the servers, and count what became of them
-	@$(HARNESS) conformance $(if $(SUITE),"$(SUITE)") $(on_dialect) $(if $(TRANSLATOR),--translator "$(TRANSLATOR)") \
+	@$(HARNESS) analyze conformance $(if $(SUITE),"$(SUITE)") $(on_dialect) $(if $(TRANSLATOR),--translator "$(TRANSLATOR)") \
 	  $(if $(SAMPLE),--sample "$(SAMPLE)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") \
 	  $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 ci-matrix: $(RUNNING) ## coverage on each engine version whose image or server is here, as CI runs it on all of them
-	@$(HARNESS) matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
+	@$(HARNESS) analyze matrix $(on_set) $(on_dialect) $(if $(LIMIT),--limit "$(LIMIT)") $(if $(OUT),--out "$(OUT)") $(ARGS)
 
 twins: $(RUNNING) ## make synthetic databases for SET into TO
 	@$(HARNESS) twins $(on_set) $(if $(TO),--out "$(TO)") $(if $(SEED),--seed "$(SEED)") $(if $(WORKERS),--workers "$(WORKERS)") $(ARGS)

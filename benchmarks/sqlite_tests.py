@@ -1,8 +1,8 @@
-"""SQLite's own tests as a suite for `bird-harness conformance`.
+"""SQLite's own tests as a suite for `bird-harness analyze conformance`.
 
     tar xf sqlite-src-3400100.tar.gz  # or any other source release
     python -m benchmarks.sqlite_tests sqlite-src/test results/suites/sqlite --each 60
-    bird-harness conformance results/suites/sqlite --translator bird,sqlglot
+    bird-harness analyze conformance results/suites/sqlite --translator bird,sqlglot
 
 They are scripts in Tcl, which are evaluated as they are, by `tclsh` with its package sqlite3 (Debian: tcl and
 libsqlite3-tcl). Each SQL text that a script gives its first connection becomes records of sqllogictest. They

@@ -175,7 +175,7 @@ def audit_sections(folder: Path, record: Record) -> Iterator[Section]:
             raise BadInput(f"{folder}: {count} of {whole} golds for {dialect} were read; leave out --limit")
     # Behind the counts are the findings with their rows.
     counts = _text(folder / "audit.md").partition("\n## ")[0].strip()
-    command = f"bird-harness audit --set {record['set']} --dialect {','.join(golds)}"
+    command = f"bird-harness analyze audit --set {record['set']} --dialect {','.join(golds)}"
     listed = "\n".join(_questions_found(record))
     yield "gold-audit.md", record["set"], f"`{command}`:\n\n{counts}\n\n{listed}\n"
     if record["set"] == THREADS_OF:

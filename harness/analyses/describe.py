@@ -451,7 +451,7 @@ def _percent(part: float, whole: float) -> float | None:
     return 100 * part / whole if whole else None
 
 
-# What `bird-harness census` says about SQLite files: a line a column, and all that stops a load.
+# What `bird-harness describe --columns` says about SQLite files: a line a column, and all that stops a load.
 
 
 def census_lines(found: Inventory) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any, TextIO
 from typer import TyperException
 
 from dialects.errors import BadInput, HarnessError
-from harness.cli.commands import app
+from harness.cli.commands import ANALYZE, app
 from loaders.base.errors import Terminated, brief, stopped_exit, terminable
 
 _LONG = re.compile(r"(?<!\S)\S{200,}")
@@ -37,8 +37,8 @@ def main() -> None:
 def _run() -> int:
     """Run the command; the exit code."""
     try:
-        # With nothing else to do, the whole help is shown.
-        return app(prog_name="bird-harness", standalone_mode=not sys.argv[1:]) or 0
+        # A group without a command shows its whole help.
+        return app(prog_name="bird-harness", standalone_mode=sys.argv[1:] in ([], [ANALYZE])) or 0
     except HarnessError as error:
         say(f"bird-harness: {error}")
         return error.exit_code

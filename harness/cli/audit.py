@@ -53,7 +53,7 @@ def audit_golds(  # noqa: PLR0913 - one parameter an option
         typer.Option(metavar="FILE", help="What reading has said about findings. Default: a checkout's own."),
     ] = None,
 ) -> None:
-    """Look for wrong and unclear golds without knowing right answers: evidence, and a page to decide on."""
+    """Audit gold SQL for likely errors; writes the evidence and a page to review it."""
     check_range("limit", limit)
     check_range("workers", workers, unit="threads")
     probes = chosen(probe)

@@ -22,155 +22,221 @@ import harness
 class Group(StrEnum):
     """What a command is for: the headings of the help, in its order."""
 
-    SCORE = "Score predictors"
-    SERVE = "Data and servers"
-    PROVE = "Prove translations"
+    SCORE = "Score predictions"
+    SERVE = "Prepare data and servers"
+    PROVE = "Translate and analyze"
+    ANALYZE = "Analyses"
+    """The commands of `analyze`."""
 
 
 @dataclass(frozen=True)
 class ListedCommand:
-    """A command as it is listed: the module that declares it, its group, the first sentence of its help."""
+    """A command as the help lists it.
+
+    `module` declares it; `summary` is the first sentence of its help; `example` is a call of it, without
+    `bird-harness`.
+    """
 
     module: str
     group: Group
     summary: str
+    example: str
     hidden: bool = False
 
 
-_STATUS = "Say which engines are there, which databases are loaded, and what to do about the rest"
+_STATUS = "Show which engines and databases are ready, and how to add the rest"
 
 COMMANDS: Mapping[str, ListedCommand] = {
-    "eval": ListedCommand("scoring", Group.SCORE, "Score prediction files and print the table"),
+    "eval": ListedCommand(
+        "scoring",
+        Group.SCORE,
+        "Score prediction files and print the table",
+        "eval --predictions predictions/ --dialect postgresql",
+    ),
     "predict": ListedCommand(
         "predicting",
         Group.SCORE,
-        "Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score them",
+        "Ask a model for SQL and write prediction files; with --eval, score them",
+        "predict openai:gpt-4o-mini --set mini_dev --limit 20 --eval",
     ),
     "reproduce": ListedCommand(
         "reproduce",
         Group.SCORE,
-        "Score the published predictions of Mini-Dev or dev and hold the figures against the published ones",
+        "Score published predictions and compare the scores with the published ones",
+        "reproduce --set mini_dev --dialect all",
     ),
-    "runs": ListedCommand(
-        "reports", Group.SCORE, "List runs, the newest first: what was run, how it ended, the best EX"
+    "runs": ListedCommand("reports", Group.SCORE, "List runs, newest first, with their best EX", "runs"),
+    "report": ListedCommand(
+        "reports",
+        Group.SCORE,
+        "Print or write the tables of a run from its folder",
+        "report results/latest --format markdown --by difficulty",
     ),
-    "report": ListedCommand("reports", Group.SCORE, "Make the reports of a run again, from its folder alone"),
     "compare": ListedCommand(
         "reports",
         Group.SCORE,
-        "Hold two runs, predictors or engines against each other, question by question; 1 on a regression",
+        "Compare runs, predictors or engines, question by question; exits 1 on a regression",
+        "compare results/latest:sqlite/careless results/latest:sqlite/every-fifth-wrong",
     ),
     "explain": ListedCommand(
         "explaining",
         Group.SCORE,
-        "Show the execution plans of gold and prediction side by side: steps, rows, costs, counted work",
+        "Show the execution plans of gold and prediction side by side",
+        "explain results/latest --question 3 --dialect sqlite",
     ),
-    "golds": ListedCommand(
-        "reports",
-        Group.SCORE,
-        "Hold runs under several golds side by side: totals, ranks, and which questions moved",
-    ),
-    "study": ListedCommand(
-        "studying",
-        Group.SCORE,
-        "Study efficiency: rewriting, indexes, plans, counted work; tables and a page, resumable",
-    ),
-    "gap": ListedCommand(
-        "gap",
-        Group.SCORE,
-        "Explain by executions why predictors score otherwise on MySQL and PostgreSQL than on SQLite",
-    ),
-    "cache": ListedCommand(
-        "reports", Group.SCORE, "Say what is kept from earlier runs, so that it need not be executed again"
-    ),
+    "cache": ListedCommand("reports", Group.SCORE, "Show or clear the result cache", "cache --clear"),
     "data": ListedCommand(
         "databases",
         Group.SERVE,
-        "Bring a published question set with its databases to where `eval` looks for it",
-    ),
-    "census": ListedCommand(
-        "databases",
-        Group.SERVE,
-        "Say what the columns of SQLite files hold, which types they get, and what would stop a load",
+        "Download a published question set and its databases",
+        "data --set mini_dev",
     ),
     "describe": ListedCommand(
         "describing",
         Group.SERVE,
-        "Say what question sets consist of, one beside the other: sizes, values, SQL, keywords",
+        "Describe question sets side by side, or with --columns what their databases store",
+        "describe --set sample",
     ),
     "twins": ListedCommand(
         "twins",
         Group.SERVE,
-        "Make synthetic databases: the same tables, other rows, and an answer to every gold",
+        "Generate synthetic databases with the same schema and other rows",
+        "twins --set sample --out results/twins",
     ),
-    "up": ListedCommand("servers", Group.SERVE, "Start MySQL and PostgreSQL and wait until they answer"),
-    "down": ListedCommand("servers", Group.SERVE, "Stop what `up` started"),
-    "status": ListedCommand("servers", Group.SERVE, _STATUS),
-    "doctor": ListedCommand("servers", Group.SERVE, _STATUS, hidden=True),
-    "images": ListedCommand(
-        "servers",
-        Group.SERVE,
-        "Build server images from Debian packages, for where no registry can be reached",
+    "up": ListedCommand(
+        "servers", Group.SERVE, "Start MySQL and PostgreSQL and wait until they answer", "up"
     ),
+    "down": ListedCommand("servers", Group.SERVE, "Stop the servers that `up` started", "down"),
+    "status": ListedCommand("servers", Group.SERVE, _STATUS, "status --set sample"),
+    "doctor": ListedCommand("servers", Group.SERVE, _STATUS, "status --set sample", hidden=True),
     "load": ListedCommand(
-        "databases", Group.SERVE, "Load a question set's databases into the servers that are up"
+        "databases",
+        Group.SERVE,
+        "Load the databases of a question set into the servers that are up",
+        "load --set sample --dialect mysql",
     ),
     "translate": ListedCommand(
         "translating",
         Group.PROVE,
-        "Translate a SQLite query or a set's golds to MySQL or PostgreSQL; 1 if one is not exact or proven",
-    ),
-    "audit": ListedCommand(
-        "audit",
-        Group.PROVE,
-        "Look for wrong and unclear golds without knowing right answers: evidence, and a page to decide on",
+        "Translate a SQLite query or the golds of a set; exits 1 if one is not exact or not proven",
+        "translate --set sample --dialect mysql --out results/translated",
     ),
     "coverage": ListedCommand(
         "coverage",
         Group.PROVE,
-        "Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression",
+        "Prove that golds return the same rows on servers as on SQLite; exits 1 on a regression",
+        "coverage --set sample --dialect postgresql",
     ),
-    "matrix": ListedCommand(
-        "matrix",
-        Group.PROVE,
-        "Run `coverage` on a throw-away server of each engine version that is here; 1 on a regression",
+    "audit": ListedCommand(
+        "audit",
+        Group.ANALYZE,
+        "Audit gold SQL for likely errors; writes the evidence and a page to review it",
+        "analyze audit --set sample --dialect sqlite",
     ),
     "conformance": ListedCommand(
         "conformance",
-        Group.PROVE,
-        "Run a suite's queries on SQLite and, translated, on the servers; 1 if any differs without a warning",
+        Group.ANALYZE,
+        "Run a suite's queries on SQLite and, translated, on servers; exits 1 if results differ unwarned",
+        "analyze conformance suites/shop --dialect all",
+    ),
+    "gap": ListedCommand(
+        "gap",
+        Group.ANALYZE,
+        "Explain why scores differ between SQLite, MySQL and PostgreSQL",
+        "analyze gap --set sample --dialect all",
+    ),
+    "matrix": ListedCommand(
+        "matrix",
+        Group.ANALYZE,
+        "Run `coverage` on every engine version at hand; exits 1 on a regression",
+        "analyze matrix --dialect all",
+    ),
+    "study": ListedCommand(
+        "studying",
+        Group.ANALYZE,
+        "Measure efficiency: rewrites, indexes, plans and counted work",
+        "analyze study --part e1 --dialect sqlite",
     ),
 }
 """Every command by its name, in the order of the help."""
+
+ANALYZE = "analyze"
+"""The group of commands that has the analyses."""
+_ANALYZE_SUMMARY = "Analyze golds, translations, engines and efficiency: " + ", ".join(
+    name for name, each in COMMANDS.items() if each.group is Group.ANALYZE
+)
+
+RENAMED: Mapping[str, tuple[str, ...]] = {
+    **{name: (ANALYZE, name) for name, each in COMMANDS.items() if each.group is Group.ANALYZE},
+    "golds": ("compare", "--golds"),
+    "census": ("describe", "--columns"),
+    "images": ("up", "--build", "--no-start"),
+}
+"""What commands of version 0.1 are called now; their old names work."""
 
 
 class LazyGroup(TyperGroup):
     """Commands that are known by name and summary until one is called."""
 
+    groups: Sequence[Group] = (Group.SCORE, Group.SERVE, Group.PROVE)
+
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         for name, each in COMMANDS.items():
-            self.add_command(TyperCommand(name, short_help=each.summary, hidden=each.hidden))
+            if each.group in self.groups:
+                self.add_command(TyperCommand(name, short_help=each.summary, hidden=each.hidden))
+
+    def listed(self, group: Group) -> list[tuple[str, str]]:
+        """The names and summaries below a heading of the help."""
+        return [
+            (name, each.summary) for name, each in COMMANDS.items() if each.group is group and not each.hidden
+        ]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The help's lists of commands, a group each; no description is cut."""
         del ctx
-        shown = {name: each for name, each in COMMANDS.items() if not each.hidden}
-        widest = max(map(len, shown))
-        for group in Group:
-            of_group = [(name, each.summary) for name, each in shown.items() if each.group is group]
+        lists = {group: self.listed(group) for group in self.groups}
+        widest = max(len(name) for listed in lists.values() for name, _ in listed)
+        for group, listed in lists.items():
             with formatter.section(group):
                 # Names are as wide in each group, so that the lists stand as one.
-                formatter.write_dl([(f"{name:<{widest}}", summary) for name, summary in of_group])
+                formatter.write_dl([(f"{name:<{widest}}", summary) for name, summary in listed])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that is called, with its options."""
         name, listed, rest = super().resolve_command(ctx, args)
-        if listed is None:
-            return name, None, rest
+        if not isinstance(listed, TyperCommand):
+            return name, listed, rest
         called = command(args[0])
         known = {each for param in called.params for each in (*param.opts, *param.secondary_opts)}
         return name, called, resumed(rest, known) if "--resume" in known else rest
+
+
+class AnalysisGroup(LazyGroup):
+    """The commands of `analyze`."""
+
+    groups = (Group.ANALYZE,)
+
+
+class MainGroup(LazyGroup):
+    """What `bird-harness` has: commands, and the group of analyses."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.add_command(
+            AnalysisGroup(
+                name=ANALYZE, help=f"{_ANALYZE_SUMMARY}.", no_args_is_help=True, rich_markup_mode=None
+            )
+        )
+
+    def listed(self, group: Group) -> list[tuple[str, str]]:
+        """The same, with the group of analyses below the last heading."""
+        listed = super().listed(group)
+        return [*listed, (ANALYZE, _ANALYZE_SUMMARY)] if group is Group.PROVE else listed
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The same, by an old name, too."""
+        return super().resolve_command(ctx, [*RENAMED.get(args[0], args[:1]), *args[1:]])
 
 
 _RESUME = "--resume"
@@ -229,12 +295,13 @@ def command(name: str) -> Any:
     for each in app.registered_commands:
         function = each.callback
         if function is not None and name == (each.name or function.__name__):
+            each.epilog = f"Example: bird-harness {COMMANDS[name].example}"
             return get_command_from_info(each, pretty_exceptions_short=True, rich_markup_mode=None)
     raise LookupError(name)
 
 
 app = typer.Typer(
-    cls=LazyGroup,
+    cls=MainGroup,
     name="bird-harness",
     help="Run text-to-SQL predictions on SQLite, MySQL and PostgreSQL and print their scores side by side.",
     no_args_is_help=True,

@@ -44,7 +44,7 @@ def coverage(  # noqa: PLR0913 - one parameter an option
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold golds on servers against SQLite: same rows, as often, in the same order; 1 on a regression."""
+    """Prove that golds return the same rows on servers as on SQLite; exits 1 on a regression."""
     check_range("workers", workers, unit="threads")
     check_range("limit", asked.limit)
     check_range("sample", asked.sample)

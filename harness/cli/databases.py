@@ -1,4 +1,4 @@
-"""Commands about published data and databases: fetch, look into, load, and make up."""
+"""Commands that download published data and load databases into servers."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -9,7 +9,6 @@ import typer
 
 from dialects.enums import Profile
 from dialects.errors import BadInput
-from harness.analyses.describe import census_json, census_lines
 from harness.cli.commands import app
 from harness.cli.console import Dialects, SetName, messages, say, servers_up
 from harness.data.questions import QuestionSet
@@ -20,39 +19,9 @@ from harness.report.console import getting_bar, loading_bar, loading_lines
 from harness.session.request import AUTO, check_range
 from loaders import load as loading
 from loaders import verify as verifying
-from loaders.base.files import one_line
 from loaders.dumps import load_dump
-from loaders.inventory import inventory
 from loaders.namespace import Database
 from loaders.server import Server
-
-
-def _databases(set_name: str, db_id: str | None) -> list[Path]:
-    questions = load_set(set_name)
-    if db_id is not None and db_id not in questions.db_ids:
-        raise BadInput(
-            f"--db {db_id}: {questions.name} has no such database; it has {', '.join(questions.db_ids)}"
-        )
-    return [questions.database(each).sqlite_path for each in questions.db_ids if db_id in {None, each}]
-
-
-@app.command()
-def census(
-    file: Annotated[Path | None, typer.Argument(help="A SQLite file. Default: those of a set.")] = None,
-    *,
-    set_name: SetName = "sample",
-    database: Annotated[str | None, typer.Option("--db", help="One database of the set.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As a JSON array.")] = False,
-) -> None:
-    """Say what the columns of SQLite files hold, which types they get, and what would stop a load."""
-    paths = [file] if file is not None else _databases(set_name, database)
-    found = map(inventory, paths)
-    if as_json:
-        typer.echo(census_json(list(found)))
-        return
-    for one in found:
-        for line in census_lines(one):
-            typer.echo(one_line(line))
 
 
 @app.command()
@@ -80,7 +49,7 @@ def load(  # noqa: PLR0913 - one parameter an option
         Path | None, typer.Option(help="The published dump for the one --dialect, for profile official.")
     ] = None,
 ) -> None:
-    """Load a question set's databases into the servers that are up."""
+    """Load the databases of a question set into the servers that are up."""
     check_range("workers", workers, unit="tables")
     questions = load_set(set_name)
     if dump is not None:
@@ -160,7 +129,7 @@ def data(
         bool, typer.Option("--allow-unknown", help="Take what has other digests than known ones.")
     ] = False,
 ) -> None:
-    """Bring a published question set with its databases to where `eval` looks for it."""
+    """Download a published question set and its databases."""
     with getting_bar(messages) as progress:
         lines = get(PackageRequest(set_name, to, archive, allow_unknown), progress)
     for line in lines:

@@ -1,5 +1,6 @@
-"""The command that says what question sets consist of."""
+"""The command that describes question sets, and the columns of their databases."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
@@ -9,8 +10,8 @@ import typer
 
 from dialects.enums import Dialect
 from dialects.errors import BadInput
+from harness.analyses.describe import census_json, census_lines, described
 from harness.analyses.describe import describe as describe_set
-from harness.analyses.describe import described
 from harness.cli.commands import app
 from harness.cli.console import AsJson, messages, say
 from harness.data.sets.loading import load_set
@@ -18,6 +19,8 @@ from harness.report.console import print_grids
 from harness.report.table_model import printable_json
 from harness.report.texts import latex, markdown
 from harness.report.writing import write
+from loaders.base.files import one_line
+from loaders.inventory import inventory
 
 
 class DescriptionFormat(StrEnum):
@@ -31,11 +34,14 @@ class DescriptionFormat(StrEnum):
 
 
 @app.command()
-def describe(
+def describe(  # noqa: PLR0913 - one parameter an option
+    file: Annotated[
+        Path | None, typer.Argument(help="With --columns: a SQLite file. Default: those of --set.")
+    ] = None,
     *,
     set_name: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="SET", help="Question set, as of eval; repeatable. Default: sample."),
+        typer.Option("--set", metavar="SET", help="Question set; repeatable. Default: sample."),
     ] = None,
     dialect: Annotated[
         Dialect | None, typer.Option(help="Whose golds are counted. Default: sqlite, if the set has it.")
@@ -46,12 +52,30 @@ def describe(
     to: Annotated[
         Path | None, typer.Option("--out", help="File to write to. Default: standard output; html needs one.")
     ] = None,
+    columns: Annotated[
+        bool,
+        typer.Option("--columns", help="What the columns store, their types on servers, what stops a load."),
+    ] = False,
+    database: Annotated[str | None, typer.Option("--db", help="With --columns: one database.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what question sets consist of, one beside the other: sizes, values, SQL, keywords."""
-    form = _form(form, to, as_json=as_json)
+    """Describe question sets side by side, or with --columns what their databases store."""
+    if columns:
+        if dialect is not None or to is not None or form is not DescriptionFormat.CONSOLE:
+            raise BadInput("--columns: goes with --set, --db and --json alone; leave the other options out")
+        _describe_columns([file] if file is not None else _files(set_name, database), as_json=as_json)
+        return
+    if file is not None or database is not None:
+        raise BadInput(f"{file or '--db'}: goes with --columns; add it, or leave this out")
+    _describe_sets(set_name or ["sample"], dialect, _form(form, to, as_json=as_json), to)
+
+
+def _describe_sets(
+    names: Sequence[str], dialect: Dialect | None, form: DescriptionFormat, to: Path | None
+) -> None:
+    """Print or write what question sets consist of."""
     sets = []
-    for name in dict.fromkeys(set_name or ["sample"]):
+    for name in dict.fromkeys(names):
         questions = load_set(name, questions_alone=True)
         for note in questions.notes:
             say(note)
@@ -78,6 +102,36 @@ def describe(
         typer.echo(text, nl=False)
     else:
         say(f"written: {write(to, text)}")
+
+
+def _describe_columns(paths: Sequence[Path], *, as_json: bool) -> None:
+    """Print the census of SQLite files."""
+    found = map(inventory, paths)
+    if as_json:
+        typer.echo(census_json(list(found)))
+        return
+    for one in found:
+        for line in census_lines(one):
+            typer.echo(one_line(line))
+
+
+def _files(set_names: Sequence[str] | None, db_id: str | None) -> list[Path]:
+    """The SQLite files of question sets, or that of one database.
+
+    Raises:
+        BadInput: no set has the database.
+    """
+    sets = [load_set(name) for name in dict.fromkeys(set_names or ["sample"])]
+    there = {each: questions for questions in sets for each in questions.db_ids}
+    if db_id is not None and db_id not in there:
+        names = ", ".join(questions.name for questions in sets)
+        raise BadInput(f"--db {db_id}: {names} has no such database; it has {', '.join(there)}")
+    return [
+        questions.database(each).sqlite_path
+        for questions in sets
+        for each in questions.db_ids
+        if db_id in {None, each}
+    ]
 
 
 def _form(form: DescriptionFormat, to: Path | None, *, as_json: bool) -> DescriptionFormat:

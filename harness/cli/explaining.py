@@ -75,7 +75,7 @@ def explain(  # noqa: PLR0913 - one parameter an option
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the execution plans of gold and prediction side by side: steps, rows, costs, counted work."""
+    """Show the execution plans of gold and prediction side by side."""
     check_range("seconds", timeout)
     form = PlanFormat.JSON if as_json else form
     if to is not None and form is PlanFormat.CONSOLE:

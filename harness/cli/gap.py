@@ -44,7 +44,7 @@ def explain_gap(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explain by executions why predictors score otherwise on MySQL and PostgreSQL than on SQLite."""
+    """Explain why scores differ between SQLite, MySQL and PostgreSQL."""
     asked = parse_dialects(",".join(dialect or [AUTO]))
     dialects = (
         None if asked is None else [Dialect.SQLITE, *(each for each in asked if each != Dialect.SQLITE)]

@@ -29,7 +29,7 @@ def matrix(
         bool, typer.Option("--json", help="Run nothing: print the versions and sets that CI covers.")
     ] = False,
 ) -> None:
-    """Run `coverage` on a throw-away server of each engine version that is here; 1 on a regression."""
+    """Run `coverage` on every engine version at hand; exits 1 on a regression."""
     if as_json:
         typer.echo(matrix_json())
         return

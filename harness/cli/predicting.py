@@ -134,7 +134,7 @@ def predict(  # noqa: PLR0913 - one parameter an option
     ] = Limits.seconds,
     results: Annotated[Path, typer.Option(help="For --eval: parent of the run's folder.")] = Path("results"),
 ) -> None:
-    """Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score them.
+    """Ask a model for SQL and write prediction files; with --eval, score them.
 
     The same command goes on with what was broken off. Keys come from the environment alone.
     """

@@ -1,4 +1,4 @@
-"""Commands about runs: which there are, their reports, how two compare, and what is kept of them."""
+"""Commands about runs: list them, report on one, compare two, and show the result cache."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -42,7 +42,7 @@ def runs(
     out: Annotated[Path, typer.Option(help="The folder that run folders are in.")] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
-    """List runs, the newest first: what was run, how it ended, the best EX."""
+    """List runs, newest first, with their best EX."""
     found = runs_in(out)
     if as_json:
         give_json([asdict(each) for each in found])
@@ -90,7 +90,7 @@ def report(  # noqa: PLR0913 - one parameter an option
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make the reports of a run again, from its folder alone."""
+    """Print or write the tables of a run from its folder."""
     if as_json and (formats or to is not None):
         raise BadInput("--json: prints --format json; leave out --format and --out, or --json")
     formats = [ReportFormat.JSON] if as_json else formats
@@ -199,7 +199,7 @@ def compare(  # noqa: PLR0913 - one parameter an option
     a: Annotated[str, typer.Argument(metavar="A", help=_OPERAND)],
     b: Annotated[str, typer.Argument(metavar="B", help="The same for the other side.")],
     more: Annotated[
-        list[str] | None, typer.Argument(metavar="MORE", help="Others to hold against A, too.")
+        list[str] | None, typer.Argument(metavar="MORE", help="Others to compare with A, too.")
     ] = None,
     *,
     metrics: Annotated[str | None, typer.Option(help="Separated by commas. Default: all in both.")] = None,
@@ -219,9 +219,19 @@ def compare(  # noqa: PLR0913 - one parameter an option
     html: Annotated[
         Path | None, typer.Option(help="Page to write, with both sides of every flipped question.")
     ] = None,
+    golds: Annotated[
+        bool,
+        typer.Option(
+            "--golds", help="Compare runs under several golds: totals, ranks, and the questions that moved."
+        ),
+    ] = False,
+    form: Annotated[
+        ReportFormat | None,
+        typer.Option("--format", help="With --golds: console, markdown, csv, latex or json."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Hold two runs, predictors or engines against each other, question by question; 1 on a regression."""
+    """Compare runs, predictors or engines, question by question; exits 1 on a regression."""
     request = CompareRequest(
         a=a,
         b=b,
@@ -233,16 +243,34 @@ def compare(  # noqa: PLR0913 - one parameter an option
         html=html,
         more=more or (),
     )
+    if golds:
+        if request != CompareRequest(a=a, b=b, more=more or ()):
+            raise BadInput("--golds: goes with --format and --json alone; leave the other options out")
+        _compare_golds([a, b, *(more or ())], ReportFormat.JSON if as_json else form or ReportFormat.CONSOLE)
+        return
+    if form is not None:
+        raise BadInput(f"--format {form}: goes with --golds; add it, or use --json or --html")
     raise typer.Exit(compare_runs(request, say, give_json if as_json else None))
+
+
+def _compare_golds(folders: Sequence[str], form: ReportFormat) -> None:
+    """Print the tables of runs under several golds."""
+    if form not in TEXTS:
+        raise BadInput(f"--format {form}: choose from {', '.join(TEXTS)}")
+    document = gold_ranks([read_run(Path(folder)) for folder in folders])
+    if form is ReportFormat.CONSOLE:
+        print_grids(document.grids)
+    else:
+        typer.echo(TEXTS[form](document), nl=False)
 
 
 @app.command()
 def cache(
     *,
-    clear: Annotated[bool, typer.Option("--clear", help="Forget everything that is kept.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove every cached result.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what is kept from earlier runs, so that it need not be executed again."""
+    """Show or clear the result cache."""
     path = default_path()
     with Store(path, allowed_bytes(), say) as store:
         if as_json:
@@ -251,26 +279,3 @@ def cache(
             return
         for line in cleared_lines(store.clear(), path) if clear else cache_lines(store.figures(), path):
             say(line)
-
-
-@app.command()
-def golds(
-    runs: Annotated[
-        list[Path], typer.Argument(help="Run folders; the first is what the others are held to.")
-    ],
-    *,
-    form: Annotated[
-        ReportFormat, typer.Option("--format", help="What to print: console, markdown, csv, latex or json.")
-    ] = ReportFormat.CONSOLE,
-    as_json: AsJson = False,
-) -> None:
-    """Hold runs under several golds side by side: totals, ranks, and which questions moved."""
-    if as_json:
-        form = ReportFormat.JSON
-    document = gold_ranks([read_run(folder) for folder in runs])
-    if form not in TEXTS:
-        raise BadInput(f"--format {form}: choose from {', '.join(TEXTS)}")
-    if form is ReportFormat.CONSOLE:
-        print_grids(document.grids)
-    else:
-        typer.echo(TEXTS[form](document), nl=False)

@@ -43,7 +43,7 @@ def reproduce(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score the published predictions of Mini-Dev or dev and hold the figures against the published ones."""
+    """Score published predictions and compare the scores with the published ones."""
     asked = replace(request, predictions=predictions or ())
     known = {PUBLISHED_SET: reproduce_published, DEV: reproduce_dev}
     if set_name not in known:

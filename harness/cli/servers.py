@@ -1,5 +1,6 @@
 """Commands about servers, the images that they are started from, and what is loaded there."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -7,6 +8,7 @@ from rich import box
 from rich.table import Table
 
 from dialects.enums import Dialect, Profile
+from dialects.errors import BadInput
 from harness import provision
 from harness.cli.commands import app
 from harness.cli.console import AsJson, Dialects, SetName, give_json, messages, say, served_dialects
@@ -15,7 +17,8 @@ from harness.data.sets.loading import load_set
 from harness.engines import EngineKind, kinds, on_server
 from harness.engines.base import Engine
 from harness.provision import compose
-from harness.provision.images import bake, build
+from harness.provision.images import bake
+from harness.provision.images import build as build_images
 from harness.report.console import loading_bar, plain, print_line, print_table, wide
 from harness.session.request import ALL
 from loaders.base.errors import command
@@ -24,47 +27,46 @@ from loaders.server import Origin, Server
 
 
 @app.command()
-def up(
+def up(  # noqa: PLR0913 - one parameter an option
     *,
     dialect: Dialects = ALL,
     native: Annotated[
-        bool, typer.Option("--native", help="Private servers without Docker and root.")
+        bool, typer.Option("--native", help="Start private servers, without Docker and root.")
     ] = False,
     set_name: Annotated[
         str | None,
         typer.Option("--set", help="Start from an image with this set inside. Default: the newest."),
     ] = None,
     plain: Annotated[bool, typer.Option("--plain", help="Start empty, whatever images there are.")] = False,
+    build: Annotated[
+        bool, typer.Option("--build", help="Build the images first, from Debian packages.")
+    ] = False,
+    loaded: Annotated[
+        bool, typer.Option("--loaded", help="With --build: images with the databases of --set inside.")
+    ] = False,
+    no_start: Annotated[
+        bool, typer.Option("--no-start", help="With --build: build the images and start nothing.")
+    ] = False,
 ) -> None:
     """Start MySQL and PostgreSQL and wait until they answer."""
     asked = served_dialects(dialect)
+    if (loaded or no_start) and not build:
+        raise BadInput(f"{'--loaded' if loaded else '--no-start'}: says how to build images; add --build")
+    if build and (native or plain):
+        other = "--native" if native else "--plain"
+        raise BadInput(f"--build {other}: such a server starts from no built image; leave one of them out")
+    if build:
+        _build(asked, set_name or "sample", loaded=loaded)
+    if no_start:
+        return
     for server in provision.up(asked, native_processes=native, set_name=set_name, plain=plain):
         say(f"{server.dialect} {on_server(server).version()} is up at {server.address} ({server.origin})")
 
 
-@app.command()
-def down(
-    *,
-    volumes: Annotated[bool, typer.Option("--volumes", help="Remove the loaded databases, too.")] = False,
-) -> None:
-    """Stop what `up` started."""
-    for origin, dialect in provision.down(volumes=volumes):
-        say(f"{dialect} stopped ({origin})")
-
-
-@app.command()
-def images(
-    *,
-    dialect: Dialects = ALL,
-    loaded: Annotated[
-        bool, typer.Option("--loaded", help="Images with a set's databases inside, from the ones in use.")
-    ] = False,
-    set_name: SetName = "sample",
-) -> None:
-    """Build server images from Debian packages, for where no registry can be reached."""
-    asked = served_dialects(dialect)
+def _build(asked: Sequence[Dialect], set_name: str, *, loaded: bool) -> None:
+    """Build the images of servers, empty or with the databases of a set."""
     if not loaded:
-        for tag in build(asked):
+        for tag in build_images(asked):
             say(f"{tag} is built; `{command('up')}` uses it")
         return
     questions = load_set(set_name)
@@ -76,9 +78,19 @@ def images(
 
 
 @app.command()
+def down(
+    *,
+    volumes: Annotated[bool, typer.Option("--volumes", help="Remove the loaded databases, too.")] = False,
+) -> None:
+    """Stop the servers that `up` started."""
+    for origin, dialect in provision.down(volumes=volumes):
+        say(f"{dialect} stopped ({origin})")
+
+
+@app.command()
 @app.command("doctor", hidden=True)
 def status(*, set_name: SetName = "sample", as_json: AsJson = False) -> None:
-    """Say which engines are there, which databases are loaded, and what to do about the rest."""
+    """Show which engines and databases are ready, and how to add the rest."""
     if as_json:
         give_json(status_of(set_name))
     else:

@@ -41,7 +41,7 @@ def study_efficiency(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Study efficiency: rewriting, indexes, plans, counted work; tables and a page, resumable."""
+    """Measure efficiency: rewrites, indexes, plans and counted work."""
     names = part or ()
     first, *more = set_name or [request.set_name]
     request = replace(request, set_name=first, metrics=("ex",))

@@ -65,7 +65,7 @@ def translate(  # noqa: PLR0913 - one parameter an option
         bool, typer.Option("--json", help="Of a query: as a JSON object, a refusal, too.")
     ] = False,
 ) -> None:
-    """Translate a SQLite query or a set's golds to MySQL or PostgreSQL; 1 if one is not exact or proven."""
+    """Translate a SQLite query or the golds of a set; exits 1 if one is not exact or not proven."""
     check_range("seconds", timeout)
     check_range("workers", workers, unit="threads")
     targets = served_dialects(dialect)

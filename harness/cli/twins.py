@@ -34,7 +34,7 @@ def twins(  # noqa: PLR0913 - one parameter an option
     db: Annotated[list[str] | None, typer.Option(help="Only this database (repeatable).")] = None,
     workers: Annotated[int | None, typer.Option(help="Processes. Default: one a core.")] = None,
 ) -> None:
-    """Make synthetic databases: the same tables, other rows, and an answer to every gold."""
+    """Generate synthetic databases with the same schema and other rows."""
     check_range("workers", workers)
     if set_name is not None and questions is None:
         sources = of_set(load_set(set_name), schema, db or ())

@@ -121,11 +121,11 @@ def gold_ranks(runs: Sequence[Run]) -> Document:
         BadInput: there are fewer than two, they are of different question sets, or have no metric in common.
     """
     if len(runs) < 2:  # noqa: PLR2004 - one has nothing beside it
-        raise BadInput("golds: name two runs or more, each under other golds")
+        raise BadInput("--golds: name two runs or more, each under other golds")
     sets = {(str(run.manifest.get("set")), str(run.manifest.get("collection"))) for run in runs}
     if len(sets) > 1:
         names = " and ".join(sorted({name for name, _ in sets}))
-        raise BadInput(f"golds: the runs are of different question sets ({names}); name runs of one")
+        raise BadInput(f"--golds: the runs are of different question sets ({names}); name runs of one")
     labels = _labels(runs)
     scored = [{(one.predictor, one.dialect): one for one in scores_of(run)} for run in runs]
     metrics = [
@@ -134,7 +134,7 @@ def gold_ranks(runs: Sequence[Run]) -> Document:
         if metric.has_score and all(name in one.metrics for some in scored for one in some.values())
     ]
     if not metrics:
-        raise BadInput("golds: the runs have no metric in common; score them with the same --metrics")
+        raise BadInput("--golds: the runs have no metric in common; score them with the same --metrics")
     tables = [_totals(name, labels, scored) for name in metrics]
     moved = _moved(runs, labels)
     facts = [f"{label}: {line}" for label, run in zip(labels, runs, strict=True) for line in _facts(run)]

@@ -83,6 +83,10 @@ def _is_number(value: object, *, whole: bool) -> bool:
     return not isinstance(value, bool) and isinstance(value, int if whole else int | float)
 
 
+_WORDS = {"images": "up --build --no-start"}
+"""What targets of make call, where it is no command of the same name."""
+
+
 def command(name: str, *switches: str, rest: str = "", **options: str) -> str:
     """A command for a message, as the user can type it in the working folder.
 
@@ -97,7 +101,7 @@ def command(name: str, *switches: str, rest: str = "", **options: str) -> str:
         variables = (f"{option.upper()}={value}" for option, value in values.items())
         return " ".join(("make", name, *variables, *passed))
     words = (*(f"--{switch}" for switch in switches), *(f"--{key} {value}" for key, value in given.items()))
-    return " ".join(("bird-harness", name, *words, *([rest] if rest else [])))
+    return " ".join(("bird-harness", _WORDS.get(name, name), *words, *([rest] if rest else [])))
 
 
 def to_start() -> str:

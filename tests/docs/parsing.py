@@ -12,7 +12,7 @@ from typing import Any
 import typer
 import typer.main
 
-from harness.cli.commands import COMMANDS
+from harness.cli.commands import ANALYZE, COMMANDS, Group
 from harness.cli.commands import command as loaded
 from tests.docs.blocks import ROOT
 from tests.docs.reference.plugin import declared
@@ -52,8 +52,12 @@ def fault(command: str) -> str | None:  # noqa: PLR0911 - a way to look at each 
 def _of_group(arguments: Sequence[str]) -> str | None:
     if arguments[:1] == ["--version"] or arguments[-1:] == ["--help"]:
         return None
-    command = loaded(arguments[0]) if arguments and arguments[0] in COMMANDS else None
-    return _parsed(command, arguments[1:]) if command else f"bird-harness has no command {arguments[:1]}"
+    within = arguments[:1] == [ANALYZE]
+    name, *words = arguments[within:] or [""]
+    listed = COMMANDS.get(name)
+    if listed is None or (listed.group is Group.ANALYZE) is not within:
+        return f"bird-harness has no command {arguments[:2]}"
+    return _parsed(loaded(name), words)
 
 
 def _parsed(command: Any, arguments: Sequence[str]) -> str | None:

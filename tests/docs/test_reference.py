@@ -17,7 +17,7 @@ def test_the_committed_pages_are_what_the_code_says() -> None:
 def test_every_command_and_option_is_there() -> None:
     page = reference.pages()["cli.md"]
     for name, command in commands().items():
-        _, _, section = page.partition(f"\n## {name}\n")
+        _, _, section = page.partition(f"{name}\n\n`bird-harness ")
         section = section.partition("\n## ")[0]
         for param in command.params:
             if param.hidden:

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -8,37 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.commands import Group
+from harness.cli.commands import ANALYZE, COMMANDS, RENAMED, Group, MainGroup
 from loaders.base.errors import command
 from loaders.sample import PREDICTIONS
 from tests import forked
+from tests.docs.parsing import fault
 from tests.harness.arrangements import Case
 from tests.harness.bad_inputs import CASES
 from tests.harness.conftest import Call
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = (
-    "eval",
-    "predict",
-    "compare",
-    "runs",
-    "report",
-    "reproduce",
-    "matrix",
-    "load",
-    "up",
-    "down",
-    "images",
-    "status",
-    "doctor",
-    "coverage",
-    "conformance",
-    "translate",
-    "data",
-    "census",
-    "twins",
-)
-
 MYSQL_ALONE = str(PREDICTIONS / "predict_sample_careless_mysql.json")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -66,11 +46,31 @@ def test_the_version_is_the_installed_one() -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help(call: Call, name: str) -> None:
-    code, output, _ = call(name, "--help")
+def test_every_command_has_help_with_an_example_that_can_be_typed(call: Call, name: str) -> None:
+    words = (ANALYZE, name) if COMMANDS[name].group is Group.ANALYZE else (name,)
+    code, output, _ = call(*words, "--help")
     assert code == 0
-    assert f"Usage: bird-harness {name}" in output
-    assert "--help" in output
+    assert f"Usage: bird-harness {' '.join(words)}" in output
+    example = f"bird-harness {COMMANDS[name].example}"
+    assert f"Example: {example}" in " ".join(output.split())
+    assert example.split()[1:][: len(words)] == list(words) or COMMANDS[name].hidden
+    assert fault(example) is None
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_a_command_is_found_by_its_old_name(call: Call, old: str, new: tuple[str, ...]) -> None:
+    code, output, _ = call(old, "--help")
+    assert code == 0
+    assert all(word in output for word in new)
+
+
+def test_at_most_eighteen_commands_are_listed_at_the_top(call: Call) -> None:
+    _, output, _ = call("--help")
+    listed = [line for line in output.splitlines() if re.match(r"  [a-z]+  ", line)]
+    assert len(listed) <= 18
+    code, _, said = call("analyze")
+    assert code == 2
+    assert "  gap  " in said
 
 
 @pytest.mark.parametrize("columns", [60, 80, 200])
@@ -80,10 +80,10 @@ def test_help_takes_the_width_of_the_terminal_and_cuts_nothing(
     monkeypatch.setenv("COLUMNS", str(columns))
     _, commands, _ = call("--help")
     _, options, _ = call("predict", "--help")
-    heads = [f"\n{group}:\n" for group in Group]
+    heads = [f"\n{group}:\n" for group in MainGroup.groups]
     assert "..." not in commands.partition(heads[0])[2]
     assert [commands.count(head) for head in heads] == [1] * len(heads)
-    described = "Ask a predictor for SQL, keep every answer, and write prediction files; with --eval, score"
+    described = "Ask a model for SQL and write prediction files; with --eval, score"
     assert described in " ".join(commands.split())
     widest = max(len(line) for line in options.splitlines())
     assert columns - 20 < widest <= columns
@@ -211,7 +211,7 @@ def test_messages_name_make_in_a_checkout_and_the_command_elsewhere(
     assert command("up") == "make up"
     assert command("images", "loaded", set="dev") == "make images LOADED=1 SET=dev"
     monkeypatch.chdir(tmp_path)
-    assert command("images", "loaded", set="dev") == "bird-harness images --loaded --set dev"
+    assert command("images", "loaded", set="dev") == "bird-harness up --build --no-start --loaded --set dev"
     Path("Makefile").write_text("up:\n", encoding="utf-8")
     assert command("up", "native") == "bird-harness up --native", "another project's Makefile"
 

@@ -104,7 +104,7 @@ def test_an_audit_of_every_gold_renews_its_page(call: Call, tmp_path: Path) -> N
     [whole] = (tmp_path / "whole").iterdir()
     assert renew(whole, tmp_path) == [shown]
     text = lines(shown, "sample")
-    assert text[0] == "`bird-harness audit --set sample --dialect sqlite`:"
+    assert text[0] == "`bird-harness analyze audit --set sample --dialect sqlite`:"
     assert "| null-first | SQLite | 23 |" in text
     call("audit", "--limit", "1", "--out", str(tmp_path / "part"))
     [part] = (tmp_path / "part").iterdir()
@@ -149,7 +149,7 @@ def test_a_gap_of_every_question_renews_its_page(tmp_path: Path) -> None:
 
 def test_a_study_renews_the_sections_of_its_parts(tmp_path: Path) -> None:
     shown = page(tmp_path, "efficiency.md", "e1", "e2")
-    command = ["bird-harness", "study", "--set=/some/where/MINIDEV", "--dialect=sqlite"]
+    command = ["bird-harness", "analyze", "study", "--set=/some/where/MINIDEV", "--dialect=sqlite"]
     (tmp_path / "study.json").write_text(json.dumps({"command": command, "parts": ["e1", "e2"]}))
     tables = {"E1: short": 3, "E1: long": 46, "E2: cases": 45}
     text = "".join(f"\n## {title}\n\n| a |\n|---|\n" + "| 1 |\n" * rows for title, rows in tables.items())
@@ -157,7 +157,8 @@ def test_a_study_renews_the_sections_of_its_parts(tmp_path: Path) -> None:
     assert renew(tmp_path, tmp_path) == [shown, shown]
     first = lines(shown, "e1")
     assert first[:6] == [
-        "`bird-harness study --set=MINIDEV --dialect=sqlite`:", "", "- of a set", "", "#### E1: short", ""
+        "`bird-harness analyze study --set=MINIDEV --dialect=sqlite`:",
+        "", "- of a set", "", "#### E1: short", "",
     ]  # fmt: skip
     assert first[-1] == "In the folder of the study, too: E1: long."
     assert lines(shown, "e2").count("| 1 |") == 45

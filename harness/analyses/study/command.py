@@ -67,7 +67,7 @@ class StudyRequest:
     @property
     def command(self) -> list[str]:
         """The words of the command that asks for the same, whatever folder it is called in."""
-        words = ["bird-harness", "study"]
+        words = ["bird-harness", "analyze", "study"]
         sets = (self.request.set_name, *self.more_sets)
         words += [f"--set={Path(one).absolute() if os.sep in one else one}" for one in sets]
         # It has no option for metrics: EX alone says which answers are right.

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from harness.cli.commands import COMMANDS, app
+from harness.cli.commands import ANALYZE, COMMANDS, Group, ListedCommand, app
 from harness.cli.commands import command as loaded
 from tests.docs.blocks import ROOT
 from tests.docs.reference.markdown import cell, one_line
@@ -21,7 +21,12 @@ _HEAD = """\
 
 def commands() -> Mapping[str, Any]:
     """Every command of the command line that is shown to users, by name."""
-    return {name: loaded(name) for name, listed in sorted(COMMANDS.items()) if not listed.hidden}
+    return {name: loaded(name) for name, listed in sorted(COMMANDS.items(), key=_place) if not listed.hidden}
+
+
+def _place(entry: tuple[str, ListedCommand]) -> tuple[bool, str]:
+    """Analyses come after the other commands."""
+    return entry[1].group is Group.ANALYZE, entry[0]
 
 
 def cli() -> str:
@@ -31,9 +36,15 @@ def cli() -> str:
         _HEAD,
     ]
     for name, command in commands().items():
+        words = f"{ANALYZE} {name}" if COMMANDS[name].group is Group.ANALYZE else name
         arguments = [param for param in command.params if param.param_type_name == "argument"]
         shown = "".join(f" {_argument(param)}" for param in arguments)
-        parts += [f"## {name}\n", f"`bird-harness {name}{shown} [OPTIONS]`\n", f"{one_line(command.help)}\n"]
+        parts += [
+            f"## {words}\n",
+            f"`bird-harness {words}{shown} [OPTIONS]`\n",
+            f"{one_line(command.help)}\n",
+        ]
+        parts += [f"```console\nbird-harness {COMMANDS[name].example}\n```\n"]
         types = _types(name)
         rows = [
             _parameter(param, types[param.name])

@@ -139,7 +139,14 @@ def test_the_command_writes_tables_and_a_page(call: Call, tmp_path: Path) -> Non
     [folder] = tmp_path.iterdir()
     assert f"written to {folder}" in said
     manifest = json.loads((folder / "study.json").read_text())
-    assert manifest["command"] == ["bird-harness", "study", "--set=sample", "--dialect=sqlite", "--part=e1"]
+    assert manifest["command"] == [
+        "bird-harness",
+        "analyze",
+        "study",
+        "--set=sample",
+        "--dialect=sqlite",
+        "--part=e1",
+    ]
     code, again, _ = call("study", "--resume", str(folder))
     assert (code, again) == (0, out)
     assert [path.name for path in tmp_path.iterdir()] == [folder.name]
