@@ -103,7 +103,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     timeout: options.Timeout = Limits.seconds,
     bird_home: options.BirdHome = None,
 ) -> None:
-    """Print the medians of all of them, their ratios, and a row for docs/performance.md."""
+    """Print the medians of all of them, their ratios, and a row for docs/measurements/performance.md."""
     contest = options.contest(
         set_name=set_name,
         predictions=predictions,

@@ -26,7 +26,7 @@ _ANSWERS = (
     {"question_id": 2, "sql": "SELECT 50.0"},
     {"question_id": 3, "sql": "SELECT opening_hours FROM branches WHERE name = 'Hillcrest'"},
 )
-"""Those of docs/tutorial.md."""
+"""Those of docs/tutorials/first-table.md."""
 
 _PATHS: Mapping[str, Sequence[Sequence[str]]] = {
     "first table": (("make", "eval"),),

@@ -91,7 +91,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     runs: options.Runs = 3,
     bird_home: options.BirdHome = None,
 ) -> None:
-    """Print each run, and a row for docs/performance.md."""
+    """Print each run, and a row for docs/measurements/performance.md."""
     if dialect not in THEIRS:
         raise BadInput(f"--dialect {dialect}: choose one of {', '.join(THEIRS)}")
     engine = Dialect(dialect)

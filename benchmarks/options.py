@@ -64,7 +64,7 @@ def contest(  # noqa: PLR0913 - the shared options
 
 
 def print_row(cells: Mapping[str, object]) -> None:
-    """Print a Markdown table of one row, for docs/performance.md."""
+    """Print a Markdown table of one row, for docs/measurements/performance.md."""
     print(f"| {' | '.join(cells)} |")
     print(f"|{'---|' * len(cells)}")
     print(f"| {' | '.join(str(cell) for cell in cells.values())} |")

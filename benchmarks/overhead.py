@@ -35,7 +35,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     ] = False,
     bird_home: options.BirdHome = None,
 ) -> None:
-    """Print milliseconds for each pair, and a row for docs/performance.md."""
+    """Print milliseconds for each pair, and a row for docs/measurements/performance.md."""
     contest = options.contest(
         set_name=set_name,
         predictions=predictions,

@@ -27,7 +27,7 @@ def main(  # noqa: PLR0913, PLR0917 - the benchmark's options
     timeout: options.Timeout = Limits.seconds,
     bird_home: options.BirdHome = None,
 ) -> None:
-    """Print the medians for each number of workers, and a row for docs/performance.md."""
+    """Print the medians for each number of workers, and a row for docs/measurements/performance.md."""
     numbers = workers.split(",")
     if not all(number.isdecimal() and int(number) > 0 for number in numbers):
         raise BadInput(f"--workers {workers}: has to be numbers separated by commas, such as 1,2,4")

@@ -29,7 +29,7 @@ _STARTED: Mapping[str, Sequence[str]] = {
 
 
 def main(runs: options.Runs = 9) -> None:
-    """Print the median of each, and a row for docs/performance.md with the ratios to the peers."""
+    """Print each median, and a row for docs/measurements/performance.md with the ratios to the peers."""
     found: dict[str, list[float]] = {name: [] for name in _STARTED}
     for _ in range(runs):
         for name, arguments in _STARTED.items():

@@ -2,7 +2,7 @@
 
 `measure` runs golds and predictions of a set, and writes for each text what the engine counts and the
 processor time that it takes, one CSV file an engine. `fit` makes `harness/metrics/weights.json` of these
-files and prints the tables of docs/efficiency.md.
+files and prints the tables of docs/explanation/efficiency.md.
 
 A processor is slower while others are busy, by two to five times. So a short text that only computes is run
 right before and after each run, as a yardstick: a time is the median of a text's times in yardsticks, times

@@ -40,7 +40,7 @@ class Translation:
     sql: str
     target: Dialect
     rules: tuple[str, ...] = ()
-    """The rewrites that were applied, in order; docs/rewrites.md describes each."""
+    """The rewrites that were applied, in order; docs/reference/rewrites.md describes each."""
     warnings: tuple[str, ...] = ()
     """What SQLite does not define or what was assumed, a sentence each; without any the rows are the same."""
     json_columns: tuple[int, ...] = ()

@@ -10,7 +10,7 @@ https://www.postgresql.org/docs/current/datatype-datetime.html#DATATYPE-DATETIME
 
 A load with `--escape` writes a value that servers cannot hold without loss: `MARK`, a letter that says what
 it is, its bytes in hexadecimal. So are texts written that begin so by themselves, or would be taken for a
-number of the same column: what arrives can be turned back. docs/loading.md says how.
+number of the same column: what arrives can be turned back. docs/explanation/loading.md says how.
 """
 
 from collections.abc import Set as AbstractSet

@@ -20,7 +20,7 @@ from harness.engines import TITLES, served
 from loaders.base.files import read_json, read_text
 from loaders.base.paths import FIGURES
 
-DOCS = FIGURES.parents[1] / "docs"
+DOCS = FIGURES.parents[1] / "docs" / "measurements"
 
 WITH_TEXT = frozenset({"sample"})
 """The question sets whose translations are kept as text, too: others are adapted from data under CC BY-SA."""
@@ -114,9 +114,9 @@ def coverage_sections(folder: Path, record: Record) -> Iterator[Section]:
     versions = ", ".join(f"{name} {about['version']}" for name, about in record["engines"].items())
     # The last column of the reasons quotes the data.
     lines = [_DETAIL.sub(r"\1", line) for line in _text(folder / "coverage.md").splitlines()]
-    page = "published-golds.md" if origin is GoldOrigin.DATASET else "coverage.md"
+    published = ", published" if origin is GoldOrigin.DATASET else ""
     text = "\n".join([f"`{' '.join(words)}`, {versions}:", "", *lines, ""])
-    yield page, f"{record['set']}, {profile}", text
+    yield "coverage.md", f"{record['set']}, {profile}{published}", text
 
 
 _DETAIL = re.compile(r"^((?:\| [^|]* ){3}\| (?:`\w+`|reason) \||(?:\|---){4}(?=\|---\|$)\|).*")

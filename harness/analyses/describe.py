@@ -1,6 +1,6 @@
 """What question sets and SQLite files hold: the figures that BIRD's paper prints of sets, and the census.
 
-docs/describe.md says what each figure counts.
+docs/how-to/question-set.md says what each figure counts.
 """
 
 from collections import Counter

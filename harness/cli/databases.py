@@ -115,7 +115,7 @@ def data(
     set_name: Annotated[
         str,
         typer.Option(
-            "--set", metavar="SET", help="mini_dev, mini_dev_2025, dev, train, spider, ...: docs/data.md."
+            "--set", metavar="SET", help="mini_dev, mini_dev_2025, dev, train, ...: docs/how-to/data.md."
         ),
     ] = "mini_dev",
     archive: Annotated[

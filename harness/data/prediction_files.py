@@ -153,7 +153,7 @@ _OTHER_SET = "use a file made for this set"
 _READ = (
     'what is read is a JSON object with the entries "0", "1", ...; JSON lines with question_id and sql; and a'
     " JSON array of such objects, or of SQL texts; one SQL text a line (.sql, .txt); and CSV"
-    " (docs/file-formats.md)"
+    " (docs/reference/file-formats.md)"
 )
 _KEYS = ("question_id", "sql", "db_id", "predictor", "dialect", "reason", "translated_from")
 _SOMETHING = re.compile(rb"\S")

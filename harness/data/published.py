@@ -76,7 +76,7 @@ def read_published_folder(folder: Path) -> list[PublishedTotals]:
     if not there:
         raise BadInput(
             f"{folder}: has none of {', '.join(path.name for path in paths)};"
-            " put the published tables there (docs/reports.md), or point BIRD_HOME at where they are"
+            " put the published tables there (docs/how-to/reports.md), or point BIRD_HOME at where they are"
         )
     return [one for path in there for one in _rows(read_text(path))]
 

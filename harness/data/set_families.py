@@ -19,7 +19,7 @@ from harness.data.set_manifest import MANIFEST, Layout, read_manifest
 from loaders.base.files import one_line
 
 _FAMILIES = Path(__file__).with_name("layouts") / "families.toml"
-_DOCS = "docs/how-to/set.md"
+_DOCS = "docs/how-to/question-set.md"
 
 _HEAD = 2**20
 """Bytes of a file in which its first record is looked for."""

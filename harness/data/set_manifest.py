@@ -1,7 +1,7 @@
 """What a question set is, as data: `benchmark.toml`, of the sets that come along and of a user's own.
 
 `layouts/` beside this file has the manifests that come along; `set_families` has the layouts of others. Every
-fault is one sentence with the file, the key and the remedy; docs/file-formats.md lists the keys.
+fault is one sentence with the file, the key and the remedy; docs/reference/file-formats.md lists the keys.
 """
 
 import re
@@ -113,7 +113,7 @@ def read_manifest(path: Path, *, built_in: bool = False, taken: Sequence[str] = 
     Raises:
         BadInput: the file cannot be read, is no TOML, or says what cannot be.
     """
-    text = read_text(path, remedy="write it as docs/how-to/set.md says").text
+    text = read_text(path, remedy="write it as docs/how-to/question-set.md says").text
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

@@ -1,6 +1,6 @@
 """What chance can do to a figure: intervals of shares and means, tests of two series on the same questions.
 
-Pure functions of numbers; docs/statistics.md says which is used for what, why, and what they cannot say.
+Pure functions of numbers; docs/how-to/compare.md says which is used for what, why, and what they cannot say.
 Whatever is drawn at random is drawn from a fixed seed: equal input gives equal output.
 """
 

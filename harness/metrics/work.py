@@ -3,7 +3,7 @@
 Each engine counts its own things (`harness.engines.execution`). `units` weighs the counts: its unit is a
 microsecond of processor time on the machine where the weights were fitted, once an engine, by
 `benchmarks.work`; `weights.json` has them, with the digest of what they were fitted on.
-docs/efficiency.md says how well they fit.
+docs/explanation/efficiency.md says how well they fit.
 """
 
 import hashlib

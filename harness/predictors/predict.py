@@ -369,7 +369,7 @@ def write_predictions(
     dialect: EngineName,
     answers: Mapping[str, Given],
 ) -> Path:
-    """Write one prediction file (docs/file-formats.md) and return its path.
+    """Write one prediction file (docs/reference/file-formats.md) and return its path.
 
     Args:
         folder: the folder of the whole; the file goes below it.

@@ -33,7 +33,7 @@ from harness.runs.reading import (
 from harness.runs.summary import TOTAL, Whose
 
 SCHEMA_VERSION = 1
-"""Version of what `--json` writes; docs/statistics.md describes it."""
+"""Version of what `--json` writes; docs/how-to/compare.md describes it."""
 
 _ROUNDING = 1e-9
 """A difference in percent this small is one of sums of floats."""

@@ -236,7 +236,7 @@ def _latex_row(texts_: Sequence[str], best: Iterable[bool] = repeat(False)) -> s
 
 
 SCHEMA_VERSION = 1
-"""Version of `tables.json` and `reproduce.json`; docs/reports.md describes them."""
+"""Version of `tables.json` and `reproduce.json`; docs/how-to/reports.md describes them."""
 
 COLUMNS = tuple(field.name for field in fields(NamedCell) if field.name != "mark")
 """Of every CSV; one whose table holds its figures against each other has `mark`, too."""

@@ -305,7 +305,7 @@ TOTAL = "total"
 """What tables call all levels together."""
 
 SCHEMA_VERSION = 4
-"""Version of `summary.json`; its schema is documented in docs/run-folder.md."""
+"""Version of `summary.json`; its schema is documented in docs/reference/run-folder.md."""
 
 Figures = Mapping[str, Mapping[str, float | None]]
 """Metric name to level to percent; None where there is no question of that level, or no such metric in the
@@ -421,7 +421,7 @@ def mean(results: Iterable[PairResult], metric: str) -> float | None:
 
 
 def interval(results: Iterable[PairResult], metric: str) -> Interval | None:
-    """The 95 % interval of that mean, in percent; None where there is none (docs/statistics.md)."""
+    """The 95 % interval of that mean, in percent; None where there is none (docs/how-to/compare.md)."""
     values = _values(results, metric)
     if METRICS[metric].is_share:
         found = wilson(sum(value == 1.0 for value in values), len(values))

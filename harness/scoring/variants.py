@@ -70,7 +70,7 @@ def find_variants(spec: str, questions: QuestionSet, say: Callable[[str], None])
     Args:
         spec: a folder with one subfolder a variant, `<variant>/<db_id>/<db_id>.sqlite` or
             `<variant>/dev_databases/<db_id>/<db_id>.sqlite`; or a whole number N for the twins of the seeds
-            1 to N from the project's own generator (docs/twins.md).
+            1 to N from the project's own generator (docs/how-to/twins.md).
         questions: the question set; variants of other databases than its own are not looked at.
         say: takes one line at a time about what is made and what proves nothing.
 
@@ -266,7 +266,7 @@ def _inputs(sources: Sequence["TwinSource"]) -> str:
 #
 # Definition: Zhong, Yu and Klein 2020, "Semantic Evaluation for Text-to-SQL with Distilled Test Suites",
 # https://arxiv.org/abs/2010.02840. Theirs is the idea and the conjunction: right means the same result as
-# gold on each database of a suite. docs/test-suite.md says what differs: variants are given or generated
+# gold on each database of a suite. What differs, by docs/reference/spider.md: variants are given or generated
 # and not distilled, results are compared as EX compares them, and the texts are run as they are.
 #
 # Promises: a variant on which gold fails is never held against a prediction; gold's rows are read once per

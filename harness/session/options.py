@@ -61,7 +61,7 @@ OPTIONS: Mapping[str, Option] = {
         repeatable=True, in_pytest="prediction file or folder; turns the evaluation on (repeatable)",
     ),
     "set_name": Option(
-        "set", "sample, mini_dev, mini_dev_2025, dev, train, ... (docs/data.md), or a path.", "SET",
+        "set", "sample, mini_dev, mini_dev_2025, dev, train, ... (docs/how-to/data.md), or a path.", "SET",
         "sample",
     ),
     "dialects": Option(

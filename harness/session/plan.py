@@ -99,7 +99,7 @@ def private_server(questions: QuestionSet) -> tuple[QuestionSet, Server]:
     if rights := administration().rights_to_write(server):
         raise BadInput(
             f"{name}: the account {server.user} may do more than read ({', '.join(rights)}), and predictions"
-            " run as it; name one that has SELECT and no more (docs/how-to/set.md)"
+            " run as it; name one that has SELECT and no more (docs/how-to/question-set.md)"
         )
     placed = replace(questions, standing_in=server.database)
     # Until the end of this: it closes what waits for another session.

@@ -1,6 +1,7 @@
 """What a gold query uses: joins, subqueries, aggregation and so on, from its text alone.
 
-docs/reports.md says what each word means. A query is of several, so groups of questions by construct overlap.
+docs/how-to/reports.md says what each word means. A query is of several, so groups of questions by construct
+overlap.
 """
 
 from collections import Counter

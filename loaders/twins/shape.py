@@ -525,7 +525,7 @@ def of_published(path: Path, descriptions: Path | None = None) -> dict[str, Shap
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(
             f"{path}: is no published schema ({type(error).__name__}: {error}); "
-            "give a SQLite file, or a JSON file as docs/twins.md describes it"
+            "give a SQLite file, or a JSON file as docs/how-to/twins.md describes it"
         ) from error
     return {db_id: Shape(db_id, tables) for db_id, tables in databases.items()}
 

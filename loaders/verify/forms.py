@@ -3,7 +3,7 @@
 A row is written as its heads, joined by commas, a `|`, and its texts. A head is a number's digits, the bits
 of a real, the length in bytes of a text, which then stands behind the `|`, the SHA-256 of a long text or a
 blob, the calendar's digits, or `N` for NULL. None of the others has a comma, a `|` or an N, so that no two
-rows are written alike. docs/verification.md has the table.
+rows are written alike. docs/explanation/loading.md has the table.
 """
 
 import hashlib

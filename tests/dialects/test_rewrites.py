@@ -161,7 +161,7 @@ def test_every_query_of_a_rewrite_needs_it(schema: Schema, rule: str) -> None:
 def test_the_page_of_rewrites_has_each_that_is_applied_and_each_has_queries() -> None:
     root = Path(__file__).parents[2]
     sources = [path.read_text(encoding="utf-8") for path in (root / "dialects").rglob("*.py")]
-    page = (root / "docs" / "rewrites.md").read_text(encoding="utf-8")
+    page = (root / "docs" / "reference" / "rewrites.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| (?:● )?`([\w-]+)` \|", page, re.MULTILINE)
     assert len(listed) == len(set(listed))
     assert set(listed) == set(ROWS)

@@ -1,6 +1,6 @@
 """The house as its imports draw it, and what it weighs: `python -m tests.docs.rooms`.
 
-`--update` draws the picture of docs/architecture.md anew.
+`--update` draws the picture of docs/explanation/architecture.md anew.
 
 A room is a library, or what stands directly in `harness`: a folder or a module. An arrow is one room that
 imports another. A floor is how many arrows lead down from it at most. Beside them are counted modules of at
@@ -207,5 +207,5 @@ def update(page: Path) -> None:
 
 if __name__ == "__main__":
     if "--update" in sys.argv:
-        update(ROOT / "docs" / "architecture.md")
+        update(ROOT / "docs" / "explanation" / "architecture.md")
     print(f"{picture()}\n\n{counted()}\n\n{weights()}")  # noqa: T201 - what it is for

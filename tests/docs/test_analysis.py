@@ -1,4 +1,4 @@
-"""The analysis of docs/how-to/analysis.md runs on the sample, goes on, and is found in a package."""
+"""The analysis of docs/how-to/extend.md runs on the sample, goes on, and is found in a package."""
 
 import json
 import os
@@ -13,13 +13,14 @@ from tests.docs.blocks import ROOT, blocks
 
 pytestmark = pytest.mark.slow
 
-PAGE = ROOT / "docs" / "how-to" / "analysis.md"
+PAGE = ROOT / "docs" / "how-to" / "extend.md"
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A folder with the module, which is installed there by its entry point, too."""
-    module, points = (block for block in blocks(PAGE) if block.title)
+    titled = {block.title: block for block in blocks(PAGE)}
+    module, points = titled["empty_golds.py"], titled["pyproject.toml"]
     assert module.title
     assert module.text.count("\n") <= 80
     (tmp_path / module.title).write_text(module.text, encoding="utf-8")
@@ -41,7 +42,7 @@ def called(place: Path, words: str) -> "subprocess.CompletedProcess[str]":
 
 
 def test_the_analysis_of_the_page_measures_once_and_is_found_by_both_names(place: Path) -> None:
-    command = re.search(r"```console\nbird-harness (.*?)\n```", PAGE.read_text(encoding="utf-8"))
+    command = re.search(r"```console\nbird-harness (study .*?)\n```", PAGE.read_text(encoding="utf-8"))
     assert command
     by_module = called(place, f"{command[1]} --limit 10 --out first")
     assert by_module.returncode == 0, by_module.stderr

@@ -1,4 +1,4 @@
-"""The rooms of docs/architecture.md are there, and modules and classes say its words."""
+"""The rooms of docs/explanation/architecture.md are there, and modules and classes say its words."""
 
 import re
 from pathlib import Path
@@ -7,8 +7,8 @@ from tests.docs import passed, rooms
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("harness", "loaders", "dialects")
-PAGE = ROOT / "docs" / "architecture.md"
-GLOSSARY = PAGE.with_name("glossary.md")
+PAGE = ROOT / "docs" / "explanation" / "architecture.md"
+GLOSSARY = ROOT / "docs" / "reference" / "glossary.md"
 _CLASS = re.compile(r"^\s*class (\w+)", re.MULTILINE)
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 

@@ -22,7 +22,7 @@ from tests.docs.blocks import LANGUAGES, ROOT, Block, every_block
 _BLOCKS = every_block()
 
 EXAMPLE = ROOT / "docs" / "examples" / "pytest-project"
-"""What docs/pytest.md speaks of."""
+"""What docs/how-to/pytest.md speaks of."""
 
 
 def of_language(*languages: str) -> list[Any]:

@@ -6,7 +6,7 @@ from benchmarks import first_table
 from tests.docs.blocks import ROOT, blocks
 from tests.docs.test_commands import of_page
 
-PAGE = ROOT / "docs" / "tutorial.md"
+PAGE = ROOT / "docs" / "tutorials" / "first-table.md"
 
 
 def test_the_answers_are_those_of_the_page() -> None:

@@ -41,7 +41,7 @@ def test_the_vocabularies_are_complete() -> None:
 
 
 def test_errors_have_their_exit_codes() -> None:
-    assert f"| `dialects.errors.BadInput` | {BadInput.exit_code} |" in reference.pages()["errors.md"]
+    assert f"| `dialects.errors.BadInput` | {BadInput.exit_code} |" in reference.pages()["words.md"]
 
 
 def test_a_stale_page_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

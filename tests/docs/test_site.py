@@ -29,6 +29,16 @@ _IN_SCRIPT = re.compile(r"""\bsrc\s*=\s*\\?["'](?:https?:)?//[^"']+""")
 _IN_CSS = re.compile(r"""(?:url\(|@import)\s*["']?\s*(?:https?:)?//""")
 
 
+SEARCHED = {
+    "bootstrap": "Compare runs, predictors and engines",
+    "timeout": "Troubleshooting: messages, timeouts and faults",
+    "ties": "Prove translated queries: coverage and conformance",
+    "own database": "Tutorial: your own database",
+    "reward": "Rewards for training",
+}
+"""What readers search for, and the title of the page that they want."""
+
+
 class Page(HTMLParser):
     """What one page loads, where it leads, and where one can be led to in it."""
 
@@ -95,7 +105,7 @@ def titles() -> dict[str, str]:
 def test_titles_cannot_be_mixed_up() -> None:
     """No title is another, or a part of another: a list of search results shows them alone."""
     said = {page: f" {title.casefold()} " for page, title in titles().items()}
-    assert len(said) > 40
+    assert 30 < len(said) <= 40
     assert [
         (one, other)
         for one, title in said.items()
@@ -190,14 +200,14 @@ def test_search_works_where_pages_are_opened_as_files_without_a_network(built: P
         context = browser.new_context(offline=True)
         asked: list[str] = []
         context.on("request", lambda request: asked.append(request.url))
-        for name in ("index.html", "how-to/offline.html"):
+        for name in ("index.html", "how-to/data.html"):
             page = context.new_page()
             page.goto((built / name).as_uri())
             page.keyboard.press("/")
-            page.keyboard.type("bootstrap", delay=50)
-            found = page.get_by_role("link", name=re.compile("Intervals", re.IGNORECASE)).and_(
-                page.locator("[href*='statistics.html']")
-            )
-            expect(found.first).to_be_visible(timeout=20_000)
+            for words, title in SEARCHED.items():
+                box = page.get_by_role("combobox").or_(page.get_by_role("textbox")).first
+                box.fill(words)
+                found = page.get_by_role("option").filter(has_text=title)
+                expect(found.first).to_be_visible(timeout=20_000)
         assert [url for url in asked if not url.startswith(("file:", "blob:", "data:", "about:"))] == []
         browser.close()

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz`: many generated queries on the servers that are up; see docs/fuzzing.md."""
+"""`python -m tests.fuzz`: many generated queries on the servers that are up; see docs/how-to/coverage.md."""
 
 import argparse
 import sys

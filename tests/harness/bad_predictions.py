@@ -117,7 +117,14 @@ PREDICTIONS = [
     Case(
         "text_in_a_file",
         on_file(lambda: "SELECT 1;\nSELECT 2;\n", name="answers.log"),
-        ("answers.log", "is no JSON", "'SELECT 1;'", "JSON lines", "JSON array", "docs/file-formats.md"),
+        (
+            "answers.log",
+            "is no JSON",
+            "'SELECT 1;'",
+            "JSON lines",
+            "JSON array",
+            "docs/reference/file-formats.md",
+        ),
     ),
     Case(
         "table_in_a_file",

@@ -80,11 +80,11 @@ def test_coverage_renews_its_page_and_what_is_expected(tmp_path: Path) -> None:
     assert {one.answer for one in found[Dialect.POSTGRESQL].values()} == {"covered"}
 
 
-def test_published_golds_have_a_page_of_their_own_and_no_expectations(tmp_path: Path) -> None:
-    shown = page(tmp_path, "published-golds.md", "sample, faithful")
+def test_published_golds_have_a_section_of_their_own_and_no_expectations(tmp_path: Path) -> None:
+    shown = page(tmp_path, "coverage.md", "sample, faithful, published")
     assert renew(covered(tmp_path, GoldOrigin.DATASET), tmp_path, tmp_path) == [shown]
     command = "bird-harness coverage --set sample --gold dataset --profile faithful"
-    assert lines(shown, "sample, faithful")[0].startswith(f"`{command}`, ")
+    assert lines(shown, "sample, faithful, published")[0].startswith(f"`{command}`, ")
 
 
 def test_a_part_cannot_become_what_is_expected_of_the_whole(tmp_path: Path) -> None:

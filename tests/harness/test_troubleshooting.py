@@ -1,4 +1,4 @@
-"""What docs/troubleshooting.md shows is what the commands say."""
+"""What docs/how-to/troubleshooting.md shows is what the commands say."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ import pytest
 from tests.docs.blocks import ROOT, Block, blocks
 from tests.harness.conftest import Call
 
-SHOWN = blocks(ROOT / "docs" / "troubleshooting.md")
+SHOWN = blocks(ROOT / "docs" / "how-to" / "troubleshooting.md")
 SAID = [block for block in SHOWN if block.language == "text"]
 
 

@@ -74,7 +74,7 @@ def read_judged(path: Path | None = None) -> tuple[JudgedFinding, ...]:
     try:
         return tuple(JudgedFinding(**entry) for entry in json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise BadInput(f"{path}: is no list of judged findings ({error}); see docs/gold-audit.md") from error
+        raise BadInput(f"{path}: is no list of judged findings ({error}); see docs/how-to/gold.md") from error
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from harness.report.html.page import own_page
 from loaders.base.files import as_json, write_folder_of
 
 SCHEMA_VERSION = 1
-"""Version of `audit.json`; docs/gold-audit.md describes it."""
+"""Version of `audit.json`; docs/how-to/gold.md describes it."""
 
 MARKDOWN, JSON, HTML = "audit.md", "audit.json", "audit.html"
 

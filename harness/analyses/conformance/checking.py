@@ -155,7 +155,7 @@ OURS = "bird"
 """What the project's own translator is called."""
 
 Line = Mapping[str, Any]
-"""What is kept of a script or of a query; docs/conformance.md describes it."""
+"""What is kept of a script or of a query; docs/how-to/coverage.md describes it."""
 
 Translator = Callable[[str, Schema, Dialect], Translation]
 """As `dialects.translate.translate`: it raises `Untranslatable` where it refuses."""

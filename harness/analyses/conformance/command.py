@@ -61,7 +61,7 @@ from loaders.namespace import Database
 from loaders.server import Server
 
 SCHEMA_VERSION = 1
-"""Version of `results.jsonl` and `report.json`; docs/conformance.md describes them."""
+"""Version of `results.jsonl` and `report.json`; docs/how-to/coverage.md describes them."""
 
 RESULTS = "results.jsonl"
 MARKDOWN = "report.md"

@@ -36,7 +36,7 @@ def scripts(suite: Path) -> list[Script]:
     if not found:
         raise BadInput(
             f"{suite}: is no suite; it needs {' or '.join(sqllogictest.SUFFIXES)} files, or folders with "
-            f"{SCHEMA} or a SQLite file beside {QUERIES} files; see docs/conformance.md"
+            f"{SCHEMA} or a SQLite file beside {QUERIES} files; see docs/how-to/coverage.md"
         )
     return sorted(found, key=lambda script: script.name)
 

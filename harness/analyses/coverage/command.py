@@ -260,7 +260,7 @@ def _apart(questions: QuestionSet) -> QuestionSet:
 # What is kept and shown.
 
 SCHEMA_VERSION = 1
-"""Version of `coverage.json`; docs/coverage.md describes it."""
+"""Version of `coverage.json`; docs/how-to/coverage.md describes it."""
 
 MARKDOWN = "coverage.md"
 JSON = "coverage.json"

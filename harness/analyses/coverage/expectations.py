@@ -43,7 +43,7 @@ def read(question_set: str, home: Path = HOME) -> Expectations:
     Raises:
         BadInput: the file is no such table.
     """
-    return _table(home / f"{question_set}.json", lambda entry: Expected(*entry), "docs/coverage.md")
+    return _table(home / f"{question_set}.json", lambda entry: Expected(*entry), "docs/how-to/coverage.md")
 
 
 def _table(path: Path, make: Callable[[Any], Value], page: str) -> dict[Dialect, dict[str, Value]]:
@@ -126,7 +126,7 @@ def read_judgements(question_set: str, home: Path) -> Judgements:
         BadInput: the file is no such table, or names a reason that the command finds itself.
     """
     path = home / "published" / f"{question_set}.json"
-    found = _table(path, Reason, "docs/published-golds.md")
+    found = _table(path, Reason, "docs/measurements/coverage.md")
     for target, entries in found.items():
         for key, reason in entries.items():
             if reason not in JUDGED:

@@ -2,7 +2,7 @@
 
 What needs no change of the wrong text comes first (no query, a limit, another gold, ties, other columns),
 then small edits of it, one more at a time, and at last the text as a whole on the other engine.
-docs/dialect-gap.md has the order with reasons.
+docs/how-to/compare.md has the order with reasons.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

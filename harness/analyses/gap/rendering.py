@@ -153,7 +153,7 @@ def _with_rows(one: Explained, previews: Mapping[Key, Preview]) -> dict[str, Any
 
 
 SCHEMA_VERSION = 1
-"""Version of `gap.json`; docs/dialect-gap.md describes it."""
+"""Version of `gap.json`; docs/how-to/compare.md describes it."""
 
 STEM = "gap"
 MARKDOWN, CSV, LATEX, JSON = (f"{STEM}.{suffix}" for suffix in ("md", "csv", "tex", "json"))

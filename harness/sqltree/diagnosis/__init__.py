@@ -2,8 +2,8 @@
 
 An error of the engine decides where it says what it met. For everything else (rows that are not gold's, a
 timeout, too large a result, an error that depends on the rows) the texts of prediction and gold are compared.
-No rows are needed, so the classes of a run can be made again from its files. docs/error-classes.md has the
-rules.
+No rows are needed, so the classes of a run can be made again from its files. The rules are in
+docs/reference/error-classes.md.
 """
 
 import re
@@ -21,7 +21,7 @@ class ErrorGroup(StrEnum):
 
     Li et al. 2023, "Can LLM Already Serve as A Database Interface?", section 6,
     https://arxiv.org/abs/2305.03111. There people read 500 wrong answers of ChatGPT; here a class decides, so
-    the shares are not comparable with the paper's. docs/error-classes.md says where the two differ.
+    the shares are not comparable with the paper's. docs/reference/error-classes.md says where the two differ.
     """
 
     SCHEMA_LINKING = "schema_linking"

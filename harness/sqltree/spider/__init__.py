@@ -3,7 +3,7 @@
 Definitions: "Partial Matching without Values" and "Exact Matching without Values" of
 https://github.com/taoyds/spider/tree/master/evaluation_examples, and Yu et al. 2018, "Spider",
 https://arxiv.org/abs/1809.08887, as Spider's official script `evaluation.py` computes them,
-https://github.com/taoyds/test-suite-sql-eval; docs/spider.md says where documentation and script differ.
+https://github.com/taoyds/test-suite-sql-eval. docs/reference/spider.md lists where the two differ.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class Hardness(StrEnum):
 
 
 class SpiderPart(StrEnum):
-    """Spider's ten components of a query, in the order of its tables; its own names are in docs/spider.md."""
+    """Spider's ten components of a query, in the order of its tables; names: docs/reference/spider.md."""
 
     SELECT = "select"
     SELECT_NO_AGGREGATE = "select_no_aggregate"
@@ -457,7 +457,7 @@ def hardness(query: SpiderQuery) -> Hardness:
     """The level of a query, how hard it is, of Spider's four.
 
     Criteria: "SQL Hardness Criteria" of https://github.com/taoyds/spider/tree/master/evaluation_examples;
-    where the script counts otherwise than this says, as the script does; docs/spider.md lists where.
+    where the script counts otherwise than this says, as the script does (docs/reference/spider.md).
     """
     clauses, queries, others = _clauses(query), _nested_queries(query), _others(query)
     if queries:

@@ -2,7 +2,7 @@
 
 Spider's own reader knows a small grammar; on that, this one reads what Spider reads. What goes beyond it
 (names for queries, outer joins, functions, CASE, groups of conditions) is read in the same spirit, as
-docs/spider.md says.
+docs/reference/spider.md says.
 """
 
 import hashlib

@@ -8,27 +8,26 @@ from tests.docs.reference.api import api
 from tests.docs.reference.command_line import cli, make
 from tests.docs.reference.plugin import plugin
 from tests.docs.reference.vocabularies import errors, vocabularies
-from tests.docs.reference.written import COMMAND
+from tests.docs.reference.written import COMMAND, WRITTEN
 
 HOME = ROOT / "docs" / "reference"
 
 
 def pages() -> Mapping[str, str]:
-    """Each page's text by its file name."""
+    """The text of each page that is written from the code, by its file name."""
     return {
-        "cli.md": cli(),
-        "make.md": make(),
+        "cli.md": f"{cli()}\n{make()}",
         "api.md": api(),
         "pytest-options.md": plugin(),
-        "words.md": vocabularies(),
-        "errors.md": errors(),
+        "words.md": f"{vocabularies()}\n{errors()}",
     }
 
 
 def stale() -> list[str]:
     """Names of pages that are not what the code says now, or that nothing writes."""
     wanted = pages()
-    there = {path.name: path.read_text(encoding="utf-8") for path in HOME.glob("*.md")}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in HOME.glob("*.md")}
+    there = {name: text for name, text in texts.items() if name in wanted or text.startswith(WRITTEN)}
     return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
 
 
@@ -42,7 +41,7 @@ def main(arguments: Iterable[str]) -> int:
     HOME.mkdir(parents=True, exist_ok=True)
     wanted = pages()
     for path in HOME.glob("*.md"):
-        if path.name not in wanted:
+        if path.name not in wanted and path.read_text(encoding="utf-8").startswith(WRITTEN):
             path.unlink()
     for name, text in wanted.items():
         (HOME / name).write_text(text, encoding="utf-8")

@@ -14,8 +14,8 @@ from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
 
 _HEAD = """\
-`bird-harness COMMAND --help` prints the same. `make` calls these commands ([make](make.md)). Exit codes:
-0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 an engine is missing or broke.
+`bird-harness COMMAND --help` prints the same. `make` calls these commands ([targets](#targets-of-make)).
+Exit codes: 0 done, 1 a threshold or check failed, 2 bad usage or bad input, 3 an engine is missing or broke.
 """
 
 
@@ -112,12 +112,11 @@ def make() -> str:
     variables = re.findall(r"^([A-Z]+) \?=# *(.*)$", text, re.MULTILINE)
     return "\n".join(
         [
-            WRITTEN,
-            "# Targets of make\n",
-            "Most targets call [`bird-harness`](cli.md). `make` alone prints this list.\n",
+            "## Targets of make\n",
+            "Most targets call `bird-harness`. `make` alone prints this list.\n",
             "| target | what it does |\n|---|---|",
             *(f"| `make {name}` | {cell(meaning)} |" for name, meaning in targets),
-            "\n## Variables\n",
+            "\n### Variables\n",
             "For example `make eval DIALECT=postgresql WORKERS=4`.\n",
             "| variable | meaning |\n|---|---|",
             *(f"| `{name}` | {cell(meaning)} |" for name, meaning in variables),

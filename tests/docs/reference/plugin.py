@@ -8,8 +8,8 @@ from tests.docs.reference.markdown import cell, docstring
 from tests.docs.reference.written import WRITTEN
 
 _HEAD = """\
-The plugin is there wherever bird-harness is installed, and does nothing without one of its options
-([pytest](../pytest.md)). What they mean stands beside the same names of [`bird-harness eval`](cli.md#eval).
+The pytest plugin comes with bird-harness, and does nothing without one of its options
+([pytest](../how-to/pytest.md)). Options mean the same as those of [`bird-harness eval`](cli.md#eval).
 """
 
 

@@ -20,7 +20,7 @@ from tests.docs.reference.markdown import cell, one_line
 from tests.docs.reference.written import WRITTEN
 
 _OF_OUTCOMES = """\
-What they mean, and their letters: [the run folder](../run-folder.md#resultsjsonl). Those that are not the
+What they mean, and their letters: [the run folder](run-folder.md#resultsjsonl). Those that are not the
 predictor's are left out of `scored`.
 """
 
@@ -39,18 +39,18 @@ def vocabularies() -> str:
         "| outcome | the predictor's |\n|---|---|",
         *(f"| `{one}` | {'yes' if one.is_predictors else 'no'} |" for one in outcomes.Outcome),
         "\n## Error classes\n",
-        "By which rules: [error classes](../error-classes.md).\n",
+        "By which rules: [error classes](error-classes.md).\n",
         *_enum(engine_errors.ErrorClass, engine_errors),
         "## Where gold comes from\n",
         *_enum(outcomes.GoldOrigin, outcomes),
         "## Reasons of coverage\n",
-        "Why an answer is not SQLite's ([coverage](../coverage.md)).\n",
+        "Why an answer is not SQLite's ([coverage](../how-to/coverage.md)).\n",
         *_enum(answers.Reason, answers),
         "## Verdicts of conformance\n",
-        "What becomes of any query ([conformance](../conformance.md), [the fuzzer](../fuzzing.md)).\n",
+        "What becomes of any query ([conformance](../how-to/coverage.md)).\n",
         *_enum(checking.Verdict, checking),
         "## Metrics\n",
-        "Definitions: [metrics](../metrics.md).\n",
+        "Definitions: [metrics](metrics.md).\n",
         "| name | title | engines |\n|---|---|---|",
         *(
             f"| `{each.name}` | {each.title} | {'SQLite' if each.is_of_sqlite else 'all'} |"
@@ -90,8 +90,7 @@ def _below(kind: type[enum.Enum], module: ModuleType) -> dict[str, str]:
 
 def errors() -> str:
     parts = [
-        WRITTEN,
-        "# Exceptions and exit codes\n",
+        "## Exceptions and exit codes\n",
         "The command line prints the message, one line, and exits with the code.\n",
         f"{one_line(inspect.getdoc(HarnessError) or '')}\n",
         "| class | exit code | meaning |\n|---|---|---|",
@@ -99,7 +98,7 @@ def errors() -> str:
             f"| `{kind.__module__}.{kind.__name__}` | {kind.exit_code} | {cell(inspect.getdoc(kind) or '')} |"
             for kind in sorted(_subclasses(HarnessError), key=lambda kind: kind.__name__)
         ),
-        "\n## Of a translation\n",
+        "\n### Of a translation\n",
         "| class | meaning |\n|---|---|",
         *(
             f"| `dialects.errors.{name}` | {cell(inspect.getdoc(kind) or '')} |"

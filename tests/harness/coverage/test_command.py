@@ -87,7 +87,7 @@ def both_servers(
 def test_the_documented_figures_of_published_golds_are_those_that_the_command_gives(
     name: str, both_servers: dict[Dialect, Server], tmp_path: Path
 ) -> None:
-    documented = DOCS / "published-golds.md"
+    documented = DOCS / "coverage.md"
     page = tmp_path / documented.name
     shutil.copy(documented, page)
     measured = measure(CoverageRequest(name, GoldOrigin.DATASET, out=tmp_path / "results"), both_servers)

@@ -1,4 +1,4 @@
-"""The commands and the code of docs/pytest.md and of the example project run."""
+"""The commands and the code of docs/how-to/pytest.md and of the example project run."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from tests.harness.pytest_plugin.running import counts, name, predictions, run
 pytestmark = pytest.mark.slow
 
 DOCS = Path(__file__).parents[3] / "docs"
-PAGE = (DOCS / "pytest.md").read_text(encoding="utf-8")
+PAGE = (DOCS / "how-to" / "pytest.md").read_text(encoding="utf-8")
 EXAMPLE = DOCS / "examples" / "pytest-project"
 
 

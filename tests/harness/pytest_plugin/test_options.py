@@ -30,7 +30,7 @@ def test_every_option_of_eval_has_one_of_the_same_name(tmp_path: Path) -> None:
 
 
 def test_every_option_is_documented(tmp_path: Path) -> None:
-    text = (DOCS / "pytest.md").read_text(encoding="utf-8")
+    text = (DOCS / "how-to" / "pytest.md").read_text(encoding="utf-8")
     assert set(re.findall(r"--bird-([a-z-]+)", text)) == _options(tmp_path)
 
 

@@ -182,7 +182,7 @@ def test_a_hostile_name_adds_no_line_no_column_and_no_control_character(form: st
 
 
 def names_in(text: str) -> set[str]:
-    """The predictors of a file, as docs/reports.md says that they are read."""
+    """The predictors of a file, as docs/how-to/reports.md says that they are read."""
     return {row["predictor"].removeprefix("'") for row in csv.DictReader(StringIO(text, newline=""))}
 
 

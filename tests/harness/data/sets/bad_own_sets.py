@@ -128,7 +128,7 @@ ON_SERVERS = [
 
 MANIFESTS = [
     Case("not_toml", content(M, "name = shop"), (M, "not valid TOML", "line 1", "correct the file")),
-    Case("empty", content(M, " \n"), (M, "is empty", "docs/how-to/set.md")),
+    Case("empty", content(M, " \n"), (M, "is empty", "docs/how-to/question-set.md")),
     Case("in_latin_1", content(M, 'name = "é"'.encode("latin-1")), (M, "0xe9", "UTF-8")),
     Case("unknown_key", top('level = ["a"]'), (M, "'level'", "no key of a manifest", "write levels")),
     Case("unknown_key_of_a_table", added('\n[only]\n[digest]\na = "b"'), (M, "'digest'", "write digests")),
@@ -319,11 +319,11 @@ FILES = [
             "no benchmark.toml",
             "Spider's layout: db_id, query",
             "BIRD's layout: db_id, SQL",
-            "docs/how-to/set.md",
+            "docs/how-to/question-set.md",
         ),
         nothing,
     ),
-    Case("empty_folder", lambda _: None, ("no benchmark.toml", "docs/how-to/set.md"), nothing),
+    Case("empty_folder", lambda _: None, ("no benchmark.toml", "docs/how-to/question-set.md"), nothing),
     Case(
         "several_sets",
         lambda folder: [sets.write(folder / f"{name}.json", sets.records()) for name in "ab"],

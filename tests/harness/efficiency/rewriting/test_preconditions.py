@@ -197,7 +197,7 @@ def test_every_rule_has_a_counterexample() -> None:
 
 
 def test_the_documentation_has_every_rule() -> None:
-    page = Path(__file__).parents[4] / "docs" / "efficiency.md"
+    page = Path(__file__).parents[4] / "docs" / "explanation" / "efficiency.md"
     rows = [
         f"| {rule.title} | `{rule.name}` | {rule.precondition} | {rule.counterexample} | {rule.source} |"
         for rule in RULES.values()
